@@ -213,6 +213,34 @@ def test_legs_without_a_day_in_common_are_no_slope(own):
     assert [(one["name"], one["excluded"]) for one in peers] == [("2s10s", "stale"), ("5s30s", None)]
 
 
+@pytest.mark.parametrize("path", ["/rates/JPN", "/rates/JPN/history"])
+def test_a_tenor_that_is_published_no_more_is_none_of_the_curve(own, path):
+    """A curve is of its time: neither the yield nor the slope of long ago stands beside those of today."""
+    last = date(2026, 10, 18).toordinal()
+    for one in ("gov_yield_2y", "yield_slope_2s10s"):
+        forget(own, one, f"day >= {last}")
+    told = own.ok(path)
+    found = told[0] if isinstance(told, list) else told
+    assert [point["tenor"] for point in found["curve"]] == ["5y", "10y", "30y"]
+    assert [spread["tenor"] for spread in found["spreads"]] == ["5y", "10y", "30y"]
+    assert [slope["name"] for slope in found["slopes"]] == ["5s30s"]
+    assert [one for one in found["comparability"] if one.endswith("too old for a curve of 2026-11-18.")]
+    usa = own.ok(path.replace("JPN", "USA"))
+    usa = usa[0] if isinstance(usa, list) else usa
+    assert [[peer["scope"] for peer in spread["peers"]] for spread in usa["spreads"]] == [[], ["JPN"], ["JPN"], ["JPN"]]
+    assert [slope["name"] for slope in usa["peerSlopes"] if slope["scope"] == "JPN"] == ["5s30s"]
+
+
+def test_a_slope_of_long_ago_is_none_of_the_curve(own):
+    """Both legs are known today, of no day in common: the slope of the last common day is no answer to how the curve is."""
+    forget(own, "gov_yield_2y", "day > 0 AND day % 2 = 0")
+    forget(own, "gov_yield_10y", f"day >= {date(2026, 10, 1).toordinal()} AND day % 2 = 1")
+    forget(own, "yield_slope_2s10s", f"day >= {date(2026, 10, 1).toordinal()}")
+    slope = next(one for one in own.ok("/rates/JPN")["slopes"] if one["name"] == "2s10s")
+    days = {leg["periodEnd"][:10] for leg in slope["legs"]}
+    assert min(days) > "2026-11-01"
+
+
 def test_absent_tenors_and_peers(service):
     """A tenor with no ingested yield is absent, not interpolated; a peer without it is left out."""
     usa, day = service.ok("/rates/USA"), date(2026, 11, 18)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from almanac.domain.periods import Period
 from almanac.sources.base import Payload, connector
 
 from .files import FOLDER, REAL
@@ -56,3 +57,32 @@ def test_the_fund_s_file_counts_in_the_currency_it_names(catalog, listed, words,
     told = [(block.native, {one.value for one in block.statements}) for block in parsed.blocks]
     assert told == ([] if native is None else [(native, {94_669_000_000.0})])
     assert list(parsed.unknown) == ([] if native else ["currency 'Shells' of WEO.SVK.NGDP_R.A"])
+
+
+@pytest.mark.parametrize(
+    ("months", "how", "period"),
+    [
+        ("January/December", "", "2018-01-01..2018-12-31"),
+        ("April/March", "FY(t/t+1) = CY(t)", "2018-04-01..2019-03-31"),
+        ("July/June", "FY(t-1/t) = CY(t)", "2017-07-01..2018-06-30"),
+        ("July/June", "", None),
+    ],
+)
+def test_the_fund_s_file_is_of_the_year_it_states(catalog, listed, months, how, period):
+    """The file of api.imf.org (WEO of October 2025), which says January/December of Slovakia; 94,669,000,000 under 2018, read by eye."""
+    path = "macro/imf/imf_weo_svk_ngdp_r.xml"
+    parsed = read(
+        catalog,
+        listed,
+        "imf",
+        path,
+        lambda text: text.replace("January/December", months).replace(
+            'METHODOLOGY_NOTES="', f'METHODOLOGY_NOTES="{how} '
+        ),
+    )
+    told = [
+        (str(Period.from_key(one.period)), one.value, one.flags) for block in parsed.blocks for one in block.statements
+    ]
+    # The release, and the correction of 19 November 2025.
+    assert told == ([] if period is None else [(period, 94_669_000_000.0, 0)] * 2)
+    assert parsed.unread == ([] if period else [f"unknown year '{months}, 2024' of WEO.SVK.NGDP_R.A"])

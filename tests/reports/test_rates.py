@@ -2,7 +2,9 @@
 
 from datetime import date, timedelta
 
-from almanac.reports.rates import SLOPES, SlopeLegs, YieldReading, of_day, rates
+import msgspec
+
+from almanac.reports.rates import SLOPES, SlopeLegs, YieldReading, of_day, rates, without_gone
 
 DAY = date(2026, 11, 20)
 
@@ -72,3 +74,22 @@ def test_a_row_of_a_past_day_is_of_the_newest_day_of_its_own_curve():
     found = payload(reading("USA", "2y", 3.0, date(2026, 11, 1)), reading("USA", "10y", 3.7), asked=1_796_000_000)
     assert (of_day(found).period_end, found.as_of) == ("2026-11-20T00:00:00Z", "2026-11-30T00:53:20Z")
     assert of_day(payload(reading("CHE", "2y", 1.0))) is None
+
+
+def test_a_yield_of_long_ago_is_none_of_a_curve():
+    def curve(days, **more):
+        old = msgspec.structs.replace(reading("USA", "30y", 5.37, DAY - timedelta(days=days)), **more)
+        return without_gone({"10y": reading("USA", "10y", 4.71), "30y": old})
+
+    assert list(curve(31)[0]) == ["10y", "30y"]
+    kept, notes = curve(32)
+    assert list(kept) == ["10y"]
+    assert notes == ["USA 30y: its newest yield is of 2026-10-19, too old for a curve of 2026-11-20."]
+    # What is published by the month is of the month before.
+    assert list(curve(80, allowance=90)[0]) == ["10y", "30y"]
+    assert without_gone({}) == ({}, [])
+
+
+def test_a_curve_of_several_days_says_so():
+    found = payload(reading("USA", "2y", 3.0, DAY - timedelta(days=11)), reading("USA", "10y", 3.7))
+    assert "USA 2y is of 2026-11-09, its curve of 2026-11-20." in found.comparability

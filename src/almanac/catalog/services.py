@@ -54,6 +54,10 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     corrected: str | None = None
     #: Attribute with the last year that is not a projection.
     last_actual: str | None = None
+    #: Attributes with the first and the last month of the year that annual values are of, and with which such year stands
+    #: under the label of a calendar year.
+    reporting_year: str | None = None
+    year_mapping: str | None = None
     #: Attribute with an observation's confidentiality, where it is not the service's.
     confidentiality: str | None = None
     #: The publisher has closed it: what a mirror holds of it is read, nothing is asked.

@@ -32,6 +32,8 @@ TENORS = ("2y", "5y", "10y", "30y")
 SLOPES: dict[Literal["2s10s", "5s30s"], tuple[str, str]] = {"2s10s": ("2y", "10y"), "5s30s": ("5y", "30y")}
 #: A peer's leg dated further than this from the scope's own takes no part in the mean; legs further apart are no slope.
 STALE_DAYS = 10
+#: A tenor whose newest yield is so many days older than the newest of its curve is published no more, and none of that curve's.
+GONE_DAYS = 31
 
 
 class YieldReading(msgspec.Struct, frozen=True):
@@ -46,6 +48,23 @@ class YieldReading(msgspec.Struct, frozen=True):
     source: str
     curve_type: str | None
     compounding: str | None
+    #: Days after which a reading of its frequency is stale.
+    allowance: int = STALE_DAYS
+
+
+def is_gone(day: date, newest: date, allowance: int) -> bool:
+    """Return whether a reading of a day is too old to be one of a curve, or a slope of one, whose newest yield is of another day."""
+    return (newest - day).days > max(GONE_DAYS, allowance)
+
+
+def without_gone(curve: Mapping[str, YieldReading]) -> tuple[dict[str, YieldReading], list[str]]:
+    """Return the yields by tenor that are of one curve, and a sentence on each that is too old for it."""
+    newest = max((one.day for one in curve.values()), default=date.min)
+    gone = [one for one in curve.values() if is_gone(one.day, newest, one.allowance)]
+    notes = [
+        f"{one.scope} {one.tenor}: its newest yield is of {one.day}, too old for a curve of {newest}." for one in gone
+    ]
+    return {tenor: one for tenor, one in curve.items() if one not in gone}, notes
 
 
 class SlopeLegs(NamedTuple):
@@ -145,7 +164,10 @@ class PeerSlope(Slope):
 
 
 class Rates(_Record):
-    """Sovereign rates analytics of one scope against its peers. A tenor without a yield is absent, never interpolated."""
+    """
+    Sovereign rates analytics of one scope against its peers. A tenor without a yield is absent, never interpolated; so is one
+    whose newest yield is more than a month older than its curve's.
+    """
 
     scope: _Scope
     name: Annotated[str, says("Name of the country or region.")]
@@ -156,7 +178,8 @@ class Rates(_Record):
     slopes: Annotated[list[Slope], says("Slopes of its curve.")]
     peer_slopes: Annotated[list[PeerSlope], says("Slopes of the peers' curves.")]
     comparability: Annotated[
-        list[str], says("What to know before comparing: other kinds of curve, compounding or days; yields not shown.")
+        list[str],
+        says("What to know before comparing: other kinds of curve, compounding or days; yields not shown or too old."),
     ]
 
 
@@ -273,6 +296,10 @@ def _notes(
 ) -> list[str]:
     """What a reader must know before comparing: other kinds of curve, other compounding, other days."""
     notes: list[str] = []
+    newest = max((one.day for one in own.values()), default=date.min)
+    for one in own.values():
+        if (newest - one.day).days > STALE_DAYS:
+            notes.append(f"{one.scope} {one.tenor} is of {one.day}, its curve of {newest}.")
     for peer in peers:
         kinds: dict[str, list[str]] = {}
         gaps: dict[str, list[str]] = {}
@@ -287,14 +314,16 @@ def _notes(
                 excluded = "; left out of the mean" if _apart(mine, theirs) else ""
                 gaps.setdefault(f"{peer} is of {theirs.day}, {mine.scope} of {mine.day}{excluded}", []).append(tenor)
         notes += [f"{', '.join(tenors)}: {text}." for text, tenors in (kinds | gaps).items()]
-    for one in sorted(slopes, key=lambda one: (one.name, SCOPES.index(one.scope))):
-        newest = max(curves[one.scope][leg.tenor].day for leg in one[2:])
-        if one.short.day != one.long.day:
-            excluded = "; too far apart for a slope" if one.stale else ""
-            notes.append(f"{one.scope} {one.name}: its legs are of {one.short.day} and {one.long.day}{excluded}.")
-        elif one.short.day < newest:
+    for slope in sorted(slopes, key=lambda slope: (slope.name, SCOPES.index(slope.scope))):
+        newest = max(curves[slope.scope][leg.tenor].day for leg in slope[2:])
+        if slope.short.day != slope.long.day:
+            excluded = "; too far apart for a slope" if slope.stale else ""
             notes.append(
-                f"{one.scope} {one.name} is of {one.short.day}, the newest day on which both its legs are known."
+                f"{slope.scope} {slope.name}: its legs are of {slope.short.day} and {slope.long.day}{excluded}."
+            )
+        elif slope.short.day < newest:
+            notes.append(
+                f"{slope.scope} {slope.name} is of {slope.short.day}, the newest day on which both its legs are known."
             )
     return notes
 

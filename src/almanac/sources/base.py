@@ -4,7 +4,8 @@ What a connector is: it plans requests and reads payloads. It never writes, neve
 What a name in a payload may cost is one rule for all of them. A name that nobody knows (an attribute, a field) and one
 that was expected and is not there (an item, a column) are reported in `Parsed`, and all else is read. The whole payload
 is refused (`SourceChanged`) only where its meaning is in doubt: an unknown dimension or measure, another unit or
-multiplier, another order of columns, a type that does not parse, none of the names that were expected.
+multiplier, another order of columns, a type that does not parse, none of the names that were expected. A value that is in
+doubt by itself (a NaN, an infinity) costs its row alone and is reported by name.
 """
 
 from __future__ import annotations
@@ -179,6 +180,10 @@ class CalendarEntry:
     url: str | None = None
     #: What the release is about, where told, as people write it: `2026-10`, `2026-Q3`, `2026`.
     period: str | None = None
+
+
+#: What `Parsed.meet` calls a value that was left out because it is in doubt by itself.
+DOUBT = "value"
 
 
 @dataclass(slots=True)

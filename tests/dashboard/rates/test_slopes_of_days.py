@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.dashboard.explorer.rates.curves import Scope
+from almanac.dashboard.explorer.rates.curves import Scope, Yields
 from almanac.dashboard.explorer.rates.slopes import BASIS_POINTS, ScopeSlope, Slopes
 from almanac.dashboard.words.values import NO_DATA, Look
 
@@ -32,3 +32,25 @@ def test_slopes_of_several_days_say_them() -> None:
 def test_slopes_of_one_day_do_not() -> None:
     words, drawn = caption((AUS, 143.0, "11 Mar 2022"), (USA, 25.0, "11 Mar 2022"), (JPN, None, ""))
     assert "2022" not in words + drawn
+
+
+def row(indicator: str, day: str, value: float | None, frequency: str = "daily") -> dict[str, object]:
+    return {
+        "entityId": USA.entity, "indicatorId": f"indicator_{indicator}", "periodEnd": f"{day}T00:00:00Z",
+        "valueNumeric": value, "frequency": frequency,
+    }  # fmt: skip
+
+
+def test_yields_and_slopes_of_long_ago_are_none_of_a_curve() -> None:
+    """A tenor that is published no more, and the slope it had, are not drawn beside the yields of today."""
+    found = Yields(
+        [USA],
+        [
+            row("gov_yield_2y", "2004-05-20", 2.5), row("gov_yield_10y", "2004-06-01", 4.7),
+            row("gov_yield_5y", "2004-04-30", 3.9, "monthly"), row("gov_yield_30y", "2002-02-15", 5.4),
+            row("yield_slope_5s30s", "2002-02-15", 1.1), row("yield_slope_2s10s", "2004-05-20", 2.1),
+        ],
+    )  # fmt: skip
+    assert [step.value for step in found.steps(USA)] == [2.5, 3.9, 4.7, None]
+    assert found.derived(USA, "yield_slope_5s30s") is None
+    assert found.derived(USA, "yield_slope_2s10s") is not None

@@ -84,3 +84,27 @@ def test_prices_tell_it_too_and_a_message_that_names_none_says_nothing(told):
     get = told(copper("9.0.0", {"2026-M07": 9_700.5}), outlook("", {2025: 3.5}, "2026-04-14", '<Ref id="WEO"/>'))
     rows = get("/observations", source_id="imf")
     assert versions(rows) == {"2026-07": (9_700.5, "IMF.RES:PCPS(9.0.0)"), "2025-12": (3.5, None)}
+
+
+@pytest.mark.parametrize(
+    ("written", "left", "code"),
+    [("6.0", {2024: 3.4, 2025: 6.0}, 0), ("NaN", {2024: 3.4}, 0), ("INF", {2024: 3.4, 2025: 3.7}, 3)],
+)
+def test_a_value_in_doubt_neither_replaces_nor_withdraws_and_the_run_says_so(tmp_path, written, left, code):
+    """NaN is SDMX's word for a number missing on purpose; of an infinity nothing is known."""
+    made = settings(tmp_path / "home", **CONSENT)
+    messages = [
+        outlook("9.0.0", {2024: 3.4, 2025: value}, day)
+        for value, day in (("3.7", "2026-04-14"), (written, "2026-10-14"))
+    ]
+    with Workplace(made) as world:
+        outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
+            Arrival(url, body.encode(), "", START + number * 20 * DAY) for number, (url, body) in enumerate(messages)
+        )
+    assert (outcome.folded, outcome.quarantined, outcome.exit_code) == (2, {}, code)
+    assert ["'INF' is not a number" in name for name in outcome.unread] == [True] * (code == 3)
+    make_accounts(made)
+    service = Service(made.home, more=CONSENT)
+    rows = service.ok("/observations", country="DEU", indicator="unemployment_rate", source_id="imf")
+    service.close()
+    assert {int(row["periodEnd"][:4]): row["valueNumeric"] for row in rows} == left

@@ -124,7 +124,7 @@ WRONG = [
         "FM9'MON1 is in Million yen (10^6), the catalogue says 10^8",
     ),
     (answer(one(LAST_UPDATE=20991301)), "LAST_UPDATE: '20991301' is not a time of publication"),
-    (answer(one(values=("1.5", None, 2))), "Expected `float | null`, got `str`"),
+    (answer(one(values=("1.5", None, 2))), "Invalid enum value '1.5'"),
     (TEXT[:-9], "is not JSON"),
 ]
 

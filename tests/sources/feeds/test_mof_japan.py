@@ -94,7 +94,6 @@ def test_a_month_without_days_yet_is_read_as_empty_but_a_history_without_days_is
         (TEXT.replace("9Y", "9 years"), "column '9 years'"),
         (TEXT.replace("9Y", "2Y"), "each tenor once"),
         (TEXT.replace("2Y", "3Y").replace("40Y", "50Y"), "none of 2Y, 40Y, which were expected"),
-        (TEXT.replace("-0.25", "NaN"), "2099-01-05 2Y: 'NaN'"),
         (TEXT.replace("-0.25", '"1,5"'), "2099-01-05 2Y: '1,5'"),
         (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),
         (TEXT.replace("-0.25", ""), "2099-01-05 2Y: ''"),

@@ -8,7 +8,7 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.catalog.services import named
 from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency
+from almanac.domain.periods import Frequency, Period
 from almanac.domain.rights import Exposure
 from almanac.sources.base import SourceChanged, connector
 from almanac.sources.feeds import sdmx
@@ -115,18 +115,98 @@ def test_an_edition_is_known_from_its_release_and_past_the_last_measured_year_a_
         for year, value, flags in (("2097", 1.0, 0), ("2098", 2.0, PROJECTION), ("2099", 3.0, PROJECTION))
     ]
     assert edition(updated="2099-04-14T13:00:00Z") == first
-    # A fiscal year is that in which it ends.
-    for written in ("FY2097/98", "2097/98", "FY2097/2098", "FY2098"):
+    # Of a year in two calendar years only the first is measured for certain.
+    for written in ("FY2097/98", "2097/98", "FY2097/2098", "2097"):
+        assert [statement.flags for statement in edition(written)] == [0, PROJECTION, PROJECTION], written
+    # Nothing said, or more than can be: a year that was not over at the release is none that was measured.
+    for written in ("", "0", "Not applicable", "2098", "FY2098", "2099"):
         assert [statement.flags for statement in edition(written)] == [0, 0, PROJECTION], written
-    # Nothing said: a year that was not over at the release is none that was measured.
-    assert [statement.flags for statement in edition("")] == [0, 0, PROJECTION]
     for odd in ("soon", "FY2097/99", "FY2097/2099"):
-        with pytest.raises(SourceChanged, match=f"LAST_ACTUAL '{odd}' is not a year"):
-            edition(odd)
+        parsed = parse(EDITION.format(actual=odd, updated=""), OUTLOOK_URL, YEARLY)
+        assert (parsed.blocks, parsed.unread) == ([], [f"unknown year '{odd}' of OUTLOOK.A.AA.X"])
     with pytest.raises(SourceChanged, match=r"PUBLISHED '2099-04-14' is not an instant with a time zone"):
         parse(EDITION.replace("T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
     with pytest.raises(SourceChanged, match="PUBLISHED nothing is not an instant"):
-        parse(EDITION.replace("2099-04-14T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
+        parse(EDITION.format(actual="2097", updated="").replace("2099-04-14T13:00:00Z", ""), OUTLOOK_URL, YEARLY)
+
+
+FISCAL = (
+    "FREQ,AREA,KIND,TIME_PERIOD,OBS_VALUE,OBS_STATUS,PUBLISHED,LAST_ACTUAL,MONTHS,HOW\n"
+    "A,AA,X,2097,1,A,2099-10-14T13:00:00Z,{actual},{months},{how}\n"
+    "A,AA,X,2098,2,A,2099-10-14T13:00:00Z,{actual},{months},{how}\n"
+    "A,AA,X,2099,3,A,2099-10-14T13:00:00Z,{actual},{months},{how}\n"
+    "A,BB,X,2098,5,A,2099-10-14T13:00:00Z,2098,January/December,\n"
+)
+BEGUN, ENDED = "Fiscal years are FY(t/t+1) = CY(t).", "Fiscal years: FY(t-1 / t) = CY(t)"
+
+
+def fiscal(months, how, actual):
+    flow = msgspec.structs.replace(OUTLOOK, reporting_year="MONTHS", year_mapping="HOW")
+    service = msgspec.structs.replace(SERVICE, flow=(flow,))
+    both = {**YEARLY, "OUTLOOK.A.BB.X": spec("OUTLOOK.A.BB.X", Frequency.ANNUAL)}
+    body = FISCAL.format(months=months, how=how, actual=actual)
+    parsed = parse(body, OUTLOOK_URL, both, service)
+    # The other country is read whatever is stated of this one.
+    assert blocks(parsed).pop("OUTLOOK.A.BB.X")[0].period == key("2098")
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("months", "how", "actual", "ends", "measured"),
+    [
+        ("April/March", BEGUN, "FY2098/99", ["2098-03-31", "2099-03-31", "2100-03-31"], 2),
+        ("April/March", BEGUN, "FY2099", ["2098-03-31", "2099-03-31", "2100-03-31"], 2),
+        ("April/March", BEGUN, "2097", ["2098-03-31", "2099-03-31", "2100-03-31"], 1),
+        ("July/June", ENDED, "FY2098/99", ["2097-06-30", "2098-06-30", "2099-06-30"], 3),
+        ("July/June", ENDED, "FY2097/98", ["2097-06-30", "2098-06-30", "2099-06-30"], 2),
+        ("July/June", ENDED, "", ["2097-06-30", "2098-06-30", "2099-06-30"], 3),
+        ("August/July", "FY(t/t+1)=CY(t+1)", "2098", ["2097-07-31", "2098-07-31", "2099-07-31"], 2),
+        # What is not over at the release was not measured, whatever is said.
+        ("April/March", BEGUN, "FY2099/00", ["2098-03-31", "2099-03-31", "2100-03-31"], 2),
+        ("January/December", "", "2098", ["2097-12-31", "2098-12-31", "2099-12-31"], 2),
+        ("", "", "2098", ["2097-12-31", "2098-12-31", "2099-12-31"], 2),
+        # Data of fiscal years, brought to calendar years.
+        ("January/December", "", "FY2098/99", ["2097-12-31", "2098-12-31", "2099-12-31"], 2),
+    ],
+)
+def test_the_year_under_a_label_is_the_one_that_the_message_states(months, how, actual, ends, measured):
+    told = blocks(fiscal(months, how, actual))["OUTLOOK.A.AA.X"]
+    periods = [Period.from_key(one.period) for one in told]
+    assert [(str(one.end), (one.end - one.start).days in {364, 365}) for one in periods] == [
+        (end, True) for end in ends
+    ]
+    assert [one.flags for one in told] == [0] * measured + [PROJECTION] * (3 - measured)
+
+
+@pytest.mark.parametrize(
+    ("months", "how", "actual"),
+    [
+        ("April/March", "", "FY2098/99"),
+        ("April/March", "", "2098"),
+        ("April/March", f"{BEGUN} {ENDED}", "2098"),
+        ("April/March", "FY(t/t+1) = CY(t+2)", "2098"),
+        ("April/June", BEGUN, "2098"),
+        ("spring", BEGUN, "2098"),
+        ("January/December", ENDED, "2098"),
+        ("", BEGUN, "2098"),
+        ("", "", "FY2098/99"),
+        ("", "", "FY2098"),
+    ],
+)
+def test_a_year_that_is_not_stated_without_a_doubt_is_left_out_by_name(months, how, actual):
+    parsed = fiscal(months, how, actual)
+    assert list(blocks(parsed)) == ["OUTLOOK.A.BB.X"]
+    assert [name for name in parsed.unread if name.startswith("unknown year ")] == [
+        f"unknown year {', '.join(filter(None, (months, actual)))!r} of OUTLOOK.A.AA.X"
+    ]
+
+
+@pytest.mark.parametrize(("months", "how", "year"), [("April/March", BEGUN, "9999"), ("July/June", ENDED, "0001")])
+def test_a_fiscal_year_beyond_the_calendar_is_refused(months, how, year):
+    flow = msgspec.structs.replace(OUTLOOK, reporting_year="MONTHS", year_mapping="HOW")
+    body = FISCAL.format(months=months, how=how, actual="2098").replace("X,2097,1", f"X,{year},1")
+    with pytest.raises(SourceChanged, match="in no calendar"):
+        parse(body, OUTLOOK_URL, YEARLY, msgspec.structs.replace(SERVICE, flow=(flow,)))
 
 
 def test_a_corrected_edition_is_known_from_its_release_only_where_nothing_was_known_before():

@@ -98,7 +98,6 @@ def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
         (TEXT.replace('"D0";"Value"', '"D0";"D1";"Value"'), "has 3 cells, the header 4"),
         (TEXT.replace("J", "K"), "none of rendoblid{10J0}, rendoblid{2J}, which were expected"),
         (TEXT.replace('"2099-01-06";"10J0"', '"2099-01-05";"10J0"'), "2099-01-05;10J0 is there twice"),
-        (TEXT.replace("0.75", "NaN"), "rendoblid{10J0} 2099-01-06: 'NaN'"),
         (TEXT.replace("0.75", "0,75"), "rendoblid{10J0} 2099-01-06: '0,75'"),
         (TEXT.replace("2099-01-06", "2099-01"), "rendoblid{10J0}: '2099-01' is not a day"),
         (TEXT[: TEXT.rindex("J1")], "is not CSV"),

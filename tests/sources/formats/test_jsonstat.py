@@ -139,7 +139,7 @@ WRONG = [
     ({"value": {"9": 1}}, "has a value at '9', the cube 9 cells"),
     ({"value": {"-1": 1}}, "has a value at '-1', the cube 9 cells"),
     ({"value": [1.5]}, "has 1 values, the cube 9 cells"),
-    ({"value": {"0": "1.5"}}, "Expected `float | null`, got `str`"),
+    ({"value": {"0": "1.5"}}, "Invalid enum value '1.5'"),
     ({"status": {"0": "k"}}, "RATES.M.AA.X 2099-01: status 'k', known are the letters bcefpu"),
     (
         {"id": ["FREQ", "KIND", "AREA", "time"], "size": [1, 1, 3, 3]},

@@ -962,7 +962,7 @@ class PeerSlope(Slope, frozen=True, kw_only=True, gc=False, rename="camel"):
 
 
 class Rates(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """Sovereign rates analytics of one scope against its peers. A tenor without a yield is absent, never interpolated."""
+    """Sovereign rates analytics of one scope against its peers. A tenor without a yield is absent, never interpolated; so is one whose newest yield is more than a month older than its curve's."""
 
     #: One of the seven scopes.
     scope: Scope
@@ -980,7 +980,7 @@ class Rates(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     slopes: list[Slope]
     #: Slopes of the peers' curves.
     peer_slopes: list[PeerSlope]
-    #: What to know before comparing: other kinds of curve, compounding or days; yields not shown.
+    #: What to know before comparing: other kinds of curve, compounding or days; yields not shown or too old.
     comparability: list[str]
 
 

@@ -9,6 +9,8 @@ from almanac.domain.times import wire_time
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.summary.series import SeriesSpan, spans
 
+#: What names indicators.
+_INDICATORS = ("indicator", "indicator_id")
 #: What names entities.
 _ENTITIES = ("country", "entity", "entity_id")
 #: How many of them are named in a warning.
@@ -48,17 +50,25 @@ def warn_of_nothing(ctx: Context, asked: Selection) -> None:
             "as_of", wire_time(as_of), f"nothing was known by then: what is here is known from {wire_time(known)} on"
         )
         return
-    first, last = end_of(min(one.first_period for one in found)), end_of(max(one.last_period for one in found))
+    first = end_of(min(one.first_period for one in found))
     if ctx.window_start is not None:
         first = max(first, ctx.window_start)
+    last = max((end_of(one.last_period) for one in found if one.last_period is not None), default=None)
+    bounds = _PERIODS if "period" in params else _DAYS
+    bound = next((name for name in bounds if params.get(name) is not None), None)
+    if last is None and bound is None:
+        ahead = next((name for name in (*_INDICATORS, *_ENTITIES) if params.get(name) is not None), None)
+        if ahead is not None:
+            value = params[ahead] if isinstance(params[ahead], str) else ",".join(params[ahead])
+            ctx.warn(ahead, value, f"has forecasts and projections alone, which are no reading, {_listed(found)}")
+        return
     low = max((day for day in (asked.starts_from, ctx.window_start) if day is not None), default=None)
-    if (low is not None and low > last) or (asked.ends_by is not None and asked.ends_by < first):
-        bounds = _PERIODS if "period" in params else _DAYS
-        name = next((name for name in bounds if params.get(name) is not None), None)
-        if name is not None:
-            value = params[name]
-            shown = wire_time(value) if isinstance(value, int) else _written(value)
-            ctx.warn(name, shown, f"no period here lies there: they end from {first} to {last}, {_listed(found)}")
+    beyond = low is not None and last is not None and low > last
+    if bound is not None and (beyond or (asked.ends_by is not None and asked.ends_by < first)):
+        value = params[bound]
+        shown = wire_time(value) if isinstance(value, int) else _written(value)
+        ends = f"from {first}" if last is None else f"from {first} to {last}"
+        ctx.warn(bound, shown, f"no period here lies there: they end {ends}, {_listed(found)}")
 
 
 def warn_of_knowledge_bounds(ctx: Context) -> None:

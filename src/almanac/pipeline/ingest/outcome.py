@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from almanac.sources.base import DOUBT
+
 
 @dataclass(slots=True)
 class RunOutcome:
@@ -69,14 +71,20 @@ class RunOutcome:
         """0 all good, 3 some quarantined or failed, 1 nothing ingested."""
         if not self.folded and not self.known:
             return 1
-        return 3 if self.quarantined or self.failed or self.later else 0
+        return 3 if self.incomplete else 0
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether something was quarantined, a payload or a value in doubt, or failed, or is still to come."""
+        doubtful = any(name.startswith(f"unknown {DOUBT} ") for name in self.unread)
+        return bool(self.quarantined or self.failed or self.later or doubtful)
 
 
 def exit_code(outcomes: Sequence[RunOutcome]) -> int:
     """The exit code of a command over several sources."""
     if not any(o.folded or o.known for o in outcomes):
         return 1
-    return 3 if any(o.quarantined or o.failed or o.later for o in outcomes) else 0
+    return 3 if any(o.incomplete for o in outcomes) else 0
 
 
 Say = Callable[[str], None]

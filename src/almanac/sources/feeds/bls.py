@@ -40,6 +40,8 @@ _WITH_KEY, _WITHOUT = 20, 10
 #: What the service says beside whole answers: years without data, and that its own catalogue lacks a series.
 _HARMLESS = re.compile(r"No Data Available for Series \S+ Year: [0-9]{4}|Unable to get Catalog Data for series \S+")
 _SUCCEEDED = "REQUEST_SUCCEEDED"
+#: In place of a value: there is none.
+_ABSENT = "-"
 
 
 class _Footnote(msgspec.Struct, forbid_unknown_fields=True):
@@ -80,7 +82,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 class Bls:
     """Time series, one to an answer."""
 
-    version = 3
+    version = 4
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -137,6 +139,7 @@ class Bls:
             parsed.unmapped[one.id] = len(one.data)
             return
         found: dict[int, ReportedValue | None] = {}
+        whole = True
         for datum in one.data:
             where = f"{one.id} {datum.year}-{datum.period}"
             period = _period(datum, spec.frequency, where)
@@ -146,10 +149,11 @@ class Bls:
                 continue
             if period.key in found:
                 raise SourceChanged(f"{where} is there twice")
-            found[period.key] = _statement(datum, period.key, where)
+            found[period.key] = statement = _statement(datum, period.key, where, parsed)
+            whole = whole and (statement is not None or datum.value == _ABSENT)
         if found:
             statements = [statement for key in sorted(found) if (statement := found[key]) is not None]
-            parsed.blocks.append(Block(one.id, statements, (min(found), max(found))))
+            parsed.blocks.append(Block(one.id, statements, (min(found), max(found)) if whole else None))
 
 
 def _windows(native: str, today: date, *, with_key: bool) -> Iterator[tuple[int, int]]:
@@ -176,14 +180,15 @@ def _period(datum: _Datum, frequency: Frequency, where: str) -> Period | None:
     return Period.starting(date(int(datum.year), (number - 1) * months + 1, 1), frequency)
 
 
-def _statement(datum: _Datum, period: int, where: str) -> ReportedValue | None:
-    if datum.value == "-":
+def _statement(datum: _Datum, period: int, where: str, parsed: Parsed) -> ReportedValue | None:
+    value = None if datum.value == _ABSENT else strict.value(datum.value, where, parsed)
+    if value is None:
         return None
     marks = [one for one in datum.footnotes if one.code or one.text]
     note = notes.note(
         flags=tuple(one.code for one in marks if one.code), footnotes=tuple(one.text for one in marks if one.text)
     )
-    return ReportedValue(period, strict.number(datum.value, where), flags=UNKNOWN, note=note)
+    return ReportedValue(period, value, flags=UNKNOWN, note=note)
 
 
 CONNECTOR: Connector = Bls()

@@ -50,7 +50,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
 class Boc:
     """Observations of series, or of a group of them."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the bank's host."""

@@ -17,10 +17,10 @@ from urllib.parse import urlsplit
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, workbook
 from almanac.sources.formats.archive import Archive, Budget
-from almanac.sources.formats.strict import shown
+from almanac.sources.formats.strict import is_not_finite, shown
 from almanac.sources.formats.workbook import SheetRow, Workbook
 from almanac.sources.reckoning import Size, periods
 
@@ -34,14 +34,14 @@ _SHEETS = ("4. spot curve", "4. nominal spot curve")
 #: First day of the history, maturities of the sheets of one day (four to a workbook), and packed bytes of one value.
 _BEGINNING, _MATURITIES, _WIDTH = date(1979, 1, 2), 4 * 80, 10
 
-#: Value (None: not fitted) by native code and day.
-_Curve = dict[str, dict[date, float | None]]
+#: Value (None: not fitted; a text: the error of a formula) by native code and day.
+_Curve = dict[str, dict[date, float | str | None]]
 
 
 class BoeGlc:
     """The archive of the history and the archive of the current month."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is one of the bank's yield-curve files; its database is another source."""
@@ -83,9 +83,12 @@ class BoeGlc:
                 parsed.unmapped[native] = len(present)
                 continue
             frequency = series[native].frequency
+            whole = not any(isinstance(value, str) for value in days.values())
             keys = {day: dates.period(day, frequency, where) for day in days}
-            statements = [ReportedValue(keys[day], value, flags=UNKNOWN) for day, value in present]
-            span = (min(keys.values()), max(keys.values())) if keys else None
+            statements = [
+                ReportedValue(keys[day], value, flags=UNKNOWN) for day, value in present if isinstance(value, float)
+            ]
+            span = (min(keys.values()), max(keys.values())) if keys and whole else None
             parsed.blocks.append(Block(native, statements, span))
         return parsed
 
@@ -141,7 +144,10 @@ def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
         for column, native in columns.items():
             value = row.get(column)
             if isinstance(value, str):
-                raise SourceChanged(f"{where}: {day} {native}: {shown(value)} is not a number")
+                said = f"{where}: {day} {native}: {shown(value)} is not a number"
+                if not is_not_finite(value):
+                    raise SourceChanged(said)
+                parsed.meet([said], DOUBT)
             if curve[native].setdefault(day, value) != value:
                 raise SourceChanged(f"{where}: {day} {native} differs from another workbook of the archive")
     if columns is None:

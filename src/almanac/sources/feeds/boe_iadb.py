@@ -42,7 +42,7 @@ _Read = dict[str, dict[date, str | None]]
 class BoeIadb:
     """Series of the database by code."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is one of the bank's database; its yield-curve files are another source."""

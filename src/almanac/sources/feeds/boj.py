@@ -39,7 +39,7 @@ _YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "bi
 
 class _Values(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
     survey_dates: list[int]
-    values: list[float | None]
+    values: list[strict.JsonNumber | None]
 
 
 class _Series(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
@@ -70,7 +70,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
 class Boj:
     """Series by code. `units` are the catalogue's."""
 
-    version = 2
+    version = 3
 
     def __init__(self, units: Mapping[str, Unit]) -> None:
         self._units = units
@@ -130,10 +130,10 @@ class Boj:
             if spec is None:
                 parsed.unmapped[native] = sum(value is not None for value in one.values.values)
             elif one.values.survey_dates:
-                parsed.blocks.append(self._block(native, one, spec))
+                parsed.blocks.append(self._block(native, one, spec, parsed))
         return parsed
 
-    def _block(self, native: str, one: _Series, spec: SeriesSpec) -> Block:
+    def _block(self, native: str, one: _Series, spec: SeriesSpec, parsed: Parsed) -> Block:
         before, opened, rest = one.frequency.partition("(")
         word = f"{before}{rest.rpartition(')')[2]}".strip() if opened and ")" in rest else one.frequency.strip()
         if _FREQUENCIES.get(word) is not spec.frequency:
@@ -144,16 +144,17 @@ class Boj:
             raise SourceChanged(f"{native} is in {one.unit} (10^{stated}), the catalogue says 10^{expected}")
         note = notes.note(published=notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE"))
         statements: dict[int, ReportedValue | None] = {}
+        whole = True
         for number, value in zip(one.values.survey_dates, one.values.values, strict=True):
             where = f"{native} {number}"
             key = _period(number, spec.frequency, where).key
             if key in statements:
                 raise SourceChanged(f"{where} is there twice")
-            statements[key] = None
-            if value is not None:
-                statements[key] = ReportedValue(key, strict.number(repr(value), where), flags=UNKNOWN, note=note)
+            told = None if value is None else strict.value(value, where, parsed)
+            whole = whole and (value is None or told is not None)
+            statements[key] = None if told is None else ReportedValue(key, told, flags=UNKNOWN, note=note)
         present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
-        return Block(native, present, (min(statements), max(statements)))
+        return Block(native, present, (min(statements), max(statements)) if whole else None)
 
 
 def _written(day: date, frequency: Frequency) -> str:

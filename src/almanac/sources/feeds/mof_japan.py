@@ -20,6 +20,8 @@ from almanac.sources.formats import strict, tables
 from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.mof.go.jp"
+#: In place of a value: there is none.
+_NONE = "-"
 _FOLDER = "/english/policy/jgbs/reference/interest_rate/"
 _CURRENT = _FOLDER + "jgbcme.csv"
 _HISTORY = _FOLDER + "historical/jgbcme_all.csv"
@@ -37,7 +39,7 @@ _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 class MofJapan:
     """The current-month file and the history file."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the ministry's host."""
@@ -73,19 +75,22 @@ class MofJapan:
         columns = _layout(rows, where)
         parsed = Parsed()
         parsed.lack(series, columns, f"{where}: header {strict.shown(','.join(columns))}")
-        days = _days(rows[2:], columns, where)
+        days = tables.by_day(_body(rows[2:], where), columns, lambda text: _day(text, where), where)
         if not days:
             if path == _HISTORY:
                 raise SourceChanged(f"{where} has a header and no days")
             return parsed  # the first days of a month
         complete = (_key(min(days)), _key(max(days)))
         for index, column in enumerate(columns):
-            present = [(day, value) for day, cells in sorted(days.items()) if (value := cells[index]) is not None]
+            present = [(day, text) for day, cells in sorted(days.items()) if (text := cells[index]) != _NONE]
             if column not in series:
                 parsed.unmapped[column] = len(present)
                 continue
-            statements = [ReportedValue(_key(day), value, flags=UNKNOWN) for day, value in present]
-            parsed.blocks.append(Block(column, statements, complete))
+            values = {day: strict.value(text, f"{where}: {day} {column}", parsed) for day, text in present}
+            statements = [
+                ReportedValue(_key(day), value, flags=UNKNOWN) for day, value in values.items() if value is not None
+            ]
+            parsed.blocks.append(Block(column, statements, None if None in values.values() else complete))
         return parsed
 
 
@@ -111,16 +116,6 @@ def _layout(rows: list[list[str]], where: str) -> list[str]:
     if len(set(columns)) < len(columns):
         raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected each tenor once")
     return columns
-
-
-def _days(rows: Iterable[list[str]], columns: list[str], where: str) -> dict[date, list[float | None]]:
-    return {
-        day: [
-            None if cell == "-" else strict.number(cell, f"{where}: {day} {column}")
-            for column, cell in zip(columns, cells, strict=True)
-        ]
-        for day, cells in tables.by_day(_body(rows, where), columns, lambda text: _day(text, where), where).items()
-    }
 
 
 def _body(rows: Iterable[list[str]], where: str) -> Iterator[list[str]]:

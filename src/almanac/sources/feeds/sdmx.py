@@ -7,11 +7,13 @@ names the attribute that holds one; else its values are known from when they wer
 
 from __future__ import annotations
 
+import calendar
 import functools
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from almanac.catalog.currencies import Currencies, UnknownCurrency
@@ -22,7 +24,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
 from almanac.domain.times import instant
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     Action,
@@ -44,13 +46,52 @@ _MOST_PARTS = strict.PARTS // 2
 #: Bytes to a separator of an answer.
 _WIDTH = 8
 #: A year, or a fiscal year, which goes by the year that it ends in (`FY2024`, `FY2023/24`, `2023/2024`).
-_YEAR = re.compile(r"(?:FY)?([0-9]{4})(?:/([0-9]{2}|[0-9]{4}))?")
+_YEAR = re.compile(r"(FY)?([0-9]{4})(?:/([0-9]{2}|[0-9]{4}))?")
+#: In place of a year or of months: none is stated.
+_UNSTATED = frozenset(["", "0", "n/a", "none", "not applicable"])
+_MONTHS = {name.lower(): number for number, name in enumerate(calendar.month_name) if name}
+#: Which fiscal year stands under the label of a calendar year: `FY(t-1/t) = CY(t)`.
+_MAPPING = re.compile(r"FY\(t([+-][0-9])?/t([+-][0-9])?\)=CY\(t([+-][0-9])?\)", re.IGNORECASE)
+
+
+class _YearInDoubt(Exception):  # noqa: N818  (the name says what is the matter)
+    """Of which year the values of a series are, or which were measured, is not stated in a way that leaves no doubt."""
+
+
+class _ReportingYear(NamedTuple):
+    """The year that stands under the label of a calendar year: it starts in this month of that year or of the one before."""
+
+    month: int = 1
+    #: Years from the label to the year it starts in: 0 or -1.
+    shift: int = 0
+
+    def period(self, label: Period) -> Period:
+        """Return the period that a value is of by the calendar year it is labelled with. Raises SourceChanged for one out of the calendar."""
+        try:
+            return Period.starting(date(label.end.year + self.shift, self.month, 1), Frequency.ANNUAL)
+        except (ValueError, OverflowError):
+            raise SourceChanged(f"under {label.end.year} stands a year that is in no calendar") from None
+
+    def label(self, text: str) -> int | None:
+        """Return the label of a year or fiscal year as written; None where none is stated. Raises _YearInDoubt."""
+        if text.strip().lower() in _UNSTATED:
+            return None
+        match = _YEAR.fullmatch(text)
+        year = int(match[2]) if match else 0
+        if match is None or (match[3] and not str(year + 1).endswith(match[3])):
+            raise _YearInDoubt
+        if self.month == 1:
+            # Of a year in two calendar years the first alone is over for certain.
+            return year
+        if not match[1] and not match[3]:
+            return year
+        return (year if match[3] else year - 1) - self.shift
 
 
 class Sdmx:
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
-    version = 5
+    version = 6
 
     def __init__(
         self, service: Service, whole: Service, units: Mapping[str, Unit], money: Currencies | None = None
@@ -167,9 +208,22 @@ class Sdmx:
     def _block(self, one: MessageSeries, spec: SeriesSpec, asked: Asked, *, whole: bool) -> Block | None:
         """The statements of one series, oldest period first; None of a series without rows."""
         where = f"{asked.where}: {one.native}"
+        flow = one.flow
+        try:
+            reporting = _reporting_year(one.attributes, flow, spec.frequency)
+            actual = reporting.label(one.attributes.get(flow.last_actual or "", "") if flow else "")
+        except _YearInDoubt:
+            told = (
+                (one.attributes.get(name or "", "") for name in (flow.reporting_year, flow.last_actual)) if flow else ()
+            )
+            asked.parsed.meet([f"{strict.shown(', '.join(filter(None, told)))} of {one.native}"], "year")
+            return None
         rows: dict[int, SdmxObservation] = {}
+        labels: dict[int, int] = {}
         for row in one.rows:
-            key = period_of(row.period, spec.frequency, where).key
+            period = period_of(row.period, spec.frequency, where)
+            key = (period if reporting is _CALENDAR else reporting.period(period)).key
+            labels[key] = period.end.year
             if key in rows:
                 raise SourceChanged(f"{where}: {row.period} is there twice")
             rows[key] = row
@@ -179,20 +233,23 @@ class Sdmx:
         if one.action is Action.deletion:
             return Block(one.native, [ReportedValue(key, None, flags=UNKNOWN) for key in sorted(rows)], span)
         self._check_multiplier(one, spec, where)
-        flow = one.flow
         released = _stamp(one.attributes, flow.release if flow else None, where)
         corrected = _stamp(one.attributes, flow.corrected if flow else None, where, required=False)
-        actual = _last_actual(one.attributes, flow.last_actual if flow else None, where)
         name = self._service.published
         stamp = one.attributes.get(name, "") if name else ""
         published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
         statements: list[ReportedValue] = []
         for key, row in sorted(rows.items()):
-            value = value_of(row, self._service, f"{where} {row.period}")
+            try:
+                value = value_of(row, self._service, f"{where} {row.period}")
+            except strict.NotFiniteError as doubt:
+                asked.parsed.meet([str(doubt)], DOUBT)
+                span = None
+                continue
             marks = flags(row, self._service, f"{where} {row.period}")
             forecast = not _FORECAST.isdisjoint(marks or (row.status,))
-            projection = forecast or _is_projected(Period.from_key(key), actual, flow, released)
+            projection = forecast or _is_projected(Period.from_key(key), labels[key], actual, flow, released)
             note = notes.note(dataflow=version, flags=marks, published=published)
             if value is not None:
                 said = PROJECTION if projection else 0
@@ -305,25 +362,52 @@ def _stamp(attributes: Mapping[str, str], name: str | None, where: str, *, requi
         raise SourceChanged(f"{where}: {name} {strict.shown(text)} is not an instant with a time zone") from None
 
 
-def _last_actual(attributes: Mapping[str, str], name: str | None, where: str) -> int | None:
-    """The last year that was measured, where the message says it."""
-    text = attributes.get(name, "") if name else ""
-    if not text:
-        return None
-    match = _YEAR.fullmatch(text)
-    year = int(match[1]) if match else 0
-    if match is None or (match[2] and not str(year + 1).endswith(match[2])):
-        raise SourceChanged(f"{where}: {name} {strict.shown(text)} is not a year")
-    return year + 1 if match[2] else year
+_CALENDAR = _ReportingYear()
 
 
-def _is_projected(period: Period, actual: int | None, flow: Flow | None, released: int | None) -> bool:
-    """Whether a value is a projection: past the last measured year, or, where none is stated, not over at release."""
-    if actual is not None:
-        return period.end.year > actual
-    if flow is None or flow.last_actual is None or released is None:
+def _reporting_year(attributes: Mapping[str, str], flow: Flow | None, frequency: Frequency) -> _ReportingYear:
+    """
+    Return the year that annual values are of: the calendar's unless the message states another one.
+
+    Raises _YearInDoubt for months that are no year, and for a fiscal year of which the message does not say, or says in two
+    ways, under which label it stands.
+    """
+    if flow is None or flow.reporting_year is None or frequency is not Frequency.ANNUAL:
+        return _CALENDAR
+    text = attributes.get(flow.reporting_year, "").strip().lower()
+    stated = "".join(attributes.get(flow.year_mapping or "", "").split())
+    shifts = {
+        _offset(start) - _offset(label)
+        for start, end, label in _MAPPING.findall(stated)
+        if _offset(end) == _offset(start) + 1
+    }
+    measured = _YEAR.fullmatch(attributes.get(flow.last_actual or "", ""))
+    mapped = _MAPPING.search(stated) is not None
+    if text in _UNSTATED and not mapped and not (measured and (measured[1] or measured[3])):
+        return _CALENDAR
+    first, _, last = text.partition("/")
+    start, end = _MONTHS.get(first.strip(), 0), _MONTHS.get(last.strip(), 0)
+    if not start or not end or end != (start + 10) % 12 + 1:
+        raise _YearInDoubt
+    if start == 1 and not mapped:
+        return _CALENDAR
+    if start == 1 or len(shifts) != 1 or not shifts <= {0, -1}:
+        raise _YearInDoubt
+    return _ReportingYear(start, shifts.pop())
+
+
+def _offset(text: str) -> int:
+    """Return the years that a label's formula adds: `-1` in `t-1`, none in `t`."""
+    return int(text or 0)
+
+
+def _is_projected(period: Period, label: int, actual: int | None, flow: Flow | None, released: int | None) -> bool:
+    """Return whether a value is a projection: of a period not over at the release, or past the last year that was measured."""
+    if flow is None or flow.last_actual is None:
         return False
-    return period.end >= datetime.fromtimestamp(released, UTC).date()
+    if released is not None and period.end >= datetime.fromtimestamp(released, UTC).date():
+        return True
+    return actual is not None and label > actual
 
 
 @functools.cache

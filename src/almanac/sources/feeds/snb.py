@@ -39,7 +39,7 @@ _FIRST_DAY, _ITEMS, _WIDTH = date(1988, 1, 4), 30, 60
 class Snb:
     """Cubes by name."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the host of the data portal."""
@@ -90,11 +90,12 @@ class Snb:
                 continue
             frequency = mapped[native].frequency
             keys = {text: _key(text, frequency, native) for text in cells}
+            values = {text: strict.value(cell, f"{native} {text}", parsed) for text, cell in present.items()}
             statements = [
-                ReportedValue(keys[text], strict.number(value, f"{native} {text}"), flags=UNKNOWN)
-                for text, value in present.items()
+                ReportedValue(keys[text], value, flags=UNKNOWN) for text, value in values.items() if value is not None
             ]
-            parsed.blocks.append(Block(native, statements, (min(keys.values()), max(keys.values()))))
+            span = None if None in values.values() else (min(keys.values()), max(keys.values()))
+            parsed.blocks.append(Block(native, statements, span))
         return parsed
 
 

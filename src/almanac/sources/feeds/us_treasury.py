@@ -41,7 +41,7 @@ _DISPLAY = "BC_30YEARDISPLAY"
 class UsTreasury:
     """The par yield curve by year. Other feeds of the two hosts are owned and set aside by name."""
 
-    version = 1
+    version = 2
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on a host of the Treasury's data services."""
@@ -91,7 +91,9 @@ class UsTreasury:
                 parsed.unmapped[native] = len(present)
                 continue
             declared = source.declared_release == "same_day"
-            parsed.blocks.append(Block(native, [_statement(day, value, declared) for day, value in present], complete))
+            numbers = {day: strict.value(text, f"{where}: {day} {native}", parsed) for day, text in present}
+            statements = [_statement(day, value, declared) for day, value in numbers.items() if value is not None]
+            parsed.blocks.append(Block(native, statements, None if None in numbers.values() else complete))
         return parsed
 
 
@@ -106,9 +108,9 @@ def _statement(day: date, value: float, declared: bool) -> ReportedValue:
     return ReportedValue(_key(day), value, published, published, DAY, first_only=True)
 
 
-def _days(root: etree._Element, where: str) -> dict[date, dict[str, float | None]]:
-    """Values by day and element; None where the element is there and says null."""
-    days: dict[date, dict[str, float | None]] = {}
+def _days(root: etree._Element, where: str) -> dict[date, dict[str, str | None]]:
+    """Values as written by day and element; None where the element is there and says null."""
+    days: dict[date, dict[str, str | None]] = {}
     for entry in _children(root, where):
         if entry.tag != f"{_ATOM}entry":
             continue
@@ -131,7 +133,7 @@ def _children(element: etree._Element, where: str) -> Iterator[etree._Element]:
         yield child
 
 
-def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, float | None]]:
+def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, str | None]]:
     cells: dict[str, etree._Element] = {}
     for element in properties:
         name = element.tag.removeprefix(_DATA)
@@ -149,13 +151,13 @@ def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, float 
     day = strict.day(written, f"{where}: NEW_DATE")
     cells.pop("Id", None)  # a number of the publisher's database; late rows may have none
     cells.pop(_DISPLAY, None)
-    values: dict[str, float | None] = {}
+    values: dict[str, str | None] = {}
     for name, element in cells.items():
         if _TENOR.fullmatch(name) is None:
             # An unknown measure: perhaps one of ours under another name, whose values would then seem withdrawn.
             raise SourceChanged(f"{where}: {day} has element {name}, which nobody reads")
         null = element.get(f"{_META}null") == "true"
-        values[name] = None if null else strict.number(element.text, f"{where}: {day} {name}")
+        values[name] = None if null else element.text or ""
     return day, values
 
 

@@ -64,7 +64,7 @@ class _Row(msgspec.Struct, forbid_unknown_fields=True):
     country: _Named
     countryiso3code: str
     date: str
-    value: float | None
+    value: strict.JsonNumber | None
     unit: str = ""
     obs_status: str = ""
     decimal: int = 0
@@ -88,7 +88,7 @@ class _Country(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
 class WorldBank:
     """Indicators and the list of countries."""
 
-    version = 3
+    version = 4
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -154,7 +154,7 @@ class WorldBank:
             except UnknownCurrency as unknown:
                 parsed.meet([f"{strict.shown(str(unknown))} of {native}"], "currency")
                 continue
-            block = replace(_block(native, found, published), native=counted)
+            block = replace(_block(native, found, published, parsed), native=counted)
             # What a page that was cut leaves out is no withdrawal.
             parsed.blocks.append(replace(block, complete=None) if lacking else block)
         return parsed
@@ -204,9 +204,10 @@ def _by_series(rows: Sequence[_Row], where: str) -> dict[str, dict[str, _Row]]:
     return {native: dict(sorted(dated.items())) for native, dated in found.items()}
 
 
-def _block(native: str, rows: Mapping[str, _Row], published: str | None) -> Block:
+def _block(native: str, rows: Mapping[str, _Row], published: str | None, parsed: Parsed) -> Block:
     statements = []
     keys = []
+    whole = True
     for text, row in rows.items():
         written = _DATED.fullmatch(text)
         if written is None or written[2] is not None:
@@ -219,9 +220,12 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None) -> Bloc
             flags=tuple(row.obs_status), footnotes=(row.footnote,) if row.footnote else (), published=published
         )
         projection = PROJECTION if _FORECAST in row.obs_status.upper() else 0
-        value = strict.number(repr(row.value), f"{native} {text}")
+        value = strict.value(row.value, f"{native} {text}", parsed)
+        if value is None:
+            whole = False
+            continue
         statements.append(ReportedValue(key, value, flags=UNKNOWN | projection, note=note))
-    return Block(native, statements, (min(keys), max(keys)))
+    return Block(native, statements, (min(keys), max(keys)) if whole else None)
 
 
 def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:

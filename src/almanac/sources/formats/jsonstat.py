@@ -56,7 +56,7 @@ class Dataset(msgspec.Struct, forbid_unknown_fields=True):
     id: list[str]
     size: list[int]
     dimension: dict[str, Dimension]
-    value: dict[str, float | None] | list[float | None]
+    value: dict[str, strict.JsonNumber | None] | list[strict.JsonNumber | None]
     status: dict[str, str | None] | list[str | None] | str | None = None
     updated: str | None = None
     extension: Extension | None = None
@@ -94,7 +94,7 @@ class _Reader:
 
     def series(self) -> Iterator[MessageSeries]:
         """One for each combination of codes that has a value."""
-        found: dict[tuple[int, ...], dict[int, float]] = {}
+        found: dict[tuple[int, ...], dict[int, strict.JsonNumber]] = {}
         for cell, number in self._values():
             *places, period = self._places(cell)
             found.setdefault(tuple(places), {})[period] = number
@@ -146,7 +146,7 @@ class _Reader:
             raise SourceChanged(f"{self._asked.where}: {name} has {len(codes)} codes, its size is {size}")
         return codes
 
-    def _values(self) -> Iterator[tuple[int, float]]:
+    def _values(self) -> Iterator[tuple[int, strict.JsonNumber]]:
         value = self._cube.value
         whole = math.prod(self._cube.size)
         if isinstance(value, list):

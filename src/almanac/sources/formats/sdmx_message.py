@@ -17,6 +17,8 @@ from almanac.sources.formats import strict
 
 #: Codes of CL_OBS_STATUS (SDMX cross-domain code list 2.2) that say there is no value.
 _MISSING = frozenset("HJKLMOQ")
+#: Value of an observation that is missing on purpose (SDMX 3.1, all formats; XML Schema's NaN before).
+_INTENTIONALLY_MISSING = "NaN"
 #: Statuses of a value of which there is nothing to say.
 _PLAIN = frozenset(["", "A"])
 #: Codes of CL_CONF_STATUS that say everyone may see the value.
@@ -191,7 +193,7 @@ class Asked:
     def of_series(self, flow: Flow) -> list[str]:
         """Attributes of a whole series that are read."""
         service = self.service
-        of_flow = (flow.release, flow.corrected, flow.last_actual)
+        of_flow = (flow.release, flow.corrected, flow.last_actual, flow.reporting_year, flow.year_mapping)
         named = (service.multiplier, service.published, service.currency, *of_flow, _YEAR_START)
         return [name for name in named if name is not None]
 
@@ -221,14 +223,15 @@ def dataflow_in(text: str) -> str | None:
 
 def value_of(row: SdmxObservation, service: Service, where: str) -> float | None:
     """
-    The number of a row; None where the publisher says there is none.
+    Return the number of a row; None where the publisher says there is none. NaN is SDMX's word for a number that is missing
+    on purpose, whatever the status.
 
     Raises SourceChanged for a value that is no number, an absence the status does not explain, and a number with a
-    status that says there is none.
+    status that says there is none; of its kind NotFiniteError for an infinity.
     """
     text = row.value
     missing = row.status in _MISSING
-    if text is None or text in service.absent or (missing and text in {"", "NaN"}):
+    if text is None or text == _INTENTIONALLY_MISSING or text in service.absent or (missing and text == ""):
         if text is None and not missing and "" not in service.absent:
             raise SourceChanged(f"{where}: no value, and status {row.status!r} does not say why")
         return None

@@ -1,7 +1,8 @@
 """What several feeds share: numbers, days, text, CSV, JSON and XML, read strictly.
 
 Every function takes `where`, the words a message starts with, and raises SourceChanged naming the culprit. Nothing is
-repaired: a number that Python would forgive (`1_0`, ` 1 `, `٣`, `nan`) was not written by the publisher.
+repaired: a number that Python would forgive (`1_0`, ` 1 `, `٣`) was not written by the publisher. Where a program wrote that
+there is no number (`NaN`, an infinity), the doubt is of one row and costs that row alone: see `value`.
 """
 
 from __future__ import annotations
@@ -12,16 +13,18 @@ import io
 import math
 import re
 from datetime import date
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from lxml import etree
 
-from almanac.sources.base import Parsed, SourceChanged
+from almanac.sources.base import DOUBT, Parsed, SourceChanged
 
 T = TypeVar("T")
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+#: How programs write that a computation gave no number (IEEE 754; `INF` of XML Schema; errors of spreadsheets).
+_NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)|#(?:N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)", re.IGNORECASE)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _SHOWN = 60
 #: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
@@ -49,6 +52,14 @@ XML_BOUNDS: Any = {
 }
 
 
+class NotFiniteError(SourceChanged):
+    """A NaN, an infinity, or a number too large to be one: in doubt by itself, it says nothing against the rest of a payload."""
+
+
+#: A number of a JSON payload. Serialisers write what JSON has no number for as one of these texts.
+JsonNumber = float | Literal["NaN", "Infinity", "-Infinity", "INF", "-INF"]
+
+
 class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
     """A record of which every field is known: `json` reports one more."""
 
@@ -60,14 +71,37 @@ def shown(text: str | None) -> str:
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
 
 
+def is_not_finite(text: str) -> bool:
+    """Return whether a program wrote this for the result of a computation that gave no number."""
+    return _NOT_FINITE.fullmatch(text) is not None
+
+
 def number(text: str | None, where: str) -> float:
-    """A finite decimal number written in ASCII, with no blank, comma or underscore in it. Never negative zero."""
+    """
+    Return a finite decimal number written in ASCII, with no blank, comma or underscore in it. Never negative zero.
+
+    Raises SourceChanged, and of its kind NotFiniteError for a NaN, an infinity and what is too large for a number.
+    """
     if text is None or _NUMBER.fullmatch(text) is None:
-        raise SourceChanged(f"{where}: {shown(text)} is not a number")
+        doubt = NotFiniteError if text is not None and is_not_finite(text) else SourceChanged
+        raise doubt(f"{where}: {shown(text)} is not a number")
     value = float(text)
     if not math.isfinite(value):
-        raise SourceChanged(f"{where}: {shown(text)} is too large for a number")
+        raise NotFiniteError(f"{where}: {shown(text)} is too large for a number")
     return value + 0.0  # a negative zero becomes a zero
+
+
+def value(written: str | float, where: str, parsed: Parsed) -> float | None:
+    """
+    Return the number of a cell as `number` does; None, and reported in `parsed`, of one that is not finite.
+
+    Such a cell says neither a value nor that there is none: no block that lacks one for it may claim to be complete.
+    """
+    try:
+        return number(written if isinstance(written, str) else repr(written), where)
+    except NotFiniteError as doubt:
+        parsed.meet([str(doubt)], DOUBT)
+        return None
 
 
 def day(text: str | None, where: str) -> date:

@@ -45,19 +45,21 @@ def take(
     """
     Add one column to what a payload says: numbers as written by day, empty or None where there is none.
 
-    One that the catalogue does not map is counted. The block is complete from the first day to the last, and of values
-    that state no time of publication. Raises SourceChanged naming column and day.
+    One that the catalogue does not map is counted. The block is complete from the first day to the last unless a value is
+    in doubt, and of values that state no time of publication. Raises SourceChanged naming column and day.
     """
     present = [(day, text) for day, text in sorted(cells.items()) if text]
     if native not in series:
         parsed.unmapped[native] = len(present)
         return
     frequency, named = series[native].frequency, f"{where}: {native}"
+    values = {day: strict.value(text, f"{named} {day}", parsed) for day, text in present}
     statements = [
-        ReportedValue(dates.period(day, frequency, named), strict.number(text, f"{named} {day}"), flags=UNKNOWN)
-        for day, text in present
+        ReportedValue(dates.period(day, frequency, named), value, flags=UNKNOWN)
+        for day, value in values.items()
+        if value is not None
     ]
     span = None
-    if cells:
+    if cells and None not in values.values():
         span = dates.period(min(cells), frequency, named), dates.period(max(cells), frequency, named)
     parsed.blocks.append(Block(native, statements, span))

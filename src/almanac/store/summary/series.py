@@ -53,11 +53,15 @@ def indicators_of(db: Queryable, entity: str) -> list[str]:
 
 
 class SeriesSpan(NamedTuple):
-    """Series of one frequency together: keys of their first and last period, and since when the first value is known."""
+    """
+    Series of one frequency together: keys of their first and last period, and since when the first value is known.
+
+    The last one is that of a reading: None where there are forecasts alone.
+    """
 
     frequency: str
     first_period: int
-    last_period: int
+    last_period: int | None
     first_known: int
 
 

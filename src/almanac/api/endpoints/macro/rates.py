@@ -187,6 +187,8 @@ def _rates(scope: str, question: _Question) -> report.Rates:
                 one, note = _yield(question, name, by_scope[name], tenor)
                 curves[name] |= {tenor: one} if one is not None else {}
                 withheld += [note] if note is not None else []
+            curves[name], gone = report.without_gone(curves[name])
+            withheld += gone
     entity = by_scope.get(scope)
     return report.rates(
         scope,
@@ -264,6 +266,7 @@ def _reading(scope: str, tenor: str, row: ObservationRow) -> report.YieldReading
         row.series.source.id,
         spec.curve_type,
         spec.compounding,
+        row.series.spec.frequency.allowance_days,
     )
 
 
@@ -280,10 +283,11 @@ def _legs(
 
     It is the day of the latest reading of the derived slope, with its legs, so that both tell one number. Where none is
     derived, for no source has both legs, it is the newest day that the latest readings of both have in common; where they
-    have none, their latest.
+    have none, or none that is recent enough for the curve, their latest.
     """
     derived = question.latest(f"yield_slope_{name}", entity.id)
-    if derived is not None:
+    newest, allowance = max(short.day, long.day), max(short.allowance, long.allowance)
+    if derived is not None and not report.is_gone(end_of(derived.period), newest, allowance):
         day, source = end_of(derived.period), derived.series.source.id
         if all((leg.day, leg.source) == (day, source) for leg in (short, long)):
             return report.SlopeLegs(scope, name, short, long)
@@ -299,7 +303,7 @@ def _legs(
     while one.day != other.day:
         later, day = (one, other.day) if one.day > other.day else (other, one.day)
         row = question.latest(f"gov_yield_{later.tenor}", entity.id, ends_by=day)
-        if row is None:
+        if row is None or report.is_gone(end_of(row.period), newest, allowance):
             return report.SlopeLegs(scope, name, short, long)
         moved = _reading(scope, later.tenor, row)
         one, other = (moved, other) if later is one else (one, moved)

@@ -13,10 +13,11 @@ from almanac.dashboard.drawing.readout import curve_readout
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.captions_across import CurveStep, curve_caption
 from almanac.dashboard.words.dates import day, day_of
+from almanac.dashboard.words.periods import frequency_of
 from almanac.dashboard.words.units import UnitWords, unit_of
 from almanac.dashboard.words.values import masked
 from almanac.domain.periods import add_months
-from almanac.reports.rates import SCOPES, TENORS
+from almanac.reports.rates import SCOPES, TENORS, is_gone
 
 #: The order of the lines' colours.
 COLOURS = ("USA", "EUR", "GBR", "JPN", "CAN", "CHE", "AUS")
@@ -37,12 +38,29 @@ class Scope(NamedTuple):
     name: str
 
 
+def _is_gone(row: Row, newest: date) -> bool:
+    """Return whether a reading is too old to be one of a curve whose newest yield is of a day."""
+    return is_gone(day_of(row["periodEnd"]), newest, frequency_of(row["frequency"]).allowance_days)
+
+
 class Yields:
-    """What /observations/latest says of the scopes: yields by scope and tenor, and what is derived of them."""
+    """
+    What /observations/latest says of the scopes: yields by scope and tenor, and what is derived of them; of a curve that of its
+    time alone.
+    """
 
     def __init__(self, scopes: Sequence[Scope], rows: Sequence[Row]) -> None:
         self.scopes = scopes
-        self._rows = {(row["entityId"], row["indicatorId"].removeprefix("indicator_")): row for row in rows}
+        #: By place, the day of the newest yield.
+        newest: dict[str, date] = {}
+        for row in rows:
+            if row["indicatorId"].startswith(f"indicator_{_YIELD}") and row["valueNumeric"] is not None:
+                newest[row["entityId"]] = max(day_of(row["periodEnd"]), newest.get(row["entityId"], date.min))
+        self._rows = {
+            (row["entityId"], row["indicatorId"].removeprefix("indicator_")): row
+            for row in rows
+            if not _is_gone(row, newest.get(row["entityId"], date.min))
+        }
 
     def of(self, scope: Scope, tenor: str) -> Row | None:
         """The latest yield; None: nothing is known of it."""

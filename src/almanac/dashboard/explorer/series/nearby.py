@@ -31,7 +31,7 @@ def about(one: Shown) -> list[Row]:
         found.append({"term": "Periods", "text": between(first, last)})
         since = one.then.releases[0].day
         found.append({"term": "Vintages", "text": f"{len(one.then.rows):,}, from {day(since)}"})
-    elif one.as_of is None and record["firstPeriod"]:
+    elif one.as_of is None and record["firstPeriod"] and record["lastPeriod"]:
         found.append({"term": "Periods", "text": between(day(record["firstPeriod"]), day(record["lastPeriod"]))})
         found.append({"term": "Vintages", "text": f"{record['vintageCount']:,}, from {day(record['vintagesFrom'])}"})
     adjusted = None if row is None else row["metadata"].get("seasonalAdjustment")

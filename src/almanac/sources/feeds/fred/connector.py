@@ -55,7 +55,7 @@ _Shape = TypeVar("_Shape")
 class Fred:
     """The JSON of api.stlouisfed.org. `parse` tells responses apart by path and query of their URL."""
 
-    version = 2
+    version = 3
 
     def owns(self, url: str) -> bool:
         """Whether the URL is on the API's host."""
@@ -146,7 +146,7 @@ class Fred:
                 if _past(response, query, payload.fetched_at):
                     parsed.ignored = f"{where}: the state of {response.realtime_end}, asked for long after that day"
                 elif native in series:
-                    parsed.blocks.append(realtime.block(native, series[native], response, where))
+                    parsed.blocks.append(realtime.block(native, series[native], response, where, parsed))
                 else:
                     parsed.unmapped[native] = len(response.observations)
         elif kind == "series/tags":

@@ -12,21 +12,24 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date, timedelta
 
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period, highest_key, lowest_key
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.times import end_of_day
-from almanac.sources.base import Block, SourceChanged
+from almanac.sources.base import Block, Parsed, SourceChanged
 from almanac.sources.feeds.fred.responses import Observations, RealtimeRow
 from almanac.sources.formats import strict
 
 #: A bound on knowledge from before there were statistics of this kind is no bound but the API's word for "ever".
 _FIRST_BOUND = date(1900, 1, 1)
+#: In place of a value: there is none.
+_ABSENT = "."
 
 
-def block(native: str, spec: SeriesSpec, response: Observations, where: str) -> Block:
+def block(native: str, spec: SeriesSpec, response: Observations, where: str, parsed: Parsed) -> Block:
     """All that a response of `output_type` 1 in levels says of one series. Raises SourceChanged naming the date."""
     rows: dict[date, list[RealtimeRow]] = {}
     for row in response.observations:
@@ -34,9 +37,19 @@ def block(native: str, spec: SeriesSpec, response: Observations, where: str) -> 
     for day, versions in rows.items():
         versions.sort(key=lambda row: row.start)
         _check(day, versions, where)
-    if response.realtime_start == response.realtime_end:
-        return _snapshot(native, spec, response, rows, where)
-    return Block(native, list(_archive(spec, response, rows, where)))
+    doubtful = {
+        row.day
+        for row in response.observations
+        if row.value != _ABSENT and strict.value(row.value, f"{where}: {row.day}", parsed) is None
+    }
+    for day in (
+        doubtful
+    ):  # what stood there before and after it is told by its neighbours in real time, so all of the day is left out
+        del rows[day]
+    if response.realtime_start != response.realtime_end:
+        return Block(native, list(_archive(spec, response, rows, where)))
+    found = _snapshot(native, spec, response, rows, where)
+    return replace(found, complete=None) if doubtful else found
 
 
 def _check(day: date, versions: list[RealtimeRow], where: str) -> None:
@@ -98,7 +111,7 @@ def _bound(row: RealtimeRow, *, ends: bool) -> int | None:
 
 
 def _value(row: RealtimeRow, where: str) -> float | None:
-    return None if row.value == "." else strict.number(row.value, f"{where}: {row.day}")
+    return None if row.value == _ABSENT else strict.number(row.value, f"{where}: {row.day}")
 
 
 def _period(day: date, frequency: Frequency, where: str) -> int:
