@@ -114,6 +114,28 @@ def test_a_complete_payload_withdraws_what_an_older_one_that_comes_later_still_l
     assert rows(world) == [(2, JANUARY, 1.0), (2, FEBRUARY, 2.0), (5, FEBRUARY, None)]
 
 
+MONTHS = [Period.parse(f"2025-{month:02}").key for month in range(1, 7)]
+
+
+def test_an_answer_without_a_value_withdraws_nothing(world):
+    world.send([level(1, (JANUARY, 1.0), (FEBRUARY, 2.0))])
+    world.send([level(2, complete=(JANUARY, FEBRUARY))])
+    assert rows(world) == [(1, JANUARY, 1.0), (1, FEBRUARY, 2.0)]
+    # A value that it says is none is one.
+    world.send([level(3, (FEBRUARY, None), complete=(JANUARY, FEBRUARY))])
+    assert rows(world) == [(1, JANUARY, 1.0), (1, FEBRUARY, 2.0), (3, FEBRUARY, None)]
+
+
+def test_what_lies_before_the_first_value_listed_is_not_withdrawn_and_what_lies_behind_it_is(world):
+    world.send([level(1, *((month, 1.0) for month in MONTHS))])
+    world.send([level(2, (MONTHS[2], 1.0), (MONTHS[4], 1.0), complete=(MONTHS[0], MONTHS[-1]))])
+    withdrawn = [(2, MONTHS[3], None), (2, MONTHS[5], None)]
+    assert [row for row in rows(world) if row[0] == 2] == withdrawn
+    # Nor where it is taken in out of order.
+    world.send([level(0, *((month, 1.0) for month in MONTHS))])
+    assert [row for row in rows(world) if row[2] is None] == withdrawn
+
+
 def test_a_documented_time_counts_for_the_first_capture_in_order_whichever_came_first(world):
     documented = START - DAY_SECONDS
     first = (JANUARY, 1.0, documented, documented, DAY, None, True)

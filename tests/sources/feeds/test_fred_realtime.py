@@ -108,6 +108,11 @@ def test_a_snapshot_is_complete_over_all_that_was_asked_for():
     )
 
 
+def test_a_series_that_lists_nothing_since_ever_is_missing():
+    assert parse(observations([], TODAY)).missing == {"QRT"}
+    assert parse(observations([], TODAY, ("2099-05-01", "9999-12-31"))).missing == set()  # nothing new since that day
+
+
 def test_one_page_of_a_snapshot_is_complete_between_its_own_ends_only():
     rows = [("2098-10-01", "1"), ("2098-04-01", "2")]
     page = observations(rows, TODAY, count=7, offset=2, limit=2)

@@ -98,7 +98,7 @@ class Folding:
             if stretch is None:
                 unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
                 continue
-            statements, complete = stretch.clip(block.statements, block.complete)
+            statements, complete = stretch.clip(block.statements, block.proven)
             if not statements and complete is None and (block.statements or block.complete):
                 continue  # all of it lies in the stretch of another native code
             yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete)
@@ -121,7 +121,7 @@ class Folding:
 
     def _why_held(self, row: PayloadRow, parsed: Parsed, lost: Loss) -> str | None:
         """Why a payload is held that would withdraw so much; None: it is not."""
-        if not lost.is_too_much or parsed.window or self._world.raw.is_accepted(row.source, row.sha256):
+        if not lost.is_too_much or self._world.raw.is_accepted(row.source, row.sha256):
             return None
         return lost.explain(row.sha256)
 

@@ -3,7 +3,8 @@
 Judge the response, never the row:
 
 - `realtime_start` = `realtime_end`: a *snapshot*. Its date is the request's, stamped on every row, and says nothing of
-  a release: known when fetched, status unknown. It lists all that was asked for, so what it leaves out is withdrawn.
+  a release: known when fetched, status unknown. It lists all that was asked for, so what it leaves out behind its first
+  value is withdrawn: a series may be cut to its last years.
 - anything else: an *archive*. Each row's `realtime_start` is its release date, the row holds to its `realtime_end`, and
   the day after, without a successor, there is no value. It makes no claim to be complete.
 """
