@@ -82,6 +82,10 @@ class Request:
     once_a_day: bool = False
     #: Statuses by which the publisher says that there is nothing in what was asked for: an answer, and no failure.
     empty: frozenset[int] = frozenset()
+    #: Words of an answer with such a status by which the publisher says that it has no such data set: a failure.
+    gone: tuple[str, ...] = ()
+    #: The data set that is asked for: where every request of one finds nothing, it is gone. None: nothing is said of it.
+    dataset: str | None = None
     #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.
     later: tuple[str, ...] = ()
     #: How large the answer is, as reckoned from the catalogue; None of what an answer led to.

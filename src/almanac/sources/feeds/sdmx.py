@@ -92,8 +92,17 @@ class Sdmx:
         headers = {"accept": service.accept} if service.accept else {}
         empty = frozenset(service.empty)
         return [
-            Request(url, headers=headers, closed=is_closed(last, today), empty=empty, later=service.later, size=size)
-            for (_, asked_key), natives in sorted(wanted.items())
+            Request(
+                url,
+                headers=headers,
+                closed=is_closed(last, today),
+                empty=empty,
+                gone=service.gone,
+                dataset=flow,
+                later=service.later,
+                size=size,
+            )
+            for (flow, asked_key), natives in sorted(wanted.items())
             for url, last, size in self._urls(asked_key, natives, series, since, today)
         ]
 
