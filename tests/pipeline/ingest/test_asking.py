@@ -124,6 +124,7 @@ def ask(
     monkeypatch.setattr(asking, "connector", lambda name: Reader())
     monkeypatch.setattr(asking, "Fetcher", lambda http, **_: publisher)
     monkeypatch.setattr(asking, "Ingest", Ingest)
+    monkeypatch.setattr(asking, "check_clock", lambda db, source, now: None)
     monkeypatch.setattr(register, "requests", Held())
     raw = SimpleNamespace(
         latest=lambda source, url: (

@@ -12,7 +12,7 @@ from almanac.catalog.records import Catalog
 from almanac.config import Settings, SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import wire_time
-from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
@@ -57,8 +57,10 @@ def from_network(
 
     A source without series of its own (companies) is asked unless entities are named. A request that fails is
     reported and the others go on; one that is answered by "there is nothing" is no failure. `between` is called before each request and after each response that was taken in;
-    what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use.
+    what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use, and ClockBehindError.
     """
+    for source in sources:
+        check_clock(world.db, source.id, world.settings.clock())
     outcomes: list[RunOutcome] = []
     home = world.settings.home
     with Fetcher(
@@ -185,7 +187,7 @@ class _Asking:
             had = [held for request in mine if (held := latest(self._source.id, request.url)) is not None]
             if whole is None or any(not one.newest for one in others):  # a part was asked
                 answered = [one for one in others if latest(self._source.id, one.url) is not None]
-                if not had and (answered or whole is None) or any(not one.closed for one in answered):
+                if (not had and (answered or whole is None)) or any(not one.closed for one in answered):
                     continue
             since = f"; the last answer is of {wire_time(max(one.fetched_at for one in had))}" if had else ""
             told = f"all {len(mine)} requests for {dataset} found nothing, as if it were gone{since}"
