@@ -132,11 +132,14 @@ class Block:
     What one payload says of one native series.
 
     `complete` is the span of period keys, inclusive, that the payload claims to list completely; None: no such claim.
+    `updated` is when the publisher last updated the data that the payload shows (unix seconds; of a day its first), None where it
+    does not say. It dates no value: it tells an older state of the data, fetched late, from the newest.
     """
 
     native: str
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None = None
+    updated: int | None = None
 
     @property
     def proven(self) -> tuple[int, int] | None:

@@ -136,6 +136,37 @@ def test_what_lies_before_the_first_value_listed_is_not_withdrawn_and_what_lies_
     assert [row for row in rows(world) if row[2] is None] == withdrawn
 
 
+def of_state(day, updated, *lines, complete=(JANUARY, FEBRUARY)):
+    return sent(ALPHA, day, ("level.aaa", [ReportedValue(*line) for line in lines], complete, updated))
+
+
+def test_an_older_state_of_the_data_that_is_fetched_later_undoes_nothing(world):
+    old, new = [(JANUARY, 1.0)], [(JANUARY, 2.0), (FEBRUARY, 3.0)]
+    world.send([of_state(1, 10, *old), of_state(2, 30, *new)])
+    before = rows(world)
+    assert before == [(1, JANUARY, 1.0), (2, JANUARY, 2.0), (2, FEBRUARY, 3.0)]
+    # Once more the old one, and one from between: February is not withdrawn, and January is not as it was.
+    world.send([of_state(3, 10, *old), of_state(4, 20, (JANUARY, 7.0))])
+    assert rows(world) == before
+    # A newer one counts, and the same state stated otherwise, and what says nothing of its state.
+    world.send([of_state(5, 40, (JANUARY, 4.0)), of_state(6, 40, (JANUARY, 5.0)), level(7, (JANUARY, 6.0))])
+    assert [row for row in rows(world) if row[0] > 4] == [
+        (5, JANUARY, 4.0), (6, JANUARY, 5.0), (7, JANUARY, 6.0), (5, FEBRUARY, None)
+    ]  # fmt: skip
+
+
+def test_an_older_state_fills_what_nothing_is_known_of_from_when_it_was_fetched(world):
+    world.send([of_state(2, 30, (FEBRUARY, 3.0), complete=None), of_state(3, 10, (JANUARY, 1.0), (FEBRUARY, 9.0))])
+    assert rows(world) == [(3, JANUARY, 1.0), (2, FEBRUARY, 3.0)]
+
+
+def test_which_state_is_older_follows_from_the_order_of_fetching_whatever_arrives_first(world):
+    """A response that was held, or one of a state that was the newest when it was fetched, is no older one."""
+    world.send([of_state(4, 20, (JANUARY, 2.0)), of_state(6, 30, (JANUARY, 3.0))])
+    world.send([of_state(2, 25, (JANUARY, 1.0))])
+    assert rows(world) == [(2, JANUARY, 1.0), (6, JANUARY, 3.0)]
+
+
 def test_a_documented_time_counts_for_the_first_capture_in_order_whichever_came_first(world):
     documented = START - DAY_SECONDS
     first = (JANUARY, 1.0, documented, documented, DAY, None, True)

@@ -25,6 +25,8 @@ class SeriesClaim(NamedTuple):
     series: Handle
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None
+    #: When the publisher last updated what it shows, where it says so.
+    updated: int | None = None
 
 
 class Loss(NamedTuple):

@@ -221,7 +221,7 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None) -> Bloc
         projection = PROJECTION if _FORECAST in row.obs_status.upper() else 0
         value = strict.number(repr(row.value), f"{native} {text}")
         statements.append(ReportedValue(key, value, flags=UNKNOWN | projection, note=note))
-    return Block(native, statements, (min(keys), max(keys)))
+    return Block(native, statements, (min(keys), max(keys)), notes.updated(published))
 
 
 def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:
