@@ -47,7 +47,11 @@ def test_never_run_and_failing_come_first():
     stale = feed((D, STALE, {}))
     assert health(source(), Tried(), stale, NOW) == Health("never_run", None)
     failed = asked("2026-01-01T00:00:00Z", failures=2, last_error="answered 503")
-    assert health(source(), failed, stale, NOW) == Health("failing", "answered 503")
+    assert health(source(), failed, stale, NOW) == Health(
+        "failing", "answered 503; no success since 2026-01-01T00:00:00Z"
+    )
+    never = Tried(last_attempt=NOW, failures=1, last_error="answered 503")
+    assert health(source(), never, stale, NOW) == Health("failing", "answered 503; no success yet")
     shut = asked("2026-11-20T13:00:00Z", unreadable=1)
     assert health(source(), shut, GOOD, NOW) == Health("failing", "the newest answer of 1 address cannot be read")
     begun = health(source(), Tried(unended=at("2026-11-20T13:00:00Z")), stale, NOW)

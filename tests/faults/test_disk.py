@@ -95,7 +95,7 @@ def test_a_source_that_was_asked_on_a_full_disk_is_failing_and_says_why(fault, w
     ingest(home, small_mirror, (TREASURY_SOURCE,), before=fault.format(when=when), expect=1)
     told = treasury(home)
     assert (told["health"], told["lastSuccessAt"]) == ("failing", None)
-    assert told["reason"] == told["lastError"]
+    assert told["reason"] == f"{told['lastError']}; no success yet"
     assert told["lastError"].startswith("the storage failed: ")
 
 

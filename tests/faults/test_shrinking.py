@@ -22,6 +22,9 @@ FEW = mof_file([DAYS[0], *DAYS[-4:]])
 #: A whole month less, which is little of it; and the same days with some more, which withdraws nothing.
 LESS = mof_file([day for day in DAYS if (day.year, day.month) != (2025, 3)])
 MORE = mof_file([*DAYS, *weekdays("2026-11-02", "2026-11-18")])
+#: Of a month its first day and its last.
+OCTOBER = weekdays("2026-10-01", "2026-10-30")
+GAP = mof_file([OCTOBER[0], OCTOBER[-1]])
 
 
 def almanac(home, *arguments):
@@ -63,8 +66,8 @@ def test_a_file_of_a_few_lines_withdraws_nothing_and_is_told_of(home, tmp_path):
     gone = (len(DAYS) - 5) * (figures["observations"] // len(DAYS))
     assert held["kind"] == "shrunk"
     assert held["reason"] == (
-        f"shrunk: would withdraw {gone} of the {figures['observations']} values that its series serve;"
-        f" if that is right: almanac ingest --accept {held['sha256']}"
+        f"shrunk: would withdraw {gone} of the {figures['observations']} values that its series serve in the time it"
+        f" lists; if that is right: almanac ingest --accept {held['sha256']}"
     )
     assert f"quarantined {HISTORY}: {held['reason']}" in result.stderr
     source = of_source(after)
@@ -90,6 +93,17 @@ def test_a_little_less_is_a_correction(home, tmp_path):
     assert ingest(home, tmp_path / "less", (6, LESS)).exit_code == 0
     assert told(home)["quarantine"] == []
     assert told(home)["coverage"]["observations"] == len(DAYS) * 8 - 21 * 8
+
+
+def test_a_window_is_judged_by_what_is_served_in_it(home, tmp_path):
+    """Little of three years, and nearly all of the month that the file is about."""
+    before = told(home)["coverage"]
+    assert ingest(home, tmp_path / "gap", (6, GAP)).exit_code == 1
+    after = told(home)
+    assert after["coverage"] == before
+    gone, month = (len(OCTOBER) - 2) * 8, len(OCTOBER) * 8
+    assert gone * 10 < before["observations"]
+    assert after["quarantine"][0]["reason"].startswith(f"shrunk: would withdraw {gone} of the {month} values")
 
 
 def test_the_metrics_count_it(home, tmp_path):

@@ -1,6 +1,6 @@
 """
-Which responses are held for what they would withdraw, and so what is served, does not depend on the order in which they
-arrive, nor on when one of them was accepted.
+Which responses are held for what they would withdraw, and which are of an older state of the data than one before, and so
+what is served, does not depend on the order in which they arrive, nor on when one of them was accepted.
 """
 
 import contextlib
@@ -27,7 +27,8 @@ def files(draw):
     for native in draw(st.lists(st.sampled_from(["level.aaa", "level.bbb", "jobless.aaa"]), min_size=1, unique=True)):
         months = draw(st.lists(st.sampled_from(MONTHS), unique=True))
         lines = [ReportedValue(month, draw(st.sampled_from([1.0, 2.0]))) for month in sorted(months)]
-        blocks.append((native, lines, (MONTHS[0], MONTHS[-1])))
+        updated = draw(st.none() | st.integers(1, 3))
+        blocks.append((native, lines, (MONTHS[0], MONTHS[-1]), *([] if updated is None else [updated])))
     return sent(ALPHA, draw(st.integers(0, 5)), *blocks)
 
 

@@ -163,8 +163,8 @@ class Reader:
     def parse(self, payload: Payload, source: Any, series: Mapping[str, Any]) -> Parsed:
         return Parsed(
             [
-                Block(native, [ReportedValue(*line) for line in lines], tuple(complete) if complete else None)
-                for native, lines, complete in json.loads(payload.body)
+                Block(native, [ReportedValue(*line) for line in lines], tuple(complete) if complete else None, *updated)
+                for native, lines, complete, *updated in json.loads(payload.body)
             ]
         )
 
@@ -355,8 +355,14 @@ def shown(rows: Sequence[ObservationRow]) -> list[tuple[Any, ...]]:
     return [(row.series.id, row.period, row.marked) for row in rows]
 
 
-def sent(source: str, day: int, *blocks: tuple[str, list[ReportedValue], tuple[int, int] | None]) -> Sent:
-    """A response fetched so many days after START."""
+Told = (
+    tuple[str, list[ReportedValue], tuple[int, int] | None]
+    | tuple[str, list[ReportedValue], tuple[int, int] | None, int]
+)
+
+
+def sent(source: str, day: int, *blocks: Told) -> Sent:
+    """A response fetched so many days after START. A block may end with the state of the data that it says it is of."""
     return Sent(source, START + day * DAY_SECONDS, json.dumps(blocks).encode())
 
 

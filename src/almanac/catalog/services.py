@@ -115,6 +115,8 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     labels: dict[str, str] = {}
     #: Statuses that mean that nothing is known of what was asked (SDMX's REST interface: 404, "No results found").
     empty: tuple[int, ...] = (404,)
+    #: Words beside such a status by which the service says that it has no such dataflow (.Stat Suite: OECD, ABS, ISTAT).
+    gone: tuple[str, ...] = ("Could not find Dataflow",)
     #: Words of a short answer, or of a refusal, by which the service says that it prepares the data: they come later.
     later: tuple[str, ...] = ()
     flow: tuple[Flow, ...]

@@ -29,6 +29,11 @@ class Stretch(NamedTuple):
     last: date | None
     copy: bool
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether no other native code speaks for the series."""
+        return self.first is None and self.last is None and not self.copy
+
     def clip(
         self, statements: Sequence[ReportedValue], complete: tuple[int, int] | None
     ) -> tuple[Sequence[ReportedValue], tuple[int, int] | None]:

@@ -82,7 +82,8 @@ def health(source: Source, tried: Tried, feed: Feed, now: int) -> Health:
             "never_run", f"a run that began at {wire_time(tried.unended)} has not ended: it goes on, or was cut off"
         )
     if tried.failures:
-        return Health("failing", tried.last_error or "the last attempt failed")
+        since = "no success yet" if tried.last_success is None else f"no success since {wire_time(tried.last_success)}"
+        return Health("failing", f"{tried.last_error or 'the last attempt failed'}; {since}")
     if tried.unreadable:
         whose = f"the newest answer of {_counted(tried.unreadable, 'address', 'addresses')}"
         if tried.shrunk == tried.unreadable:

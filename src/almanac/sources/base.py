@@ -83,6 +83,10 @@ class Request:
     once_a_day: bool = False
     #: Statuses by which the publisher says that there is nothing in what was asked for: an answer, and no failure.
     empty: frozenset[int] = frozenset()
+    #: Words of an answer with such a status by which the publisher says that it has no such data set: a failure.
+    gone: tuple[str, ...] = ()
+    #: The data set that is asked for: where every request of one finds nothing, it is gone. None: nothing is said of it.
+    dataset: str | None = None
     #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.
     later: tuple[str, ...] = ()
     #: How large the answer is, as reckoned from the catalogue; None of what an answer led to.
@@ -128,13 +132,28 @@ class Block:
     """
     What one payload says of one native series.
 
-    `complete` is the span of period keys, inclusive, that the payload lists completely: a cell of that span known
-    before and not listed is withdrawn. None: no such claim, no withdrawal.
+    `complete` is the span of period keys, inclusive, that the payload claims to list completely; None: no such claim.
+    `updated` is when the publisher last updated the data that the payload shows (unix seconds; of a day its first), None where it
+    does not say. It dates no value: it tells an older state of the data, fetched late, from the newest.
     """
 
     native: str
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None = None
+    updated: int | None = None
+
+    @property
+    def proven(self) -> tuple[int, int] | None:
+        """
+        Return the span in which a cell known before and not listed is withdrawn: the one claimed, from the first value on.
+
+        An answer may begin later than what was asked for (a licence of three years) or hold no value: neither takes back any.
+        """
+        values = [line.period for line in self.statements if line.value is not None or line.text is not None]
+        if self.complete is None or not values:
+            return None
+        first, last = max(self.complete[0], min(values)), self.complete[1]
+        return (first, last) if first <= last else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +216,6 @@ class Parsed:
     unknown: dict[str, int] = field(default_factory=dict)
     #: Mapped native series that the payload should have and has not. The others were read.
     missing: set[str] = field(default_factory=set)
-    #: Whether the payload is a window that moves on: that it lists less than the one before is no fault of it. Any other that
-    #: would withdraw much of what is served is held until an operator lets it pass.
-    window: bool = False
     #: Why the whole payload was not read (a kind of response that carries no observations for us); None if it was.
     ignored: str | None = None
     #: Native series whose own metadata tightens their rights, with the reason served beside the withheld value.

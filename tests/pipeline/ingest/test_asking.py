@@ -1,6 +1,7 @@
 """What is asked of a publisher whose answers lead to more, or hold many. Publisher and answers are invented."""
 
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,7 +103,7 @@ class Held:
 
 class Ingest:
     def __init__(self, world, source, say, reader):
-        assert reader.__class__ is Reader  # the one that was asked for the plan
+        assert isinstance(reader, Reader)  # the one that was asked for the plan
         self.outcome = RunOutcome(source.id)
         self.arrived = []
         world.ingests.append(self)
@@ -116,15 +117,20 @@ class Ingest:
         return self.outcome
 
 
-def ask(monkeypatch, answers, kept=None, entities=None, series=None, between=lambda: None, **settings):
+def ask(
+    monkeypatch, answers, kept=None, before=(), since=None, entities=None, series=None, between=lambda: None, **settings
+):
     publisher = Publisher({name: text if text == "unchanged" else text.encode() for name, text in answers.items()})
     monkeypatch.setattr(asking, "connector", lambda name: Reader())
     monkeypatch.setattr(asking, "Fetcher", lambda http, **_: publisher)
     monkeypatch.setattr(asking, "Ingest", Ingest)
+    monkeypatch.setattr(asking, "check_clock", lambda db, source, now: None)
     monkeypatch.setattr(register, "requests", Held())
     raw = SimpleNamespace(
         latest=lambda source, url: (
-            SimpleNamespace(etag="old", last_modified=None) if url == HOME + "list" and kept else None
+            SimpleNamespace(etag="old", last_modified=None, fetched_at=1_790_000_000)
+            if (url == HOME + "list" and kept) or url.removeprefix(HOME) in before
+            else None
         ),
         read=lambda capture: kept,
     )
@@ -138,7 +144,7 @@ def ask(monkeypatch, answers, kept=None, entities=None, series=None, between=lam
         catalog=SimpleNamespace(series=series or {}, providers={"invented": SimpleNamespace(limit=None)}),
     )  # fmt: skip
     told = []
-    (outcome,) = asking.from_network(world, [SOURCE], None, told.append, entities=entities, between=between)
+    (outcome,) = asking.from_network(world, [SOURCE], since, told.append, entities=entities, between=between)
     return publisher, world.ingests[0].arrived, outcome, told
 
 
@@ -281,3 +287,53 @@ def test_an_answer_that_there_is_nothing_is_no_failure(monkeypatch):
     assert set(outcome.failed) == {HOME + "archive"}
     assert outcome.empty == [HOME + "page0"]
     assert f"nothing in {HOME}page0" in told
+
+
+class OfTwoFlows(Reader):
+    """Asks for two series of one data set and one of another, of which nothing may be left."""
+
+    def plan(self, source, series, since, today, key):
+        return [
+            Request(HOME + name, empty=frozenset({404}), gone=("no such flow",), dataset=name[0])
+            for name in ("a1", "a2", "b1")
+        ]
+
+
+@pytest.fixture
+def of_two_flows(monkeypatch):
+    def fetch(self, request, validators):
+        name = request.url.removeprefix(HOME)
+        if name not in self.answers:
+            raise FetchFailed(request.url, f"answered 404: {self.answers.get('why', b'').decode()}", status=404)
+        return Fetched(request.url, 200, b"", "text/plain", None, None, False)
+
+    monkeypatch.setattr("tests.pipeline.ingest.test_asking.Reader", OfTwoFlows)
+    monkeypatch.setattr(Publisher, "fetch", fetch)
+    return lambda answers, **more: ask(monkeypatch, dict.fromkeys(answers, "unchanged") | more.pop("body", {}), **more)
+
+
+def test_a_data_set_of_which_every_request_finds_nothing_is_gone_and_says_since_when(of_two_flows):
+    *_, outcome, told = of_two_flows(["b1"], before=("a1", "a2", "b1"))
+    said = "all 2 requests for a found nothing, as if it were gone; the last answer is of 2026-09-21T14:13:20Z"
+    assert outcome.failed == {HOME + "a1": said}
+    assert outcome.empty == [HOME + "a1", HOME + "a2"]
+    assert f"failed {HOME}a1: {said}" in told
+    # Nor was there ever anything in it.
+    *_, outcome, _ = of_two_flows(["b1"])
+    assert outcome.failed == {HOME + "a1": "all 2 requests for a found nothing, as if it were gone"}
+    # They are asked for again at the next turn of what failed.
+    assert {url for url, row in register.requests.rows.items() if row.answered_at is None} == {HOME + "a1", HOME + "a2"}
+
+
+def test_one_series_without_anything_is_no_data_set_that_is_gone(of_two_flows):
+    *_, outcome, _ = of_two_flows(["a2", "b1"], before=("a1", "a2", "b1"))
+    assert (outcome.failed, outcome.empty) == ({}, [HOME + "a1"])
+    # Nor are the days since one day, if there are none yet.
+    *_, outcome, _ = of_two_flows([], since=date(2026, 11, 27))
+    assert (outcome.failed, len(outcome.empty)) == ({}, 3)
+
+
+def test_a_publisher_that_says_that_it_has_no_such_data_set_is_taken_at_its_word(of_two_flows):
+    *_, outcome, _ = of_two_flows(["a2", "b1"], body={"why": "here is no such flow at all"})
+    assert list(outcome.failed) == [HOME + "a1"]
+    assert outcome.empty == []

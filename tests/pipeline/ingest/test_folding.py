@@ -114,6 +114,59 @@ def test_a_complete_payload_withdraws_what_an_older_one_that_comes_later_still_l
     assert rows(world) == [(2, JANUARY, 1.0), (2, FEBRUARY, 2.0), (5, FEBRUARY, None)]
 
 
+MONTHS = [Period.parse(f"2025-{month:02}").key for month in range(1, 7)]
+
+
+def test_an_answer_without_a_value_withdraws_nothing(world):
+    world.send([level(1, (JANUARY, 1.0), (FEBRUARY, 2.0))])
+    world.send([level(2, complete=(JANUARY, FEBRUARY))])
+    assert rows(world) == [(1, JANUARY, 1.0), (1, FEBRUARY, 2.0)]
+    # A value that it says is none is one.
+    world.send([level(3, (FEBRUARY, None), complete=(JANUARY, FEBRUARY))])
+    assert rows(world) == [(1, JANUARY, 1.0), (1, FEBRUARY, 2.0), (3, FEBRUARY, None)]
+
+
+def test_what_lies_before_the_first_value_listed_is_not_withdrawn_and_what_lies_behind_it_is(world):
+    world.send([level(1, *((month, 1.0) for month in MONTHS))])
+    world.send([level(2, (MONTHS[2], 1.0), (MONTHS[4], 1.0), complete=(MONTHS[0], MONTHS[-1]))])
+    withdrawn = [(2, MONTHS[3], None), (2, MONTHS[5], None)]
+    assert [row for row in rows(world) if row[0] == 2] == withdrawn
+    # Nor where it is taken in out of order.
+    world.send([level(0, *((month, 1.0) for month in MONTHS))])
+    assert [row for row in rows(world) if row[2] is None] == withdrawn
+
+
+def of_state(day, updated, *lines, complete=(JANUARY, FEBRUARY)):
+    return sent(ALPHA, day, ("level.aaa", [ReportedValue(*line) for line in lines], complete, updated))
+
+
+def test_an_older_state_of_the_data_that_is_fetched_later_undoes_nothing(world):
+    old, new = [(JANUARY, 1.0)], [(JANUARY, 2.0), (FEBRUARY, 3.0)]
+    world.send([of_state(1, 10, *old), of_state(2, 30, *new)])
+    before = rows(world)
+    assert before == [(1, JANUARY, 1.0), (2, JANUARY, 2.0), (2, FEBRUARY, 3.0)]
+    # Once more the old one, and one from between: February is not withdrawn, and January is not as it was.
+    world.send([of_state(3, 10, *old), of_state(4, 20, (JANUARY, 7.0))])
+    assert rows(world) == before
+    # A newer one counts, and the same state stated otherwise, and what says nothing of its state.
+    world.send([of_state(5, 40, (JANUARY, 4.0)), of_state(6, 40, (JANUARY, 5.0)), level(7, (JANUARY, 6.0))])
+    assert [row for row in rows(world) if row[0] > 4] == [
+        (5, JANUARY, 4.0), (6, JANUARY, 5.0), (7, JANUARY, 6.0), (5, FEBRUARY, None)
+    ]  # fmt: skip
+
+
+def test_an_older_state_fills_what_nothing_is_known_of_from_when_it_was_fetched(world):
+    world.send([of_state(2, 30, (FEBRUARY, 3.0), complete=None), of_state(3, 10, (JANUARY, 1.0), (FEBRUARY, 9.0))])
+    assert rows(world) == [(3, JANUARY, 1.0), (2, FEBRUARY, 3.0)]
+
+
+def test_which_state_is_older_follows_from_the_order_of_fetching_whatever_arrives_first(world):
+    """A response that was held, or one of a state that was the newest when it was fetched, is no older one."""
+    world.send([of_state(4, 20, (JANUARY, 2.0)), of_state(6, 30, (JANUARY, 3.0))])
+    world.send([of_state(2, 25, (JANUARY, 1.0))])
+    assert rows(world) == [(2, JANUARY, 1.0), (6, JANUARY, 3.0)]
+
+
 def test_a_documented_time_counts_for_the_first_capture_in_order_whichever_came_first(world):
     documented = START - DAY_SECONDS
     first = (JANUARY, 1.0, documented, documented, DAY, None, True)

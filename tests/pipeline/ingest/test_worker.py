@@ -242,8 +242,8 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
     assert f"failed {MOF}: setting companies: nobody knows GONE" in one.lines
     with Workplace(home) as world:
         found = {s.id: (s.health, s.reason) for s in status(world.db, Clock.now).sources}
-    assert found[MOF] == ("failing", "setting companies: nobody knows GONE")
-    assert found[TREASURY] == ("failing", "KeyError, see the log")
+    assert found[MOF] == ("failing", "setting companies: nobody knows GONE; no success yet")
+    assert found[TREASURY] == ("failing", "KeyError, see the log; no success yet")
 
 
 @pytest.mark.sqlite  # its driver's error

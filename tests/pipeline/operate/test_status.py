@@ -203,8 +203,11 @@ def test_a_run_that_failed_says_why(tmp_path):
             "INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503', NULL)", (SOURCE,)
         )
         found = health(state(world))
-        assert (found.health, found.reason) == ("failing", "the publisher answered 503")
-        assert found.last_error == found.reason
+        assert (found.health, found.reason) == (
+            "failing",
+            "the publisher answered 503; no success since 1970-01-01T00:00:10Z",
+        )
+        assert found.last_error == "the publisher answered 503"
         assert (found.last_attempt_at, found.last_success_at) == (wire_time(20), wire_time(10))
 
 
@@ -229,7 +232,8 @@ def test_a_storage_that_fails_is_the_reason_and_ends_with_the_next_good_run(tmp_
             take(world, tmp_path / "mirror")
         failed = health(state(world))
         assert (failed.health, failed.last_ingested_at) == ("failing", None)
-        assert failed.reason == failed.last_error == "the storage failed: OSError: [Errno 28] No space left on device"
+        assert failed.last_error == "the storage failed: OSError: [Errno 28] No space left on device"
+        assert failed.reason == f"{failed.last_error}; no success yet"
         take(world, tmp_path / "mirror")
         assert health(state(world)).last_error is None
 

@@ -7,6 +7,7 @@ import pytest
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.reference import Unit
+from almanac.domain.times import wire_time
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.boj import Boj
 from tests.support.central_banks import key, payload, read, source, table
@@ -65,6 +66,7 @@ def test_days_are_read_and_a_holiday_is_listed_without_a_value():
         ReportedValue(key("2099-01-05"), 1.5, flags=UNKNOWN, note=note),
     ]
     assert parsed.blocks[0].complete == (key("2099-01-01"), key("2099-01-05"))
+    assert wire_time(parsed.blocks[0].updated) == "2099-03-27T00:00:00Z"
     assert parsed.unmapped == {"FM9'ZZ1": 2}
 
 

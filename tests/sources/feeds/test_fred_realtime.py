@@ -7,7 +7,7 @@ import pytest
 
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period, highest_key, lowest_key
-from almanac.domain.times import end_of_day
+from almanac.domain.times import end_of_day, wire_time
 from almanac.sources.base import Payload, SourceChanged
 from almanac.sources.feeds.fred.connector import CONNECTOR
 from tests.support.invented_fred import BASE, KEY, SERIES, source
@@ -106,6 +106,16 @@ def test_a_snapshot_is_complete_over_all_that_was_asked_for():
         lowest_key(date(2099, 5, 1)),
         highest_key(date(2099, 5, 16)),
     )
+
+
+def test_a_snapshot_is_of_the_state_of_its_day_and_an_archive_of_none():
+    assert wire_time(parse(observations([("2099-01-01", "1")], TODAY)).blocks[0].updated) == "2099-05-20T00:00:00Z"
+    assert parse(observations([("2099-01-01", "1")])).blocks[0].updated is None
+
+
+def test_a_series_that_lists_nothing_since_ever_is_missing():
+    assert parse(observations([], TODAY)).missing == {"QRT"}
+    assert parse(observations([], TODAY, ("2099-05-01", "9999-12-31"))).missing == set()  # nothing new since that day
 
 
 def test_one_page_of_a_snapshot_is_complete_between_its_own_ends_only():

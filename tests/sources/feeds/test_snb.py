@@ -6,6 +6,7 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN
+from almanac.domain.times import wire_time
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.snb import CONNECTOR
 from tests.support.central_banks import key, payload, read, source, table
@@ -52,6 +53,7 @@ def test_items_become_blocks_and_an_empty_value_is_none():
         "rendoblid{2J}": ({first: -0.25}, (first, second)),
     }
     assert parsed.unmapped == {"rendoblid{10J1}": 2}
+    assert {wire_time(block.updated) for block in parsed.blocks} == {"2099-01-20T14:30:00Z"}
     assert {(s.known, s.released, s.flags) for b in parsed.blocks for s in b.statements} == {(None, None, UNKNOWN)}
 
 
@@ -93,6 +95,7 @@ def test_nothing_new_since_a_day_is_no_fault_but_an_empty_history_is():
         (TEXT.replace('"rendoblid"', '"rendoblim"'), "expected CubeId;rendoblid"),
         (TEXT.replace("PublishingDate", "Published"), "expected PublishingDate and a time"),
         (TEXT.replace("2099-01-20 14:30", "soon"), "expected PublishingDate and a time"),
+        (TEXT.replace("2099-01-20 14:30", "2099-02-30 14:30"), "expected PublishingDate and a time"),
         (TEXT.replace("\n\n", "\nx\n", 1), "expected a blank line"),
         (TEXT.replace('"Value"', '"Wert"'), "header 'Date;D0;Wert'"),
         (TEXT.replace('"D0";"Value"', '"D0";"D1";"Value"'), "has 3 cells, the header 4"),

@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
+from almanac.domain.times import wire_time
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.world_bank import CONNECTOR
 from tests.support.central_banks import key, payload, read, source, table
@@ -55,6 +56,7 @@ def test_each_place_is_a_series_listed_from_its_first_year_to_its_last():
         "BBB/XX.YYY": ({key("2097"): 847622872687300.0}, (key("2097"), key("2097"))),
     }
     assert parsed.unmapped == {"CCC/XX.YYY": 1}
+    assert {wire_time(block.updated) for block in parsed.blocks} == {"2099-07-01T00:00:00Z"}
     first, second = parsed.blocks[0].statements
     assert first.note == '{"flags":["E"],"footnotes":["Invented by hand"],"publishedAt":"2099-07-01"}'
     # The day of the last update is of the whole data base: nothing is known before it was fetched.

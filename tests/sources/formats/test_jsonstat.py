@@ -8,6 +8,7 @@ import pytest
 
 from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
 from almanac.domain.rights import Exposure
+from almanac.domain.times import wire_time
 from almanac.sources.base import SourceChanged
 from tests.support.sdmx_invented import SERIES, SERVICE, blocks, key, parse
 
@@ -53,6 +54,11 @@ def test_a_cube_is_one_series_for_each_combination_that_has_a_value():
     # Every month of the cube was asked for, so one without a value is withdrawn if it had one.
     assert {block.complete for block in parsed.blocks} == {(key("2099-01"), key("2099-03"))}
     assert parsed.unmapped == {}
+
+
+def test_a_cube_says_of_which_state_of_the_data_it_is():
+    stated = {block.updated for block in read(updated="2099-04-01T11:00:00+0200").blocks}
+    assert [wire_time(one) for one in stated] == ["2099-04-01T09:00:00Z"]
 
 
 def test_values_and_statuses_may_be_lists_and_one_status_may_be_all_cells():

@@ -11,7 +11,8 @@ from datetime import UTC, date, datetime
 from almanac.catalog.records import Catalog
 from almanac.config import Settings, SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.pipeline.ingest.captures import Arrival
+from almanac.domain.times import wire_time
+from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
@@ -56,8 +57,10 @@ def from_network(
 
     A source without series of its own (companies) is asked unless entities are named. A request that fails is
     reported and the others go on; one that is answered by "there is nothing" is no failure. `between` is called before each request and after each response that was taken in;
-    what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use.
+    what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use, and ClockBehindError.
     """
+    for source in sources:
+        check_clock(world.db, source.id, world.settings.clock())
     outcomes: list[RunOutcome] = []
     home = world.settings.home
     with Fetcher(
@@ -68,7 +71,7 @@ def from_network(
             register = Register(world.db, source.id, portion, world.settings.clock) if whole else Unregistered()
             reader, plan = plan_of(world.settings, world.catalog, source, since=since, entities=entities)
             asking = _Asking(world, source, reader, fetcher, say, track, between, register)
-            outcomes.append(asking.ingest.run(asking.arrivals(register.chosen(plan))))
+            outcomes.append(asking.ingest.run(asking.arrivals(register.chosen(plan), plan if whole else None)))
     return outcomes
 
 
@@ -135,11 +138,13 @@ class _Asking:
         #: Requests that have no answer of any use, so far.
         self._unanswered = 0
 
-    def arrivals(self, plan: Sequence[Request]) -> Iterator[Arrival]:
+    def arrivals(self, plan: Sequence[Request], whole: Sequence[Request] | None = None) -> Iterator[Arrival]:
         """
         Every response: what was planned, and the few that each answer led to at once, as they belong to it; then, in a
-        round of their own, whose progress is told, the many that an answer led to.
+        round of their own, whose progress is told, the many that an answer led to. `whole`: all that the source is ever asked,
+        None where `plan` is of a part of its series or of its time.
         """
+        now = list(plan)
         #: URL → the planned request through which it is asked.
         asked = {request.url: request.url for request in plan}
         while plan:
@@ -161,10 +166,34 @@ class _Asking:
                     self._register.note(request, via, answered=self._trouble() == before)
                     (waiting if len(led) <= _AT_ONCE else later).extend(fresh)
             plan = later
+        self._tell_gone(now, whole)
         for host, (url, more) in self._given_up.items():
             if more:
                 told = f"{more} more requests to {host} wait for the next turn"
                 self._failed(url, f"{self.ingest.outcome.failed[url]}; {told}", told)
+
+    def _tell_gone(self, asked: Sequence[Request], whole: Sequence[Request] | None) -> None:
+        """
+        Fail the requests of a data set of which all found nothing. A part of them may: a window that has just begun is empty,
+        and one series may be gone; so others of the data set that were answered before speak for it.
+        """
+        nothing = set(self.ingest.outcome.empty)
+        latest = self._world.raw.latest
+        for dataset in dict.fromkeys(request.dataset for request in asked if request.dataset is not None):
+            mine = [request for request in asked if request.dataset == dataset]
+            if not all(request.url in nothing for request in mine):
+                continue
+            others = [one for one in whole or () if one.dataset == dataset and one not in mine]
+            had = [held for request in mine if (held := latest(self._source.id, request.url)) is not None]
+            if whole is None or any(not one.newest for one in others):  # a part was asked
+                answered = [one for one in others if latest(self._source.id, one.url) is not None]
+                if (not had and (answered or whole is None)) or any(not one.closed for one in answered):
+                    continue
+            since = f"; the last answer is of {wire_time(max(one.fetched_at for one in had))}" if had else ""
+            told = f"all {len(mine)} requests for {dataset} found nothing, as if it were gone{since}"
+            self._failed(mine[0].url, told, f"failed {mine[0].url}: {told}")
+            for request in mine:
+                self._register.note(request, request.url, answered=False)
 
     def _trouble(self) -> tuple[int, int]:
         """Requests without an answer, and answers that could not be read, so far."""
@@ -182,7 +211,7 @@ class _Asking:
         try:
             got = self._fetcher.fetch(replace(request, limit=self._limit), validators)
         except FetchFailed as error:
-            if error.status in request.empty:
+            if error.status in request.empty and not any(words in error.reason for words in request.gone):
                 self.ingest.outcome.empty.append(request.url)
                 self._say(f"nothing in {request.url}{', where there was something before' if last else ''}")
                 return

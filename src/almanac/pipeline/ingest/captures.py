@@ -6,10 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.companies import reported_by, spoken_of
 from almanac.pipeline.ingest.reading import Doubtful
 from almanac.pipeline.processes import Job
 from almanac.sources.base import Parsed, Payload
+from almanac.store.engine.queryable import Queryable
+from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
 
 
@@ -22,6 +25,25 @@ class Arrival(NamedTuple):
     fetched_at: int | None
     etag: str | None = None
     last_modified: str | None = None
+
+
+class ClockBehindError(ValueError):
+    """The clock is behind what the store has: an answer fetched now would be kept behind that, and never be served."""
+
+
+#: Seconds by which the clocks of hosts may be apart that ask different sources for one store.
+_APART = 3_600
+
+
+def check_clock(db: Queryable, source: str, now: int) -> None:
+    """Raise ClockBehindError if `now` lies before the newest capture of the source, or well before the newest of all."""
+    of_source, of_all = payloads.newest(db, source)
+    for newest, earliest in ((of_source, of_source), (of_all, None if of_all is None else of_all - _APART)):
+        if newest is not None and earliest is not None and now < earliest:
+            raise ClockBehindError(
+                f"the clock says {wire_time(now)} and the newest capture of the store is of {wire_time(newest)}:"
+                f" {source} is not asked until the clock is right"
+            )
 
 
 class BeingRead(NamedTuple):

@@ -39,6 +39,8 @@ class Folding:
         self._companies = CompanyFolding(world.db, source.id, world.company_deriver)
         self._changed = 0
         self._specs: dict[int, SeriesSpec] = {}
+        #: Of the payload folded last: series of which it shows an older state than is known.
+        self.past = 0
         #: By the payload folded last: payloads of which it is known otherwise than before whether they are held, and why.
         self.turned: dict[int, tuple[PayloadRow, str | None]] = {}
 
@@ -58,17 +60,19 @@ class Folding:
         self.turned = {}
         claims = list(self._claims(batch, parsed, unmapped))
         late = any(batch.behind(claim.series, row.ref) for claim in claims)
-        why = None if late else self._why_held(row, parsed, self._loss_now(claims))
+        fresh = [claim for claim in claims if late or not batch.is_past(claim.series, claim.updated)]
+        self.past = len(claims) - len(fresh)
+        why = None if late else self._why_held(row, self._loss_now(fresh))
         if late or why is not None:
             for claim in claims:
-                batch.remember(claim.series, row.ref)
+                batch.remember(claim.series, row.ref, claim.updated)
         if late:
             self._replay(batch, claims, row, parsed, changes)
         elif why is not None:
             self.turned[row.number] = row, why
         else:
-            for handle, statements, complete in claims:
-                self._note(batch, handle, batch.append(handle, row.ref, statements, complete), changes)
+            for handle, statements, complete, updated in claims:
+                self._note(batch, handle, batch.append(handle, row.ref, statements, complete, updated), changes)
         for native, (exposure, reason) in parsed.tightened.items():
             stretch = self._stretch(native)
             if stretch is not None:
@@ -98,10 +102,12 @@ class Folding:
             if stretch is None:
                 unmapped[block.native] = unmapped.get(block.native, 0) + len(block.statements)
                 continue
-            statements, complete = stretch.clip(block.statements, block.complete)
+            statements, complete = stretch.clip(block.statements, block.proven)
             if not statements and complete is None and (block.statements or block.complete):
                 continue  # all of it lies in the stretch of another native code
-            yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete)
+            # Codes that succeed one another in a series are of data sets that are updated each at its own time.
+            updated = block.updated if stretch.is_whole else None
+            yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete, updated)
 
     def _stretch(self, native: str) -> Stretch | None:
         """For what a native code speaks; where its amounts are in another currency, for the series of that currency."""
@@ -119,9 +125,9 @@ class Folding:
 
     # -- payloads that would withdraw much --------------------------------------------------------------------------
 
-    def _why_held(self, row: PayloadRow, parsed: Parsed, lost: Loss) -> str | None:
+    def _why_held(self, row: PayloadRow, lost: Loss) -> str | None:
         """Why a payload is held that would withdraw so much; None: it is not."""
-        if not lost.is_too_much or parsed.window or self._world.raw.is_accepted(row.source, row.sha256):
+        if not lost.is_too_much or self._world.raw.is_accepted(row.source, row.sha256):
             return None
         return lost.explain(row.sha256)
 
@@ -143,9 +149,14 @@ class Folding:
         and write what differs from what is stored.
         """
         cells: dict[int, History] = defaultdict(dict)
+        #: Of which state of the data the newest payload is, of those that say so.
+        newest: dict[int, int] = {}
 
         def count(series: Handle) -> int:
             return sum(not told[-1].withdrawn for told in cells[series.number].values() if told)
+
+        def is_past(claim: SeriesClaim) -> bool:
+            return claim.updated is not None and claim.updated < newest.get(claim.series.number, claim.updated)
 
         def periods(series: Handle, span: tuple[int, int]) -> list[int]:
             held = cells[series.number].items()
@@ -155,11 +166,14 @@ class Folding:
         for one in self._tied(moved, row):
             said = parsed if one.number == row.number else self._reread(one)
             told = claims if one.number == row.number else list(self._claims(batch, said, {}))
-            why = self._why_held(one, said, loss(told, count, periods))
+            why = self._why_held(one, loss((claim for claim in told if not is_past(claim)), count, periods))
             if why is None:
-                for handle, statements, complete in told:
-                    held = cells[handle.number]
-                    held.update(fold(held, one.ref, by_period(statements), complete, handle.allowance_days))
+                for claim in told:
+                    handle, statements, complete, updated = claim
+                    held, allowance = cells[handle.number], handle.allowance_days
+                    held.update(fold(held, one.ref, by_period(statements), complete, allowance, is_past=is_past(claim)))
+                    if updated is not None:
+                        newest[handle.number] = max(updated, newest.get(handle.number, updated))
             if why != (one.reason if one.held else None):
                 self.turned[one.number] = one, why
             if one.held != (why is not None):

@@ -299,6 +299,7 @@ class Ingest:
         unread = judged.parsed.unread
         self.outcome.unread.update(unread)
         told += f"; {', '.join(unread)}" if unread else ""
+        told += f"; an older state of {self._folding.past} series than is known" if self._folding.past else ""
         self._say(f"read {url}: {changed} cells changed{told}")
 
     def _tell_of(self, number: int) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from almanac.domain.reference import Source
-from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.workplace import Workplace
@@ -25,9 +25,14 @@ def from_mirror(
 
     One that no source of the catalogue reads is named, in an outcome of its own behind those of the sources. One with a
     status other than 200 is reported, never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError
-    for a folder or listing that cannot be used.
+    for a folder or listing that cannot be used, ClockBehindError where a response without a stated time would count as fetched
+    before what is there.
     """
     rows = mirror.rows(folder)
+    for source in sources:
+        reader = connector(source.connector)
+        if any(row.fetched_at is None and reader.owns(row.url) for row in rows):
+            check_clock(world.db, source.id, world.settings.clock())
     outcomes: list[RunOutcome] = []
     for source in sources:
         ingest = Ingest(world, source, say)

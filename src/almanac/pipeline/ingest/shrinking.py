@@ -15,7 +15,7 @@ from almanac.domain.observations import ReportedValue
 from almanac.store.log.payloads import HELD
 from almanac.store.observations.writing.batch import Handle
 
-#: A response is held that would withdraw more values than this, and more than one in so many of what its series serve.
+#: A response is held that would withdraw more values than this, and more than one in so many of those served in what it lists.
 LEAST, ONE_IN = 50, 10
 
 
@@ -25,10 +25,12 @@ class SeriesClaim(NamedTuple):
     series: Handle
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None
+    #: When the publisher last updated what it shows, where it says so.
+    updated: int | None = None
 
 
 class Loss(NamedTuple):
-    """Values that a response would withdraw, and those that its series serve before it."""
+    """Values that a response would withdraw, and those served before it in the spans that it lists."""
 
     withdrawn: int
     served: int
@@ -40,7 +42,7 @@ class Loss(NamedTuple):
     def explain(self, sha256: str) -> str:
         """Why the response with that hash is held, for people."""
         return (
-            f"{HELD}would withdraw {self.withdrawn} of the {self.served} values that its series serve;"
+            f"{HELD}would withdraw {self.withdrawn} of the {self.served} values that its series serve in the time it lists;"
             f" if that is right: almanac ingest --accept {sha256}"
         )
 
@@ -50,12 +52,16 @@ def loss(
     count: Callable[[Handle], int],
     periods: Callable[[Handle, tuple[int, int]], Collection[int]],
 ) -> Loss:
-    """What a response would withdraw. `count`: how many values a series serves; `periods`: the keys of those in a span."""
-    series: dict[int, Handle] = {}
+    """
+    What a response would withdraw. `count`: how many values a series serves; `periods`: the keys of those in a span.
+
+    A window is judged by what the series serve in it: a year emptied in a history of thirty is no small part of that year.
+    """
+    served: dict[int, int] = {}
+    windows: dict[int, set[int]] = {}
     withdrawn: dict[int, set[int]] = {}
     for claim in claims:
         handle = claim.series
-        series[handle.number] = handle
         stated = _stated(claim.statements)
         empty = {period for period, has_value in stated.items() if not has_value}
         spans = [claim.complete] if claim.complete else []
@@ -64,14 +70,20 @@ def loss(
         if not spans:
             continue
         span = min(first for first, _ in spans), max(last for _, last in spans)
+        held = periods(handle, span)
+        if claim.complete is None:
+            served[handle.number] = count(handle)
+        else:
+            windows.setdefault(handle.number, set()).update(held)
         gone = withdrawn.setdefault(handle.number, set())
-        for period in periods(handle, span):
+        for period in held:
             listed = stated.get(period)
             if listed is None:
                 listed = claim.complete is None or not claim.complete[0] <= period <= claim.complete[1]
             if not listed:
                 gone.add(period)
-    return Loss(sum(map(len, withdrawn.values())), sum(count(handle) for handle in series.values()))
+    every = {number: len(held) for number, held in windows.items()} | served
+    return Loss(sum(map(len, withdrawn.values())), sum(every.values()))
 
 
 def _stated(statements: Sequence[ReportedValue]) -> dict[int, bool]:

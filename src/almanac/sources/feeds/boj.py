@@ -142,7 +142,8 @@ class Boj:
         expected = spec.scale or (unit.scale if unit is not None else 0)
         if stated is not None and stated != expected:
             raise SourceChanged(f"{native} is in {one.unit} (10^{stated}), the catalogue says 10^{expected}")
-        note = notes.note(published=notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE"))
+        published = notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE")
+        note = notes.note(published=published)
         statements: dict[int, ReportedValue | None] = {}
         whole = True
         for number, value in zip(one.values.survey_dates, one.values.values, strict=True):
@@ -154,7 +155,9 @@ class Boj:
             whole = whole and (value is None or told is not None)
             statements[key] = None if told is None else ReportedValue(key, told, flags=UNKNOWN, note=note)
         present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
-        return Block(native, present, (min(statements), max(statements)) if whole else None)
+        return Block(
+            native, present, (min(statements), max(statements)) if whole else None, notes.updated(published)
+        )
 
 
 def _written(day: date, frequency: Frequency) -> str:

@@ -133,8 +133,17 @@ class Sdmx:
         headers = {"accept": service.accept} if service.accept else {}
         empty = frozenset(service.empty)
         return [
-            Request(url, headers=headers, closed=is_closed(last, today), empty=empty, later=service.later, size=size)
-            for (_, asked_key), natives in sorted(wanted.items())
+            Request(
+                url,
+                headers=headers,
+                closed=is_closed(last, today),
+                empty=empty,
+                gone=service.gone,
+                dataset=flow,
+                later=service.later,
+                size=size,
+            )
+            for (flow, asked_key), natives in sorted(wanted.items())
             for url, last, size in self._urls(asked_key, natives, series, since, today)
         ]
 
@@ -254,7 +263,7 @@ class Sdmx:
             if value is not None:
                 said = PROJECTION if projection else 0
                 statements += _statements(key, value, released, corrected, said, note)
-        return Block(one.native, statements, span)
+        return Block(one.native, statements, span, notes.updated(published))
 
     def _in_currency(
         self, one: MessageSeries, spec: SeriesSpec, payload: Payload, parsed: Parsed, where: str
@@ -285,7 +294,8 @@ def _joined(one: Block, other: Block, where: str) -> Block:
     both = {told.period for told in one.statements} & {told.period for told in other.statements}
     if both:
         raise SourceChanged(f"{where}: {one.native} {Period.from_key(min(both))} is in two data sets")
-    return Block(one.native, [*one.statements, *other.statements], one.complete or other.complete)
+    both_said = [*one.statements, *other.statements]
+    return Block(one.native, both_said, one.complete or other.complete, one.updated or other.updated)
 
 
 def _read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:

@@ -18,7 +18,7 @@ from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import strict
+from almanac.sources.formats import notes, strict
 from almanac.sources.reckoning import Size, periods
 
 _HOST = "data.snb.ch"
@@ -83,6 +83,10 @@ class Snb:
         mapped = {native: spec for native, spec in series.items() if _parts(native)[0] == cube}
         parsed = Parsed()
         parsed.lack(_expected(mapped, dimensions, query, cube), items, cube)
+        try:
+            updated = notes.updated(rows[1][1])
+        except ValueError:
+            raise SourceChanged(f"{cube}: {strict.shown(rows[1][1])}, expected PublishingDate and a time") from None
         for native, cells in items.items():
             present = {text: value for text, value in cells.items() if value}
             if native not in mapped:
@@ -95,7 +99,7 @@ class Snb:
                 ReportedValue(keys[text], value, flags=UNKNOWN) for text, value in values.items() if value is not None
             ]
             span = None if None in values.values() else (min(keys.values()), max(keys.values()))
-            parsed.blocks.append(Block(native, statements, span))
+            parsed.blocks.append(Block(native, statements, span, updated))
         return parsed
 
 

@@ -225,7 +225,7 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None, parsed:
             whole = False
             continue
         statements.append(ReportedValue(key, value, flags=UNKNOWN | projection, note=note))
-    return Block(native, statements, (min(keys), max(keys)) if whole else None)
+    return Block(native, statements, (min(keys), max(keys)) if whole else None, notes.updated(published))
 
 
 def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:

@@ -6,7 +6,7 @@ import functools
 import json
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from zoneinfo import ZoneInfo
 
 from almanac.domain.times import instant, wire_time
@@ -41,6 +41,14 @@ def note(
     }
     said = {name: value for name, value in said.items() if value}
     return json.dumps(said, separators=(",", ":"), ensure_ascii=False) if said else None
+
+
+def updated(stamp: str | None) -> int | None:
+    """Return a stamp that `published_at` gave as unix seconds, a day as its first; None for none."""
+    if stamp is None:
+        return None
+    moment = datetime.fromisoformat(stamp)
+    return instant(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
 
 
 def published_at(text: str, zone: str | None, where: str) -> str:

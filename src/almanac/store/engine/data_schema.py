@@ -29,6 +29,11 @@ STEPS = (
     Step(11, "which request of a source was answered when is kept", None),
     Step(12, "vintages say until when they stood, and no index serves a sort", None),
     Step(13, "ids of observations say a place, no index leads to them, and no row is kept written for the wire", None),
+    Step(
+        14,
+        "it is kept of which state of the data a payload is, where it says so",
+        "ALTER TABLE series_payload ADD COLUMN updated INTEGER",
+    ),
 )
 
 

@@ -124,6 +124,13 @@ def put(db: Database, capture: Capture, run: str, state: str, reason: str | None
     return found
 
 
+def newest(db: Queryable, source: str) -> tuple[int | None, int | None]:
+    """Return when the newest payload of a source, and the newest of all, counts as known here (unix seconds; None: there is none)."""
+    sql = "SELECT max(CASE WHEN source = ? THEN ingested_at END), max(ingested_at) FROM payload"
+    of_source, of_all = db.execute(sql, (source,)).fetchone() or (None, None)
+    return of_source, of_all
+
+
 def judge(db: Database, number: int, state: str, reason: str | None) -> None:
     """Change what became of a payload."""
     told = None if reason is None else kept_text(reason, _TOLD)

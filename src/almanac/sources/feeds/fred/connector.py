@@ -22,7 +22,10 @@ from almanac.sources.formats import strict
 from almanac.sources.reckoning import Size, periods
 
 _HOST = "api.stlouisfed.org"
-_BEGINNING, _END = date(1776, 7, 4), date(9999, 12, 31)  # of real time, in the words of the API
+_BEGINNING, _END = (
+    date(1776, 7, 4),
+    date(9999, 12, 31),
+)  # of real time, in the words of the API; observations begin no sooner
 
 #: States of a period in an archive, on average, and in the newest years of one; tags of a series, releases, dates of half a month.
 _STATES, _LATE_STATES, _TAGS, _RELEASES, _DATES = 12, 3, 30, 400, 1_000
@@ -147,6 +150,8 @@ class Fred:
                     parsed.ignored = f"{where}: the state of {response.realtime_end}, asked for long after that day"
                 elif native in series:
                     parsed.blocks.append(realtime.block(native, series[native], response, where, parsed))
+                    if response.count == 0 and response.observation_start <= _BEGINNING:
+                        parsed.missing.add(native)  # asked for since ever; one that is taken away is refused with 400
                 else:
                     parsed.unmapped[native] = len(response.observations)
         elif kind == "series/tags":

@@ -3,7 +3,8 @@
 Judge the response, never the row:
 
 - `realtime_start` = `realtime_end`: a *snapshot*. Its date is the request's, stamped on every row, and says nothing of
-  a release: known when fetched, status unknown. It lists all that was asked for, so what it leaves out is withdrawn.
+  a release: known when fetched, status unknown. It lists all that was asked for, so what it leaves out behind its first
+  value is withdrawn: a series may be cut to its last years.
 - anything else: an *archive*. Each row's `realtime_start` is its release date, the row holds to its `realtime_end`, and
   the day after, without a successor, there is no value. It makes no claim to be complete.
 """
@@ -18,7 +19,7 @@ from datetime import date, timedelta
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period, highest_key, lowest_key
 from almanac.domain.reference import SeriesSpec
-from almanac.domain.times import end_of_day
+from almanac.domain.times import end_of_day, midnight
 from almanac.sources.base import Block, Parsed, SourceChanged
 from almanac.sources.feeds.fred.responses import Observations, RealtimeRow
 from almanac.sources.formats import strict
@@ -65,14 +66,15 @@ def _snapshot(
     native: str, spec: SeriesSpec, response: Observations, rows: Mapping[date, list[RealtimeRow]], where: str
 ) -> Block:
     statements: list[ReportedValue] = []
+    complete: tuple[int, int] | None
     for day, versions in sorted(rows.items()):
         if len(versions) > 1:
             raise SourceChanged(f"{where}: {day} is there twice")
         statements.append(ReportedValue(_period(day, spec.frequency, where), _value(versions[0], where), flags=UNKNOWN))
-    if response.whole:
-        return Block(native, statements, _span(response.observation_start, response.observation_end, spec.frequency))
-    # One page of several: complete between its own ends only.
-    return Block(native, statements, (statements[0].period, statements[-1].period) if statements else None)
+    complete = _span(response.observation_start, response.observation_end, spec.frequency)
+    if not response.whole:  # one page of several: complete between its own ends only
+        complete = (statements[0].period, statements[-1].period) if statements else None
+    return Block(native, statements, complete, midnight(response.realtime_start.toordinal()))
 
 
 def _archive(

@@ -48,7 +48,9 @@ CREATE INDEX series_hash ON series(hash);
 CREATE INDEX series_topic ON series(topic);
 CREATE INDEX series_source ON series(source);
 
-CREATE TABLE series_payload(series INTEGER NOT NULL, payload INTEGER NOT NULL, PRIMARY KEY(series, payload)) WITHOUT ROWID, STRICT;
+-- Which payload spoke of which series; `updated`: of which state of the data, where it says so.
+CREATE TABLE series_payload(
+  series INTEGER NOT NULL, payload INTEGER NOT NULL, updated INTEGER, PRIMARY KEY(series, payload)) WITHOUT ROWID, STRICT;
 
 -- Sets of input series. A set is found by a digest of it: an index of the sets would be as large as they are.
 CREATE TABLE lineage(lineage INTEGER PRIMARY KEY, digest INTEGER NOT NULL, inputs TEXT NOT NULL) STRICT;

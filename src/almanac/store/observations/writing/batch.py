@@ -22,7 +22,7 @@ from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.engine.words import following
-from almanac.store.log.payloads import PayloadRef
+from almanac.store.log.payloads import FOLDED, PayloadRef
 from almanac.store.observations import specs
 from almanac.store.observations.ids import NAMED, found_by, series_hash
 from almanac.store.observations.notes import Notes, body_sql
@@ -202,9 +202,18 @@ class Batch:
     # -- vintages ---------------------------------------------------------------------------------------------------
 
     def append(
-        self, series: Handle, payload: PayloadRef, statements: Sequence[ReportedValue], complete: tuple[int, int] | None
+        self,
+        series: Handle,
+        payload: PayloadRef,
+        statements: Sequence[ReportedValue],
+        complete: tuple[int, int] | None,
+        updated: int | None = None,
     ) -> list[int]:
-        """Fold one payload's statements of one series in. Returns the period keys whose vintages changed, ascending."""
+        """
+        Fold one payload's statements of one series in. Returns the period keys whose vintages changed, ascending.
+
+        `updated`: of which state of the data the payload says it is; one older than a payload before it undoes nothing.
+        """
         stated = by_period(statements)
         span = (min(stated), max(stated)) if stated else None
         if complete is not None:
@@ -212,8 +221,9 @@ class Batch:
         if span is None:
             return []
         held = self.history(series, span, only=None if complete else stated)
-        target = fold(held, payload, stated, complete, series.allowance_days)
-        self.remember(series, payload)
+        is_past = self.is_past(series, updated)
+        target = fold(held, payload, stated, complete, series.allowance_days, is_past=is_past)
+        self.remember(series, payload, updated)
         return self._store(series, held, target)
 
     def replace(
@@ -236,15 +246,23 @@ class Batch:
             return False
         return bool(self._db.execute("SELECT vintages FROM series WHERE series = ?", (series.number,)).get)
 
-    def remember(self, series: Handle, payload: PayloadRef) -> None:
-        """Note that a payload spoke of a series, and the newest one that did."""
+    def is_past(self, series: Handle, updated: int | None) -> bool:
+        """Whether a payload that is folded in now says that it is of an older state of the data than one before it."""
+        if updated is None or series.number in self._unspoken:
+            return False
+        newest: int | None = self._db.execute(_NEWEST_STATE, (series.number, FOLDED)).get
+        return newest is not None and updated < newest
+
+    def remember(self, series: Handle, payload: PayloadRef, updated: int | None = None) -> None:
+        """Note that a payload spoke of a series, of which state of it, and the newest payload that did."""
         if series.number in self._unspoken:
             self._unspoken.remove(series.number)
-            self._db.execute("INSERT INTO series_payload VALUES(?, ?)", (series.number, payload.number))
+            self._db.execute("INSERT INTO series_payload VALUES(?, ?, ?)", (series.number, payload.number, updated))
             self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
             return
         self._db.execute(
-            "INSERT INTO series_payload VALUES(?, ?) ON CONFLICT DO NOTHING", (series.number, payload.number)
+            "INSERT INTO series_payload VALUES(?, ?, ?) ON CONFLICT(series, payload) DO UPDATE SET updated = excluded.updated",
+            (series.number, payload.number, updated),
         )
         # Asked by itself: where tables are on several machines, none is changed by what another holds.
         if not self._db.execute(_FOLDED.format(">="), (series.number, *payload.order)).get:
@@ -367,6 +385,8 @@ _NONE: list[Vintage] = []
 # The version is bound, not written into the statements: then they are prepared once, not for every payload.
 #: Whether the newest payload folded into a series comes after one, or is that.
 _FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
+#: Of which state of the data the newest is of those that were folded.
+_NEWEST_STATE = "SELECT max(y.updated) FROM series_payload y JOIN payload p ON p.payload = y.payload WHERE y.series = ? AND p.state = ?"
 _INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.

@@ -26,13 +26,18 @@ def fold(
     stated: dict[int, list[ReportedValue]],
     complete: tuple[int, int] | None,
     allowance_days: int,
+    *,
+    is_past: bool = False,
 ) -> History:
     """
     Served vintages of the cells that a payload states or withdraws, given those held before it.
 
-    Inside `complete` a cell that has a value and is not listed is withdrawn at the payload's knowledge time.
+    Inside `complete` a cell that has a value and is not listed is withdrawn at the payload's knowledge time. `is_past`: the
+    payload is of an older state of the data than one before it, so it fills cells of which nothing is known, and changes no other.
     """
     target: History = {}
+    if is_past:
+        stated, complete = {period: lines for period, lines in stated.items() if not held.get(period)}, None
     for period, lines in stated.items():
         facts = held.get(period, [])
         fresh = [_vintage(line, payload, is_new=not facts) for line in lines]
