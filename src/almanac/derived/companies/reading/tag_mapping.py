@@ -9,7 +9,13 @@ from typing import NamedTuple
 from almanac.catalog.companies import SHEET_ANEW, Expression, Item, Style
 from almanac.derived.companies.facts import Signs
 from almanac.derived.companies.reading.quarters import Sought
-from almanac.derived.companies.reading.share_counts import AVERAGES, INCOMES, NEIGHBOUR_DAYS, PER_SHARE
+from almanac.derived.companies.reading.share_counts import (
+    AVERAGES,
+    AVERAGES_DAYS,
+    INCOMES,
+    NEIGHBOUR_DAYS,
+    PER_SHARE,
+)
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 BESIDE = {
@@ -153,7 +159,7 @@ def _reach_of_shares(items: Mapping[str, Item]) -> dict[str, int]:
     if SHARES_OUTSTANDING not in items:
         return {}
     counts = dict.fromkeys(items[SHARES_OUTSTANDING].tags(), NEIGHBOUR_DAYS + COVER_DAYS)
-    return dict.fromkeys((*AVERAGES, *PER_SHARE, *INCOMES), 0) | counts
+    return dict.fromkeys((*PER_SHARE, *INCOMES), 0) | dict.fromkeys(AVERAGES, AVERAGES_DAYS) | counts
 
 
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
