@@ -33,7 +33,7 @@ _INCOMES = (
     "earnings_per_share_basic",
     "earnings_per_share_diluted",
 )
-SHARES_OUTSTANDING = "shares_outstanding"
+NET_INCOME, SHARES_OUTSTANDING = "net_income", "shares_outstanding"
 #: Days after a period's end within which the cover of its report counts shares.
 COVER_DAYS = 130
 #: A tag this many times another of an item is the total that the other one is a slice of, whatever their order.
@@ -101,7 +101,9 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
             direct.setdefault(tag, set()).add(item.key)
         for needed in needs(item):
             dependents[needed].add(item.key)
-        for proving in {term.name for proof in item.proofs for term in proof}:
+        if item.notes and NET_INCOME in dependents:
+            dependents[NET_INCOME].add(item.key)  # how finely income is stated tells notes from statements
+        for proving in {term.name for sum_ in (*item.proofs, *item.at_least) for term in sum_}:
             # What comes before is looked at as it was read, what comes after by all that it may be read from.
             if places[proving] < places[item.key]:
                 dependents[proving].add(item.key)
@@ -138,7 +140,9 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
         {key: _reading(order, items, key) for key in styles},
         signs_of_style,
         next((key for key, style in styles.items() if template in style.templates), next(iter(styles))),
-        frozenset(item.key for item in order if item.proofs or item.parts or item.largest or item.slices),
+        frozenset(
+            item.key for item in order if item.proofs or item.parts or item.largest or item.undisputed or item.slices
+        ),
         _reach_of_shares(items),
         {item.key: _made_of_proof(item, items) for item in order},
         places,
@@ -204,7 +208,7 @@ def _sought(item: Item, items: Mapping[str, Item], style: str) -> Sought:
         item.additive,
         item.never_negative,
         _alone(item, style),
-        DWARFS if item.largest and style not in item.for_style else math.inf,
+        DWARFS if (item.largest or item.undisputed) and style not in item.for_style else math.inf,
         () if shares is None else _alone(shares),
         item.is_instant and item.key not in _OF_THE_CASH_FLOW,
     )
