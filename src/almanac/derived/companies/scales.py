@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from almanac.catalog.companies import SHEET_ANEW
 from almanac.derived.companies.facts import CompanyInput, Facts, FactVintage, letter
 from almanac.derived.companies.reading.share_counts import AVERAGES, COARSE, INCOMES, PER_SHARE
 
@@ -59,7 +60,7 @@ class _Off(NamedTuple):
 
 def is_money(tag: str) -> bool:
     """Whether a tag is of an amount of money, neither per share nor a number of shares."""
-    return not tag.startswith("dei:") and "Shares" not in tag and "PerShare" not in tag
+    return tag != SHEET_ANEW and not tag.startswith("dei:") and "Shares" not in tag and "PerShare" not in tag
 
 
 def slips(company: CompanyInput) -> dict[str, Slip]:
