@@ -90,6 +90,14 @@ def test_a_report_in_another_scale_fails_with_all_its_money(last):
         assert outcome.items[item, "A"][max(outcome.items[item, "A"])][-1].flags & FAILED
 
 
+def test_a_cover_in_thousands_is_no_witness_for_money_in_thousands():
+    filer, mistaken = three_years(money=1e-3, averages=1e-3, cover=SHARES // 1_000)
+    assert list(slips(filer.company())) == [mistaken]
+    sheet_ = statements(filer)["balance", 2023]
+    (scale,) = [check for check in sheet_.quality.checks if check.name == "scale"]
+    assert {"shares_outstanding", "total_assets"} <= {*scale.items}
+
+
 def test_a_sheet_alone_in_another_scale_fails_alone():
     filer, mistaken = three_years(sheets=1e-3)
     assert list(slips(filer.company())) == [mistaken]

@@ -22,6 +22,8 @@ _LINES, _MOST = 3, 0.8
 #: Powers of ten by which filings slip; how far off one growth may put a line, and how far rounding may, in powers of ten.
 _POWERS = (-6, -3, 3, 6)
 _GROWTH, _EXACT = 0.7, 0.01
+#: The same for a number of shares.
+_EVEN = 0.2
 #: Times that a number of shares may change between two reports while money changes a thousandfold by mistake.
 _STEADY = 1.5
 #: Days before a period within which another one is its neighbour.
@@ -125,6 +127,8 @@ class _Search:
             if row[0] not in newest or row[1][1] > newest[row[0]][1][1]:
                 newest[row[0]] = row
         counted = _counted(newest)
+        if counted and self._shares and any(abs(math.log10(counted / self._shares) - one) < _EVEN for one in (-6, -3)):
+            counted = None  # the cover slipped with the money
         fits = _fits(newest, rows, counted or self._shares)
         steady = bool(counted and self._shares and max(counted, self._shares) <= _STEADY * min(counted, self._shares))
         flows, balances = (self._off(accession, rows, instants=instants) for instants in (False, True))
