@@ -125,6 +125,22 @@ def test_a_shell_that_becomes_a_company_is_of_one_scale(growth):
     assert not slips(filer.company())
 
 
+def test_another_currency_is_no_other_scale():
+    filer = Filer()
+    annual(filer, 2021, 800e6)
+    annual(filer, 2022, 896e6, 800e6)
+    company = filer.company()
+    won = {
+        tag: {
+            span: [state._replace(value=state.value * 1_300) for state in history] for span, history in periods.items()
+        }
+        for tag, periods in company.facts.items()
+    }
+    last = {tag: {s: h for s, h in of.items() if s[1] == day("2022-12-31")} for tag, of in company.facts.items()}
+    first = {tag: {s: h for s, h in of.items() if s[1] != day("2022-12-31")} for tag, of in won.items()}
+    assert not slips(company._replace(facts=last, others={"KRW": first}))
+
+
 def test_the_report_after_a_mistaken_one_is_right():
     filer, mistaken = three_years(money=1e-3, averages=1e-3)
     annual(filer, 2024, 1_200e6, 1_003e6)

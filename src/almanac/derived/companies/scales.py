@@ -30,7 +30,7 @@ _STEADY = 1.5
 _NEIGHBOUR_DAYS = 400
 
 _Span = tuple[int | None, int]
-#: Tag, span, state.
+#: Tag (with its currency, where that is not the main one), span, state.
 _Row = tuple[str, _Span, FactVintage]
 
 
@@ -68,11 +68,14 @@ def is_money(tag: str) -> bool:
 def slips(company: CompanyInput) -> dict[str, Slip]:
     """Find the filings of a company that are in another scale."""
     rows: dict[str, list[_Row]] = defaultdict(list)
-    for facts in (company.facts, *company.others.values()):
+    for suffix, facts in (
+        ("", company.facts),
+        *((f" {currency}", facts) for currency, facts in company.others.items()),
+    ):
         for tag, periods in facts.items():
             for span, history in periods.items():
                 for state in history:
-                    rows[state.accession].append((tag, span, state))
+                    rows[state.accession].append((tag + suffix, span, state))  # won are a thousandth of dollars
     return _Search().run(rows)
 
 
@@ -112,16 +115,15 @@ class _Search:
         self._last: dict[tuple[str, str | None], tuple[int, float]] = {}
         #: The shares that the last filing counted.
         self._shares: float | None = None
-        #: Filings whose income does not fit their shares, and when they became known.
-        self._doubted: dict[str, int] = {}
+        #: Filings whose income does not fit their shares.
+        self._doubted: set[str] = set()
 
     def run(self, rows: Mapping[str, list[_Row]]) -> dict[str, Slip]:
-        for accession in sorted(rows, key=lambda one: (min(state.known for _, _, state in rows[one]), one)):
-            self._look_at(accession, rows[accession])
+        for known, accession in sorted((min(state.known for _, _, state in told), one) for one, told in rows.items()):
+            self._look_at(known, accession, rows[accession])
         return self.found
 
-    def _look_at(self, accession: str, rows: list[_Row]) -> None:
-        known = min(state.known for _, _, state in rows)
+    def _look_at(self, known: int, accession: str, rows: list[_Row]) -> None:
         newest: dict[str, _Row] = {}
         for row in rows:
             if row[0] not in newest or row[1][1] > newest[row[0]][1][1]:
@@ -132,7 +134,7 @@ class _Search:
         fits = _fits(newest, rows, counted or self._shares)
         steady = bool(counted and self._shares and max(counted, self._shares) <= _STEADY * min(counted, self._shares))
         flows, balances = (self._off(accession, rows, instants=instants) for instants in (False, True))
-        mistaken = self._doubted.keys() & (flows.filings | balances.filings)
+        mistaken = self._doubted & (flows.filings | balances.filings)
         wrong_flows = (
             flows.is_most and not mistaken and (fits is False or (fits is None and self._tells(flows, steady)))
         )
@@ -144,7 +146,7 @@ class _Search:
         for one in mistaken if fits is not False else ():
             self.found[one] = Slip(known, balances=True, flows=True)
         if fits is False:
-            self._doubted[accession] = known
+            self._doubted.add(accession)
         self._shares = counted or self._shares
         for tag, span, state in rows:
             self._held[tag, span] = (state.value, accession)
