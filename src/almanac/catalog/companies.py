@@ -52,7 +52,7 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     """
     One line of a statement. `candidates` are for every company, `for_style` are tried before them.
 
-    `proven`, `slices`, `parts`, `largest`, `proofs` and `agrees` tell the whole from its parts, as the file says.
+    `proven`, `slices`, `lines`, `parts`, `notes`, `largest`, `undisputed`, `at_least`, `proofs` and `agrees` tell the whole from its parts, as the file says.
     """
 
     key: str
@@ -70,7 +70,13 @@ class Item(msgspec.Struct, frozen=True, kw_only=True):
     formulas: tuple[Expression, ...]
     slices: frozenset[str]
     parts: tuple[str, ...]
+    #: Slices that name a line of business.
+    lines: frozenset[str]
+    notes: tuple[str, ...]
     largest: bool
+    undisputed: bool
+    #: Sums of items that this one is not less than.
+    at_least: tuple[Expression, ...]
     proofs: tuple[Expression, ...]
     agrees: bool
     positive: bool
@@ -113,7 +119,11 @@ class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     for_style: dict[str, tuple[str, ...]] = {}
     slices: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     largest: bool = False
+    undisputed: bool = False
+    at_least: tuple[str, ...] = ()
     proofs: tuple[str, ...] = ()
     agrees: bool = False
     positive: bool = False
@@ -201,7 +211,11 @@ def _item(line: _Line) -> Item:
         formulas=tuple(expression(text) for text in line.formulas),
         slices=frozenset(_tagged(name) for name in line.slices),
         parts=tuple(_tagged(name) for name in line.parts),
+        lines=frozenset(_tagged(name) for name in line.lines),
+        notes=tuple(_tagged(name) for name in line.notes),
         largest=line.largest,
+        undisputed=line.undisputed,
+        at_least=tuple(expression(text) for text in line.at_least),
         proofs=tuple(expression(text) for text in line.proofs),
         agrees=line.agrees,
         positive=line.positive,
@@ -235,11 +249,18 @@ def _check(found: Mapping[str, Item]) -> Iterator[str]:
             yield f"{where}: it must agree, and with nothing"
         for name in sorted(item.slices - item.tags()):
             yield f"{where}: {name} is a slice and no candidate"
+        for name in sorted(item.lines - item.slices):
+            yield f"{where}: {name} is a line of business and no slice"
+        for name in sorted({*item.notes} - item.tags()):
+            yield f"{where}: {name} is a note and in no candidate"
         for name in sorted({*item.templates} - set(TEMPLATES)):
             yield f"{where}: unknown template {name}"
         for name in sorted(item.for_style.keys() - styles().keys()):
             yield f"{where}: unknown style {name}"
-        for what, sum_ in [*(("formula", one) for one in item.formulas), *(("proof", one) for one in item.proofs)]:
+        for what, sum_ in [
+            *(("formula", one) for one in item.formulas),
+            *(("proof", one) for one in (*item.proofs, *item.at_least)),
+        ]:
             for term in sum_:
                 if ":" in term.name:
                     yield f"{where}: {term.name} is a tag in its {what}"

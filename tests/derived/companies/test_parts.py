@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.filer import Filer, value, ytd
+from tests.support.filer import Filer, quarter, value, ytd
 
 END = "2024-12-31"
 YEAR = ytd(2024, 4)
@@ -71,6 +71,123 @@ def test_contracts_beside_leases_are_no_total_unless_arithmetic_says_so():
     proved = {CONTRACTS: 1_000, "OperatingLeaseLeaseIncome": 30, "CostsAndExpenses": 700, "OperatingIncomeLoss": 300}
     assert year("revenue", **proved) == 1_000
     assert year("revenue", **{CONTRACTS: 1_000}) == 1_000
+
+
+CONTRACTS, GOODS = "RevenueFromContractWithCustomerExcludingAssessedTax", "CostOfGoodsAndServicesSold"
+COSTS = {GOODS: 65, "SellingGeneralAndAdministrativeExpense": 20, "OperatingIncomeLoss": 15}
+
+
+@pytest.mark.parametrize("total", [CONTRACTS, "SalesRevenueNet"])
+@pytest.mark.parametrize(
+    "proof",
+    [
+        COSTS,
+        {GOODS: 65, "GrossProfit": 35},
+        {GOODS: 65, "OperatingExpenses": 20, "OperatingIncomeLoss": 15},
+        {**COSTS, "SellingGeneralAndAdministrativeExpense": 17, "ResearchAndDevelopmentExpense": 3},
+        # These do not add up, and leave nothing but the larger one.
+        {GOODS: 65, "OperatingIncomeLoss": 15},
+    ],
+)
+def test_revenue_of_the_home_market_is_not_revenue(total, proof):
+    assert year("revenue", Revenues=70, **{total: 100}, **proof) == 100
+
+
+@pytest.mark.parametrize(("part", "total"), [(70, 100), (97, 100), (10, 100)])
+def test_of_two_revenues_that_nothing_tells_apart_neither_is_served(part, total):
+    filer = filed({"Revenues": part, CONTRACTS: total})
+    assert value(filer.financials().years, "revenue", END) is None
+    assert reason(filer, "income")["revenue"].startswith(f"in_conflict: {part} of us-gaap:Revenues beside {total} of")
+
+
+def test_revenue_less_than_its_cost_and_what_is_left_is_none():
+    filer = filed({"Revenues": 70, GOODS: 65, "OperatingIncomeLoss": 15})
+    assert value(filer.financials().years, "revenue", END) is None
+    assert reason(filer, "income")["revenue"].startswith("in_conflict")
+    # Gains among the lines may make them a little more than revenue.
+    assert year("revenue", Revenues=77, CostOfRevenue=65, OperatingIncomeLoss=15) == 77
+
+
+def test_revenue_may_be_less_than_one_of_its_lines():
+    # Losses on hedges are in revenue.
+    assert year("revenue", Revenues=100, OilAndGasRevenue=120) == 100
+    assert year("revenue", Revenues=50, OilAndGasRevenue=120) is None
+
+
+def test_several_lines_of_business_are_no_total():
+    filer = filed({"PassengerRevenue": 80, "CargoAndFreightRevenue": 20})
+    assert value(filer.financials().years, "revenue", END) is None
+    assert reason(filer, "income")["revenue"].startswith("only_part_reported")
+    assert year("revenue", PassengerRevenue=80) == 80
+    assert (
+        year("revenue", PassengerRevenue=80, CargoAndFreightRevenue=20, CostsAndExpenses=90, OperatingIncomeLoss=10)
+        is None
+    )
+    assert year("revenue", RevenueFromContractWithCustomerExcludingAssessedTax=100, PassengerRevenue=80) == 100
+
+
+@pytest.mark.parametrize("tag", ["CostOfRevenue", GOODS, "CostOfGoodsSold", "CostOfServices"])
+@pytest.mark.parametrize(
+    "benefits",
+    [
+        "PolicyholderBenefitsAndClaimsIncurredNet",
+        "PolicyholderBenefitsAndClaimsIncurredHealthCare",
+        "FinancialServicesCosts",
+    ],
+)
+def test_the_cost_of_goods_beside_that_of_care_is_not_the_cost_of_revenue(tag, benefits):
+    lines = {"Revenues": 1_000, tag: 500, benefits: 350, "CostsAndExpenses": 950, "OperatingIncomeLoss": 50}
+    filer = filed(lines)
+    years = filer.financials().years
+    assert [value(years, item, END) for item in ("cost_of_revenue", "gross_profit")] == [None, None]
+    assert reason(filer, "income")["cost_of_revenue"] == f"only_part_reported: us-gaap:{tag}"
+    # Gross profit tells of which costs it is.
+    assert year("cost_of_revenue", **lines, GrossProfit=500) == 500
+
+
+def test_of_two_costs_that_nothing_tells_apart_neither_is_served():
+    lines = {"Revenues": 199, GOODS: 71, "CostOfServices": 101}
+    assert year("cost_of_revenue", **lines) is None
+    assert year("cost_of_revenue", **lines, GrossProfit=98) == 101
+    assert year("cost_of_revenue", Revenues=199, CostOfRevenue=101, CostOfServices=71) == 101
+
+
+WRITTEN_OFF = "DepreciationDepletionAndAmortization"
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        # The two lines of the cash-flow statement are the total, or say that another tag is it.
+        ({"Depreciation": 60, "AmortizationOfIntangibleAssets": 40}, 100),
+        ({WRITTEN_OFF: 100, "Depreciation": 60, "AmortizationOfIntangibleAssets": 40}, 100),
+        ({WRITTEN_OFF: 105, "Depreciation": 60, "AmortizationOfIntangibleAssets": 40}, 105),
+        ({WRITTEN_OFF: 98, "Depreciation": 60, "AmortizationOfIntangibleAssets": 40}, 98),
+        ({WRITTEN_OFF: 60, "Depreciation": 60, "AmortizationOfIntangibleAssets": 20}, None),
+        ({WRITTEN_OFF: 60, "Depreciation": 60, "AmortizationOfIntangibleAssets": 80}, None),
+        ({"DepreciationAndAmortization": 30, "AmortizationOfIntangibleAssets": 40}, None),
+        ({"OtherDepreciationAndAmortization": 5, "Depreciation": 60}, None),
+        ({WRITTEN_OFF: 70, "DepreciationAndAmortization": 100}, None),
+        ({WRITTEN_OFF: 20, "DepreciationAndAmortization": 100}, None),
+        # A note gives what is less than depreciation alone.
+        ({WRITTEN_OFF: 20, "DepreciationAndAmortization": 100, "Depreciation": 80}, 100),
+    ],
+)
+def test_a_part_of_depreciation_and_amortization_is_not_all(lines, expected):
+    assert year("depreciation_and_amortization", **lines) == expected
+
+
+def test_a_figure_from_the_text_of_a_note_is_no_rival_of_the_statement():
+    lines = {"NetIncomeLoss": 50_123_000, WRITTEN_OFF: 14_600_000, "DepreciationAndAmortization": 16_919_000}
+    assert year("depreciation_and_amortization", **lines) == 16_919_000
+
+
+def test_a_quarter_reads_the_tag_that_was_the_total_in_the_last_year():
+    filer = filed({WRITTEN_OFF: 20, "DepreciationAndAmortization": 100, "Depreciation": 80})
+    lines = {WRITTEN_OFF: {quarter(2025, 1): 6}, "DepreciationAndAmortization": {quarter(2025, 1): 26}}
+    lines |= {"NetIncomeLoss": {quarter(2025, 1): 12}}
+    filer.file("10-Q", "2025-05-02", "2025-03-31", lines, fy=2025, fp="Q1")
+    assert value(filer.financials().quarters, "depreciation_and_amortization", "2025-03-31") == 26
 
 
 def test_what_no_standard_tag_gives_says_so():

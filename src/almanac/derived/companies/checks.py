@@ -16,6 +16,8 @@ from almanac.derived.companies.precision import rounding, spelled
 from almanac.derived.companies.quality_check import FAILED, NOT_APPLICABLE, PASSED, QualityCheck, judge
 from almanac.derived.companies.reading.item_reader import LONE
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
+from almanac.derived.companies.reading.quarters import SCALE as SHARES_SCALE
+from almanac.derived.companies.reading.share_counts import COARSE
 from almanac.derived.companies.signs import contradictions
 from almanac.derived.companies.ttm import one_basis
 
@@ -65,6 +67,8 @@ class CheckedPeriod(NamedTuple):
     #: Whether the filing that gave an amount contradicts itself there; None: no filing of this company does anywhere.
     contradicted: Callable[[Amount], bool] | None
     remark: RemarkOf = nothing
+    #: Whether an amount is of a filing in another scale; None: no filing of this company is.
+    in_another_scale: Callable[[Amount], bool] | None = None
     never_negative: frozenset[str] = frozenset()
     #: The same statement of quarters beside a quarter: the one before, the one after, the one a year before.
     neighbours: Sequence[AmountOf] = ()
@@ -103,6 +107,7 @@ def of_cash_flow(period: CheckedPeriod) -> list[QualityCheck]:
         _reconciles(period),
         *_of_flows(period),
         _signs(period),
+        *([] if period.in_another_scale is None else [_scale(period, ())]),
         _consistent(period),
         _reasons(period),
     ]
@@ -121,15 +126,14 @@ def of_balance(period: CheckedPeriod) -> list[QualityCheck]:
     ]
 
 
-def _times(ratio: float) -> str:
-    return f"more than {_SCALE:,} times" if ratio > 1 else f"less than a {_SCALE:,}th of"
+def _times(ratio: float, least: int) -> str:
+    return f"more than {least:,} times" if ratio > 1 else f"less than a {least:,}th of"
 
 
 def _earnings_per_share(get: AmountOf) -> QualityCheck:
     name = "earnings_per_share_times_shares"
-    income = get("net_income_to_common")
     for kind in ("basic", "diluted"):
-        per_share, shares = get(f"earnings_per_share_{kind}"), get(f"weighted_average_shares_{kind}")
+        per_share, shares, income = map(get, _product_of(kind))
         if per_share is None or shares is None or income is None:
             continue
         if per_share.method is not None and per_share.method.startswith("approximate"):
@@ -147,6 +151,10 @@ def _earnings_per_share(get: AmountOf) -> QualityCheck:
             items=[f"earnings_per_share_{kind}"],
         )
     return QualityCheck(name, NOT_APPLICABLE)
+
+
+def _product_of(kind: str) -> tuple[str, str, str]:
+    return f"earnings_per_share_{kind}", f"weighted_average_shares_{kind}", "net_income_to_common"
 
 
 def _is_product(per_share: float, shares: float, income: float) -> bool:
@@ -245,6 +253,7 @@ def _neighbours(period: CheckedPeriod) -> QualityCheck:
 
 
 _SHARES = "weighted_average_shares_basic"
+_SHARE_COUNTS = (_SHARES, "shares_outstanding")
 
 
 def _split(period: CheckedPeriod) -> QualityCheck:
@@ -332,19 +341,35 @@ def _reconciles(period: CheckedPeriod) -> QualityCheck:
 
 def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
     name = "scale"
-    off: dict[str, str] = {}
-    compared = 0
-    for key in keys:
-        now, then = period.get(key), period.before(key)
-        if now is None or then is None or now.value <= 0 or then.value <= 0:
+    slipped = period.in_another_scale
+    lines = [] if slipped is None else [k for k in period.keys if (of := period.get(k)) is not None and slipped(of)]
+    off = dict.fromkeys(lines, "")
+    if lines:
+        off[lines[0]] = f"the filing is in another scale than its neighbours and its shares: {', '.join(lines)}"
+    compared = len(lines)
+    for kind in ("basic", "diluted") if _SHARES in keys and not lines else ():
+        per_share, shares, income = (period.get(key) for key in _product_of(kind))
+        if per_share is None or per_share.method is not None or shares is None or income is None:
+            continue
+        if abs(per_share.value) < COARSE:
             continue
         compared += 1
-        if not 1 / _SCALE < now.value / then.value < _SCALE:
+        if (word := _scaled(per_share.value, shares.value, income.value)) is not None:
+            off[f"weighted_average_shares_{kind}"] = f"{spelled(shares.value)} shares, {kind}, seem to be {word}"
+    for key in keys:
+        now, then = period.get(key), period.before(key)
+        if key in off or now is None or then is None or now.value <= 0 or then.value <= 0:
+            continue
+        compared += 1
+        least = SHARES_SCALE if key in _SHARE_COUNTS else _SCALE
+        if not 1 / least < now.value / then.value < least:
             # The other figure is not told: its own statement may be out of a reader's reach.
-            off[key] = f"{key} {spelled(now.value)} is {_times(now.value / then.value)} the one of the period before"
+            off[key] = (
+                f"{key} {spelled(now.value)} is {_times(now.value / then.value, least)} the one of the period before"
+            )
     if not compared:
         return QualityCheck(name, NOT_APPLICABLE)
-    return judge(name, right=not off, detail="; ".join(off.values()), items=off)
+    return judge(name, right=not off, detail="; ".join(filter(None, off.values())), items=off)
 
 
 def _consistent(period: CheckedPeriod) -> QualityCheck:

@@ -104,6 +104,7 @@ class _Derivation:
         self.quarter_ends: list[int] = []
         self.year_ends: list[int] = []
         self.half_ends: list[int] = []
+        self.to_date_ends: list[int] = []
         #: What own periods are called, by their frequency and end: of one that is gone, what it was called last.
         self.names: dict[tuple[Frequency, int], tuple[int, str]] = {}
         self.ingested = 0
@@ -187,7 +188,7 @@ class _Derivation:
             return moved
         self.line_items.use_calendar(fiscal_periods)
         self.quarter_ends, self.year_ends = sorted(fiscal_periods.quarters), sorted(fiscal_periods.years)
-        self.half_ends = sorted(fiscal_periods.halves)
+        self.half_ends, self.to_date_ends = sorted(fiscal_periods.halves), sorted(fiscal_periods.to_date)
         for kind, spans in (
             (QUARTER, fiscal_periods.quarters),
             (HALF, fiscal_periods.halves),
@@ -229,8 +230,8 @@ class _Derivation:
         ):
             for last in _within(ends, end, end + days):
                 dirty[kind].setdefault(last, set()).update(self._moved_regime(disclosure, kind, keys))
-        if end in self.line_items.fiscal_periods.to_date:
-            dirty[TO_DATE].setdefault(end, set()).update(self._moved_regime(disclosure, TO_DATE, keys))
+        for last in _within(self.to_date_ends, end, end + 390):
+            dirty[TO_DATE].setdefault(last, set()).update(self._moved_regime(disclosure, TO_DATE, keys))
 
     def _moved_regime(self, disclosure: Disclosure, kind: str, keys: frozenset[str]) -> Collection[str]:
         """All items of a kind, where a fact may take its period into another regime."""

@@ -18,6 +18,7 @@ from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.item_reader import ItemReader
 from almanac.derived.companies.reading.tag_mapping import TagMapping, mapping_for
 from almanac.derived.companies.regimes import Regimes
+from almanac.derived.companies.scales import slips, without_restated
 from almanac.domain.observations import QUALITY
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
@@ -38,7 +39,9 @@ class LineItems:
     """Amounts of all own periods, by kind of period, item and last day."""
 
     def __init__(self, company: CompanyInput) -> None:
-        self.company = company
+        #: Filings in another scale, by accession.
+        self.slips = slips(company)
+        self.company = company = without_restated(company, self.slips)
         self.mapping = mapping_of(company.template)
         self.regimes = Regimes(company, self.mapping.core, self.mapping.whole_sheet)
         self.known_facts = KnownFacts(self.mapping.signs, len(self.regimes.names))

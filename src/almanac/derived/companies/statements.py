@@ -33,6 +33,7 @@ from almanac.derived.companies.quality_check import QualityCheck
 from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reliance import Reliance
+from almanac.derived.companies.scales import is_money
 from almanac.domain.companies import Filing, cik_of
 from almanac.domain.filings import page_of
 from almanac.domain.numbers import plain
@@ -140,6 +141,7 @@ class StatementHistory:
         self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
         self._reliance = Reliance(line_items)
         self.marks = Marks(line_items)
+        self._moment = 0
         #: Instants at which a warning of the company became known.
         self.moments = self._reliance.moments
 
@@ -150,7 +152,9 @@ class StatementHistory:
         Write what changed at an instant. `filings` became known at it, the one that counts last: none where only a warning
         did, which changes no line. Returns the amounts of which checks say something else now: kind of period, end, item.
         """
-        doubted = {name for name in self._standing if self._reliance.touched(moment, name[0], name[2])}
+        self._moment = moment
+        slipped = any(slip.since == moment for slip in self.line_items.slips.values())
+        doubted = {name for name in self._standing if slipped or self._reliance.touched(moment, name[0], name[2])}
         for kind, letter, end in sorted(self._concerned(changed) | doubted):
             self._write(moment, filings[-1] if filings else None, kind, letter, end)
         return self.marks.taken()
@@ -315,6 +319,7 @@ class StatementHistory:
             additive=self.additive[kind],
             keys=self.lines[kind],
             contradicted=self._contradicted if self._contradictions else None,
+            in_another_scale=self._in_another_scale if line_items.slips else None,
             remark=partial(self._remark, INSTANT if kind == BALANCE else letter, end),
             never_negative=self._never_negative,
             neighbours=self._neighbours(span, regime) if letter == QUARTER and kind == INCOME else (),
@@ -353,6 +358,22 @@ class StatementHistory:
                 return found
             last = span.previous
         return []
+
+    def _in_another_scale(self, amount: Amount) -> bool:
+        """Whether an amount comes from a filing that is known to be in another scale."""
+        slips = self.line_items.slips
+        within = amount.start is None or amount.method is None or amount.method in _WITHIN
+        first = amount.end if within or amount.start is None else amount.start - 1
+        for name in amount.tags:
+            tag = name.rpartition(":")[0]
+            if not is_money(tag):
+                continue
+            for end, facts in self.line_items.known_facts.views[amount.regime].get(tag, {}).items():
+                for start, fact in facts.items() if first <= end <= amount.end else ():
+                    slip = slips.get(fact.latest.accession)
+                    if slip is not None and slip.since <= self._moment and slip.concerns(start):
+                        return True
+        return False
 
     def _contradicted(self, amount: Amount) -> bool:
         for name in amount.tags:

@@ -10,18 +10,18 @@ What must agree and agrees with nothing is absent.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from itertools import product
 from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Term
-from almanac.derived.companies.facts import HistoriesByStart, KnownFacts
+from almanac.derived.companies.facts import HistoriesByStart, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
-from almanac.derived.companies.precision import rounding, spelled
+from almanac.derived.companies.precision import granularity, rounding, spelled
 from almanac.derived.companies.reading.quarters import Sought, total
 from almanac.derived.companies.reading.share_counts import doubt
-from almanac.derived.companies.reading.tag_mapping import DWARFS, Reading, TagMapping
+from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Reading, TagMapping
 from almanac.derived.companies.reading.tag_sums import TagSums
 
 #: Item → last day → amount.
@@ -32,6 +32,18 @@ ONLY_PART, CONFLICT, IMPLAUSIBLE, OWN_TAG = "only_part_reported", "in_conflict",
 
 #: Part of a line below which another one beside it does not make it a slice.
 _TRIFLE = 0.005
+
+
+#: Part of what other lines come to below which a total is contradicted by them: gains may stand among the lines.
+_FLOOR = 0.9
+#: Part of an amount that is no rounding, however round the numbers are.
+_ROUNDED = 0.01
+#: Part of an amount by which what is given elsewhere may exceed it: notes count what the statement has in other lines.
+_NOTES = 0.05
+#: Times by which the rounding of a note's text is coarser than that of a statement.
+_COARSER = 100
+#: Days before the end of a period within which the last fiscal year ended.
+_YEAR_AND_QUARTERS = 380
 
 
 #: Methods by which a value is what one filing states for the period.
@@ -171,19 +183,26 @@ class Choice:
     def _weigh(
         self, item: Item, kind: str, end: int, span: Span | None, held: Values, options: list[_Option]
     ) -> Amount | None:
-        parts = self._parts(item, kind, end, span)
+        parts, dropped = self._parts(item, kind, end, span), bool(options)
         if parts:
             least = self._least = max(parts.values())
             options = [
                 one for one in options if one.own or one.amount.value >= least - rounding([least, one.amount.value])
             ]
+        floor = self._floor(item, kind, end, span) if options else None
+        if floor is not None and options and all(one.amount.value < floor for one in options):
+            self.reason = (
+                f"{CONFLICT}: {spelled(options[0].amount.value)} where other lines come to {spelled(floor)} at least"
+            )
+            return None
+        options = [one for one in options if floor is None or one.amount.value >= floor]
         if not options:
-            if parts:
+            if parts and (dropped or item.key in self.mapping.computed):
                 self.reason = f"{ONLY_PART}: {', '.join(parts)}"
             elif item.expected:
                 self.reason = f"{OWN_TAG}: no tag of a taxonomy gives it"
             return None
-        if len(options) == 1 and options[0].whole and not options[0].proven and not item.agrees:
+        if len(options) == 1 and options[0].whole and not (options[0].proven or item.agrees or item.notes):
             return options[0].amount
         proofs = [found for found in self._proofs(item, kind, end, span, held) if found]
         if item.agrees:
@@ -216,7 +235,58 @@ class Choice:
             slices = {tag for one in options for tag in _tags(one.amount)} or parts.keys()
             self.reason = f"{ONLY_PART}: {', '.join(sorted(slices))}" if slices else None
             return None
+        if item.undisputed:
+            amounts = [one.amount for one in whole]
+            if _are_lines(item, amounts):
+                self.reason = f"{ONLY_PART}: {', '.join(sorted({tag for amount in amounts for tag in _tags(amount)}))}"
+                return None
+            income = held.get(NET_INCOME, {}).get(end)
+            return self._undisputed(item, amounts, kind, end, span, income)
         return _largest(whole) if item.largest else whole[0].amount
+
+    def _undisputed(
+        self, item: Item, amounts: list[Amount], kind: str, end: int, span: Span | None, income: Amount | None
+    ) -> Amount | None:
+        """Return the first amount unless another is larger: then one of the two is a part, and size does not tell which."""
+        notes = [self.sums.tag(tag, end, span, kind, Sought(additive=False)) for tag in item.notes]
+        every = [*amounts, *(note for note in notes if note is not None)]
+        coarse = _coarse(every, income) if item.notes else []
+        first = next((amount for amount in amounts if amount not in coarse), amounts[0])
+        rival = next((one for one in every if _disputes(item, one, first, is_note=one in coarse)), None)
+        if rival is None:
+            return first
+        usual = self._usual(item, end)
+        for amount in amounts:
+            if _tags(amount) == usual:
+                return amount
+        self.reason = f"{CONFLICT}: {_told(first)} beside {_told(rival)}, and no other line tells which is the total"
+        return None
+
+    def _usual(self, item: Item, end: int) -> frozenset[str]:
+        """Return the one tag that can be the item in the last fiscal year, one that ends on this day too; none where several can."""
+        years: dict[int, dict[str, float]] = {}
+        for tag in (*_singles(item), *item.notes):
+            for last, facts in self.known_facts.tags.get(tag, _NOTHING).items():
+                if end - _YEAR_AND_QUARTERS < last <= end:
+                    for start, fact in facts.items():
+                        if letter(start, last) == "A":
+                            years.setdefault(last, {})[tag] = fact.latest.value
+        if not years:
+            return frozenset()
+        values = years[max(years)]
+        least = (1 - _NOTES) * sum(value for tag, value in values.items() if tag in item.notes)
+        found = [tag for tag, value in values.items() if tag not in item.notes and value >= least]
+        return frozenset(found) if len(found) == 1 else frozenset()
+
+    def _floor(self, item: Item, kind: str, end: int, span: Span | None) -> float | None:
+        """Return what an item cannot be less than by the filer's other lines; None where they do not tell."""
+        lowest: list[float] = []
+        for sum_ in item.at_least:
+            values = [self._may_be(term, kind, end, span) for term in sum_]
+            if all(values):
+                lowest.append(sum(min(value) for value in values))
+        least = max(lowest, default=0.0)
+        return least * _FLOOR if least > 0 else None
 
     def _parts(self, item: Item, kind: str, end: int, span: Span | None) -> dict[str, float]:
         """Tags of parts with their values, none of zero."""
@@ -248,7 +318,7 @@ class Choice:
 
     def _may_be(self, term: Term, kind: str, end: int, span: Span | None) -> list[float]:
         """All that an item may be that is read later."""
-        reading = self.mapping.reading
+        reading, refused = self.mapping.reading, self.sums.quarters.refused
         found: list[float] = []
         for place, candidate in self._candidates(reading, term.name):
             if not self._is_given(candidate, end):
@@ -259,6 +329,7 @@ class Choice:
             if term.optional and not found and place >= reading.sure[term.name]:
                 found.append(0.0)  # what counts only with proof may be another line, and this one not there
             found.append(amount.value)
+        self.sums.quarters.refused = refused  # why another item is absent is no reason of this one
         return found
 
 
@@ -298,6 +369,40 @@ def _largest(options: list[_Option]) -> Amount:
         if one.amount.value > least * found.amount.value > 0:
             found = one
     return found.amount
+
+
+def _are_lines(item: Item, amounts: list[Amount]) -> bool:
+    """Whether amounts are several lines of business, and none of them is a total."""
+    least = _TRIFLE * max(abs(amount.value) for amount in amounts)
+    material = [amount for amount in amounts if abs(amount.value) > least]
+    return len(material) > 1 and all(_tags(amount) <= item.lines for amount in amounts)
+
+
+def _coarse(amounts: list[Amount], income: Amount | None) -> list[Amount]:
+    """Return amounts that are rounded far more coarsely than the statement: they are from the text of a note."""
+    values = [amount.value for amount in amounts] + ([] if income is None else [income.value])
+    finest = min((unit for value in values if (unit := granularity(value))), default=0.0)
+    return [amount for amount in amounts if granularity(amount.value) >= _COARSER * finest > 0]
+
+
+def _disputes(item: Item, rival: Amount, first: Amount, *, is_note: bool) -> bool:
+    """Whether another candidate says that the first one is not the total."""
+    if _tags(rival) > _tags(first):
+        return False  # the first and a line beside it, as excise taxes
+    allowed = min(rounding([rival.value, first.value]), _ROUNDED * first.value)
+    if item.notes and (is_note or not _tags(rival) <= {*item.notes} or len(_tags(rival)) > 1):
+        allowed = max(allowed, _NOTES * first.value)
+    if _tags(rival) <= item.lines and not _tags(first) <= item.lines:
+        allowed = max(allowed, (DWARFS - 1) * first.value)
+    return first.value > 0 and rival.value - first.value > allowed
+
+
+def _told(amount: Amount) -> str:
+    return f"{spelled(amount.value)} of {' + '.join(sorted(_tags(amount)))}"
+
+
+def _singles(item: Item) -> Iterator[str]:
+    return (candidate[0].name for candidate in item.candidates if len(candidate) == 1)
 
 
 def _tags(amount: Amount) -> frozenset[str]:

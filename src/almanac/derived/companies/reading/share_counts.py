@@ -26,10 +26,12 @@ PER_SHARE = ("us-gaap:EarningsPerShareBasic", "us-gaap:EarningsPerShareDiluted",
 INCOMES = ("us-gaap:NetIncomeLoss", "us-gaap:ProfitLoss", "ifrs-full:ProfitLossAttributableToOwnersOfParent")
 #: Days before and after a count within which another one is its neighbour.
 NEIGHBOUR_DAYS = 200
+#: Days before the end of a period within which the averages of another one are those before.
+AVERAGES_DAYS = 400
 #: Times by which a count differs from all that tells of it and is none; less than the least differs by nothing.
 _NONE, _LEAST = 50.0, 7.0
 #: Earnings per share below this are too coarse to tell how many shares there are.
-_COARSE = 0.05
+COARSE = 0.05
 
 
 def doubt(known_facts: KnownFacts, tag: str, day: int, end: int, count: float) -> str | None:
@@ -42,6 +44,8 @@ def doubt(known_facts: KnownFacts, tag: str, day: int, end: int, count: float) -
     if agrees or not (told or beside):
         return None
     off = [_times(count, other) for other in told]
+    if all(map(_is_slip, off)) and any(_times(count, other) < _LEAST for other in _averages_before(known_facts, end)):
+        return None  # it is the averages that slipped since
     if off and min(off) >= _NONE:
         of_one_size = max(told) < _LEAST * min(told)
         if of_one_size or not any(_times(count, other) < 2 for other in beside):
@@ -59,11 +63,20 @@ def _of_the_period(known_facts: KnownFacts, end: int) -> Iterator[float]:
                 yield fact.latest.value
     for tag in PER_SHARE:
         for start, fact in known_facts.tags.get(tag, {}).get(end, {}).items():
-            if abs(fact.latest.value) >= _COARSE:
+            if abs(fact.latest.value) >= COARSE:
                 incomes = (known_facts.fact(income, start, end) for income in INCOMES)
                 income = next((one for one in incomes if one is not None), None)
                 if income is not None and income.latest.value * fact.latest.value > 0:
                     yield income.latest.value / fact.latest.value
+
+
+def _averages_before(known_facts: KnownFacts, end: int) -> Iterator[float]:
+    """Averages of the period before, as they were given first."""
+    for tag in AVERAGES:
+        days = known_facts.tags.get(tag, {})
+        last = max((day for day in days if end - AVERAGES_DAYS <= day < end), default=None)
+        if last is not None:
+            yield from (fact.history[0].value for fact in days[last].values() if fact.history[0].value > 0)
 
 
 def _neighbours(known_facts: KnownFacts, tag: str, day: int) -> Iterator[float]:

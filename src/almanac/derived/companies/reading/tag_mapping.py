@@ -9,7 +9,13 @@ from typing import NamedTuple
 from almanac.catalog.companies import SHEET_ANEW, Expression, Item, Style
 from almanac.derived.companies.facts import Signs
 from almanac.derived.companies.reading.quarters import Sought
-from almanac.derived.companies.reading.share_counts import AVERAGES, INCOMES, NEIGHBOUR_DAYS, PER_SHARE
+from almanac.derived.companies.reading.share_counts import (
+    AVERAGES,
+    AVERAGES_DAYS,
+    INCOMES,
+    NEIGHBOUR_DAYS,
+    PER_SHARE,
+)
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 BESIDE = {
@@ -27,7 +33,7 @@ _INCOMES = (
     "earnings_per_share_basic",
     "earnings_per_share_diluted",
 )
-SHARES_OUTSTANDING = "shares_outstanding"
+NET_INCOME, SHARES_OUTSTANDING = "net_income", "shares_outstanding"
 #: Days after a period's end within which the cover of its report counts shares.
 COVER_DAYS = 130
 #: A tag this many times another of an item is the total that the other one is a slice of, whatever their order.
@@ -95,7 +101,9 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
             direct.setdefault(tag, set()).add(item.key)
         for needed in needs(item):
             dependents[needed].add(item.key)
-        for proving in {term.name for proof in item.proofs for term in proof}:
+        if item.notes and NET_INCOME in dependents:
+            dependents[NET_INCOME].add(item.key)  # how finely income is stated tells notes from statements
+        for proving in {term.name for sum_ in (*item.proofs, *item.at_least) for term in sum_}:
             # What comes before is looked at as it was read, what comes after by all that it may be read from.
             if places[proving] < places[item.key]:
                 dependents[proving].add(item.key)
@@ -132,7 +140,9 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
         {key: _reading(order, items, key) for key in styles},
         signs_of_style,
         next((key for key, style in styles.items() if template in style.templates), next(iter(styles))),
-        frozenset(item.key for item in order if item.proofs or item.parts or item.largest or item.slices),
+        frozenset(
+            item.key for item in order if item.proofs or item.parts or item.largest or item.undisputed or item.slices
+        ),
         _reach_of_shares(items),
         {item.key: _made_of_proof(item, items) for item in order},
         places,
@@ -153,7 +163,7 @@ def _reach_of_shares(items: Mapping[str, Item]) -> dict[str, int]:
     if SHARES_OUTSTANDING not in items:
         return {}
     counts = dict.fromkeys(items[SHARES_OUTSTANDING].tags(), NEIGHBOUR_DAYS + COVER_DAYS)
-    return dict.fromkeys((*AVERAGES, *PER_SHARE, *INCOMES), 0) | counts
+    return dict.fromkeys((*PER_SHARE, *INCOMES), 0) | dict.fromkeys(AVERAGES, AVERAGES_DAYS) | counts
 
 
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
@@ -198,7 +208,7 @@ def _sought(item: Item, items: Mapping[str, Item], style: str) -> Sought:
         item.additive,
         item.never_negative,
         _alone(item, style),
-        DWARFS if item.largest and style not in item.for_style else math.inf,
+        DWARFS if (item.largest or item.undisputed) and style not in item.for_style else math.inf,
         () if shares is None else _alone(shares),
         item.is_instant and item.key not in _OF_THE_CASH_FLOW,
     )

@@ -1,0 +1,213 @@
+"""
+Filings in another scale: reports that give money in thousands by mistake, or a thousand times too large.
+
+Several lines tell it together, whatever the company grew: each is about a thousand times off what earlier filings gave of the
+same period, or of the one before. Shares tell which filing is mistaken: income over earnings per share does not come to the
+shares on the cover then. All that is looked at was known when the filing was.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from almanac.catalog.companies import SHEET_ANEW
+from almanac.derived.companies.facts import CompanyInput, Facts, FactVintage, letter
+from almanac.derived.companies.reading.share_counts import AVERAGES, COARSE, INCOMES, PER_SHARE
+
+#: Lines that must be off together, and part of all that can be compared.
+_LINES, _MOST = 3, 0.8
+#: Powers of ten by which filings slip; how far off one growth may put a line, and how far rounding may, in powers of ten.
+_POWERS = (-6, -3, 3, 6)
+_GROWTH, _EXACT = 0.7, 0.01
+#: The same for a number of shares.
+_EVEN = 0.2
+#: Times that a number of shares may change between two reports while money changes a thousandfold by mistake.
+_STEADY = 1.5
+#: Days before a period within which another one is its neighbour.
+_NEIGHBOUR_DAYS = 400
+
+_Span = tuple[int | None, int]
+#: Tag (with its currency, where that is not the main one), span, state.
+_Row = tuple[str, _Span, FactVintage]
+
+
+class Slip(NamedTuple):
+    """A filing in another scale: since when that is known, and whether its balances and its flows are."""
+
+    since: int
+    balances: bool
+    flows: bool
+
+    def concerns(self, start: int | None) -> bool:
+        """Whether a fact of the filing is in another scale; `start` None: a balance."""
+        return self.balances if start is None else self.flows
+
+
+class _Off(NamedTuple):
+    """What of a filing's balances or flows is off by a power of ten."""
+
+    lines: int
+    compared: int
+    #: Lines of which an earlier filing gave the same figure but for the scale, and those filings.
+    exact: int
+    filings: frozenset[str]
+
+    @property
+    def is_most(self) -> bool:
+        return self.lines >= _LINES and self.lines >= _MOST * self.compared
+
+
+def is_money(tag: str) -> bool:
+    """Whether a tag is of an amount of money, neither per share nor a number of shares."""
+    return tag != SHEET_ANEW and not tag.startswith("dei:") and "Shares" not in tag and "PerShare" not in tag
+
+
+def slips(company: CompanyInput) -> dict[str, Slip]:
+    """Find the filings of a company that are in another scale."""
+    rows: dict[str, list[_Row]] = defaultdict(list)
+    for suffix, facts in (
+        ("", company.facts),
+        *((f" {currency}", facts) for currency, facts in company.others.items()),
+    ):
+        for tag, periods in facts.items():
+            for span, history in periods.items():
+                for state in history:
+                    rows[state.accession].append((tag + suffix, span, state))  # won are a thousandth of dollars
+    return _Search().run(rows)
+
+
+def without_restated(company: CompanyInput, found: Mapping[str, Slip]) -> CompanyInput:
+    """Leave out what filings in another scale give of periods that were known: those stay as they were."""
+    if not found:
+        return company
+    others = {currency: _kept(facts, found) for currency, facts in company.others.items()}
+    return company._replace(facts=_kept(company.facts, found), others=others)
+
+
+def _kept(facts: Facts, found: Mapping[str, Slip]) -> Facts:
+    return {
+        tag: {
+            span: [
+                state for place, state in enumerate(history) if not (place and _is_restated(tag, span, state, found))
+            ]
+            for span, history in periods.items()
+        }
+        for tag, periods in facts.items()
+    }
+
+
+def _is_restated(tag: str, span: _Span, state: FactVintage, found: Mapping[str, Slip]) -> bool:
+    slip = found.get(state.accession)
+    return slip is not None and slip.since == state.known and slip.concerns(span[0]) and not tag.startswith("dei:")
+
+
+class _Search:
+    """Goes through the filings in the order in which they became known."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Slip] = {}
+        #: What filings of the right scale gave last of each fact, and by which.
+        self._held: dict[tuple[str, _Span], tuple[float, str]] = {}
+        #: Tag and letter → end and value of the last period that such a filing gave.
+        self._last: dict[tuple[str, str | None], tuple[int, float]] = {}
+        #: The shares that the last filing counted.
+        self._shares: float | None = None
+        #: Filings whose income does not fit their shares.
+        self._doubted: set[str] = set()
+
+    def run(self, rows: Mapping[str, list[_Row]]) -> dict[str, Slip]:
+        for known, accession in sorted((min(state.known for _, _, state in told), one) for one, told in rows.items()):
+            self._look_at(known, accession, rows[accession])
+        return self.found
+
+    def _look_at(self, known: int, accession: str, rows: list[_Row]) -> None:
+        newest: dict[str, _Row] = {}
+        for row in rows:
+            if row[0] not in newest or row[1][1] > newest[row[0]][1][1]:
+                newest[row[0]] = row
+        counted = _counted(newest)
+        if counted and self._shares and any(abs(math.log10(counted / self._shares) - one) < _EVEN for one in (-6, -3)):
+            counted = None  # the cover slipped with the money
+        fits = _fits(newest, rows, counted or self._shares)
+        steady = bool(counted and self._shares and max(counted, self._shares) <= _STEADY * min(counted, self._shares))
+        flows, balances = (self._off(accession, rows, instants=instants) for instants in (False, True))
+        mistaken = self._doubted & (flows.filings | balances.filings)
+        wrong_flows = (
+            flows.is_most and not mistaken and (fits is False or (fits is None and self._tells(flows, steady)))
+        )
+        wrong_balances = balances.is_most and not mistaken and (wrong_flows or self._tells(balances, steady))
+        if wrong_flows or wrong_balances:
+            alike = wrong_balances or (balances.lines >= _MOST * balances.compared)
+            self.found[accession] = Slip(known, wrong_balances or (wrong_flows and alike), wrong_flows)
+            return
+        for one in mistaken if fits is not False else ():
+            self.found[one] = Slip(known, balances=True, flows=True)
+        if fits is False:
+            self._doubted.add(accession)
+        self._shares = counted or self._shares
+        for tag, span, state in rows:
+            self._held[tag, span] = (state.value, accession)
+            name = (tag, letter(*span))
+            if state.value and (name not in self._last or span[1] >= self._last[name][0]):
+                self._last[name] = (span[1], state.value)
+
+    def _tells(self, off: _Off, steady: bool) -> bool:
+        """Whether lines alone say that a filing slipped: where shares did not change, or it gives known figures anew."""
+        return steady or off.exact >= _LINES
+
+    def _off(self, accession: str, rows: Iterable[_Row], *, instants: bool) -> _Off:
+        compared: set[str] = set()
+        exact: set[str] = set()
+        filings: set[str] = set()
+        by_power: dict[int, set[str]] = defaultdict(set)
+        for tag, span, state in rows:
+            if (span[0] is None) != instants or not state.value or not is_money(tag):
+                continue
+            before, filing = self._held.get((tag, span), (0.0, accession))
+            if not before:
+                end, value = self._last.get((tag, letter(*span)), (0, 0.0))
+                before = value if span[1] - _NEIGHBOUR_DAYS <= end < span[1] else 0.0
+            if not before:
+                continue
+            compared.add(tag)
+            times = math.log10(abs(state.value / before))
+            power = next((power for power in _POWERS if abs(times - power) < _GROWTH), None)
+            if power is not None:
+                by_power[power].add(tag)
+                if filing != accession and abs(times - power) < _EXACT:
+                    exact.add(tag)
+                    filings.add(filing)
+        lines = max(map(len, by_power.values()), default=0)
+        return _Off(lines, len(compared), len(exact), frozenset(filings))
+
+
+def _counted(newest: Mapping[str, _Row]) -> float | None:
+    """The shares on the cover of a filing."""
+    row = newest.get("dei:EntityCommonStockSharesOutstanding")
+    return row[2].value if row is not None and row[2].value > 0 else None
+
+
+def _fits(newest: Mapping[str, _Row], rows: Iterable[_Row], counted: float | None) -> bool | None:
+    """Whether the income of a filing, or else its average shares, is of the scale of the shares counted; None: nothing tells."""
+    if counted is None:
+        return None
+    values = {(tag, span): state.value for tag, span, state in rows}
+    told = [
+        values[income, row[1]] / row[2].value
+        for row in (newest.get(tag) for tag in PER_SHARE)
+        if row is not None and abs(row[2].value) >= COARSE
+        for income in INCOMES
+        if (income, row[1]) in values
+    ]
+    told = [shares for shares in told if shares > 0] or [
+        row[2].value for row in (newest.get(tag) for tag in AVERAGES) if row is not None and row[2].value > 0
+    ]
+    if not told:
+        return None
+    times = [math.log10(shares / counted) for shares in told]
+    if any(abs(one) < _GROWTH for one in times):
+        return True
+    return False if all(any(abs(one - power) < _GROWTH for power in _POWERS) for one in times) else None
