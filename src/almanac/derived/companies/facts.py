@@ -227,7 +227,7 @@ class KnownFacts:
             return
         held = before[-1]
         size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
-        if size <= _CORRECTION:
+        if size <= _CORRECTION or self._told_before(disclosure, now.state.value):
             return
         changes = self._changes.setdefault((disclosure.regime, disclosure.tag), [])
         of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
@@ -236,6 +236,19 @@ class KnownFacts:
             since = now.since
             changes.append((since, size))
         self.recasts[disclosure.regime, f"{disclosure.tag}:{kind}", disclosure.end] = since
+
+    def _told_before(self, disclosure: Disclosure, value: float) -> bool:
+        """Return whether another tag had that value for the period before: a filer may swap its tags and restate nothing."""
+        beside = (
+            fact
+            for tag, ends in self.tags.items()
+            if tag != disclosure.tag and (fact := ends.get(disclosure.end, {}).get(disclosure.start)) is not None
+        )
+        return any(
+            state.known < disclosure.known and agree(state.value, value)
+            for fact in beside
+            for state in fact.history[: fact.count]
+        )
 
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
         """What is known of one fact."""

@@ -39,6 +39,8 @@ SHORTEST, LONGEST = 350, 380
 SPLIT_TOLERANCE = 0.05
 
 _DAY = 86_400
+#: Code with which the reason begins why twelve months are absent.
+MIXED_BASES: Final = "not_of_one_basis"
 #: Method of twelve months to which two ways lead that differ by more than rounding.
 MISMATCH: Final = "ttm_mismatch"
 
@@ -95,6 +97,28 @@ def trailing_twelve_months(
         cells = financials.halves.get(item, {})
         total = _sum(chain(cells, end, 2, floor), 2)
     return _one_basis_each(financials, cells, total)
+
+
+def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequency) -> str | None:
+    """Return why twelve months of an item are absent although all their parts are there; None where they are not."""
+    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
+    counted, floor = item in AVERAGES or item in PER_SHARE, end - REACH_DAYS
+    near = (
+        (amount.regime, name, last)
+        for kind in (own, financials.years, financials.to_date)
+        for last, amount in kind.get(item, {}).items()
+        if end - 2 * LONGEST < last <= end
+        for name in amount.tags
+    )
+    if not counted and not any(name in financials.recasts for name in near):
+        return None
+    if trailing_twelve_months(financials, item, end, frequency, floor) is not None:
+        return None
+    if counted:
+        there = bool(chain(own.get(item, {}), end, count, floor))
+    else:
+        there = trailing_twelve_months(financials._replace(recasts={}), item, end, frequency, floor) is not None
+    return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
 
 
 def _one_basis_each(
