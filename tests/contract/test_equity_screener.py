@@ -6,6 +6,7 @@ import shutil
 from datetime import UTC, date, datetime
 
 import msgspec
+import numpy as np
 import pytest
 
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
@@ -14,6 +15,7 @@ from almanac.domain.observations import FAILED, WARNED
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
+from almanac.reports.scoring import MEASURES, score
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading import row_rights as verdicts
@@ -22,7 +24,7 @@ from tests.support.service import CATALOG, Service, copy
 
 from . import invented_companies
 from .conftest import once
-from .invented_companies import FIELDS, QUARTERS, Made, companies, known, write_readings
+from .invented_companies import FIELDS, QUARTERS, SECTORS, Made, companies, known, write_readings
 
 PATH = "/equity-screener"
 EVERYONE = "sector:in:technology|financials|énergie"
@@ -106,6 +108,16 @@ def value_of(company, field, at, dollars, first=date.min):
     return None if found is None else found[0]
 
 
+def row_of(company, filtered, names, at, **how):
+    """Field → reading of a row: those of the newest period that its clauses ask for, without numbers in them of all its fields."""
+    read = {name: one for name in names if name not in TEXTS and (one := reading(company, name, at, **how)) is not None}
+    ends = [read[name][1].end for name in filtered if name in read] if set(filtered) - set(TEXTS) else []
+    newest = max(ends or [one[1].end for one in read.values()], default=None)
+    if set(filtered) - set(TEXTS) and not ends:
+        return {}
+    return {name: one for name, one in read.items() if one[1].end == newest}
+
+
 def passes(value, verb, given):
     if value is None:
         return False
@@ -124,21 +136,17 @@ def expected(clauses, *, sort=None, order="asc", at=NOW, first=date.min):
     found = []
     for company in MADE:
         newest = statement(company, at, first)
-        if newest is None or not all(
-            passes(value_of(company, field, at, dollars, first), verb, given) for field, verb, given in clauses
-        ):
-            continue
         names = dict.fromkeys(
             [field for field, _, _ in clauses] + ([sort] if sort not in (None, "name", "ticker") else [])
         )
-        values = {name: value_of(company, name, at, dollars, first) for name in names}
-        read = [
-            one
-            for name in names
-            if name not in TEXTS and (one := reading(company, name, at, dollars=dollars, first=first)) is not None
-        ]
-        end = max((quarter.end for _, quarter, _ in read), default=newest.end)
-        when = max((when for _, _, when in read), default=known(newest, 0))
+        read = row_of(company, [field for field, _, _ in clauses], names, at, dollars=dollars, first=first)
+        values = {
+            name: getattr(company, name) if name in TEXTS else read[name][0] if name in read else None for name in names
+        }
+        if newest is None or not all(passes(values[field], verb, given) for field, verb, given in clauses):
+            continue
+        end = max((quarter.end for _, quarter, _ in read.values()), default=newest.end)
+        when = max((when for _, _, when in read.values()), default=known(newest, 0))
         key = company.ticker if sort == "ticker" else None if sort in (None, "name") else values[sort]
         found.append(
             (key, (company.name, company.entity),
@@ -796,26 +804,63 @@ def test_further_fields_are_told_and_leave_no_row_out(screen):
     assert wide["meta"]["pagination"]["total"] == plain["meta"]["pagination"]["total"] > 10
     assert [row["entityId"] for row in wide["data"]] == [row["entityId"] for row in plain["data"]]
     assert "warnings" not in wide["meta"]
-    made, lacking = {company.entity: company for company in MADE}, 0
+    made, lacking, older = {company.entity: company for company in MADE}, 0, 0
     for row, before in zip(wide["data"], plain["data"], strict=True):
         values = dict(row["values"])
         assert values.pop("net_margin") == before["values"]["net_margin"]
         assert values.pop("country", None) == row["country"] == made[row["entityId"]].country
         for field, dollars in (("return_on_assets", False), ("revenue_ttm", True)):
             found = reading(made[row["entityId"]], field, NOW, dollars=dollars)
-            assert values.pop(field, None) == (None if found is None else found[0])
+            told = found is not None and f"{found[1].end}T00:00:00Z" == row["periodEnd"] == before["periodEnd"]
+            assert values.pop(field, None) == (found[0] if told else None)
             lacking += found is None
+            older += found is not None and not told
         assert values == {}
     assert lacking
+    assert older
 
 
 def test_days_and_quality_are_of_all_that_a_row_tells(screen):
-    plain = {row["entityId"]: row for row in screen.ok(PATH, filter="net_margin:gt:0", limit=200)}
-    wide = screen.ok(PATH, filter="net_margin:gt:0", limit=200, fields="current_ratio")
+    query = {"filter": "net_margin:gt:0", "as_of": "2025-10-01", "limit": 200}
+    plain = {row["entityId"]: row for row in screen.ok(PATH, **query)}
+    wide = screen.ok(PATH, **query, fields="current_ratio,revenue_ttm,asset_turnover")
     assert all(row["observedAt"] >= plain[row["entityId"]]["observedAt"] for row in wide)
     assert any(row["observedAt"] > plain[row["entityId"]]["observedAt"] for row in wide)
     assert {row["quality"] for row in wide} == {"ok", "warning"}
     assert any(row["quality"] != plain[row["entityId"]]["quality"] for row in wide)
+
+
+def test_a_score_is_of_the_measures_of_one_period(screen):
+    """An older measure takes no part in it, and a row of another period does not tell it."""
+    there = [company for company in MADE if statement(company, NOW)]
+    read = [
+        {
+            field: found
+            for field in set(FIELDS) & set(MEASURES)
+            if (found := reading(company, field, NOW, dollars=False, first=months_before(NOW))) is not None
+        }
+        for company in there
+    ]
+    ends = [max((found[1].end for found in one.values()), default=None) for one in read]
+    columns = {
+        field: np.array([
+            one[field][0] if field in one and one[field][1].end == end else np.nan
+            for one, end in zip(read, ends, strict=True)
+        ])
+        for field in set(FIELDS) & set(MEASURES)
+    }  # fmt: skip
+    sectors = np.array([sorted(SECTORS).index(company.sector) for company in there])
+    scored = score(columns, sectors, np.ones(len(there), dtype=np.bool_)).score
+    rows = {row["entityId"]: row for row in screen.walk(PATH, filter="score:gte:0")}
+    assert {entity: (row["values"]["score"], row["periodEnd"][:10]) for entity, row in rows.items()} == {
+        company.entity: (value, str(end))
+        for company, value, end in zip(there, scored, ends, strict=True)
+        if not np.isnan(value)
+    }
+    assert any(len({found[1].end for found in one.values()}) > 1 for one in read)
+    both = screen.walk(PATH, filter="total_assets:gt:0", fields="score")
+    assert any("score" not in row["values"] and row["entityId"] in rows for row in both)
+    assert all(row["periodEnd"] == rows[row["entityId"]]["periodEnd"] for row in both if "score" in row["values"])
 
 
 def test_a_withheld_further_field_is_not_told(screen):

@@ -114,5 +114,6 @@ def absences(detail: str) -> list[tuple[str, str]]:
     for part in detail.split("; "):
         if part.startswith("no ") and ": " in part:
             item, why = part.removeprefix("no ").split(": ", 1)
-            found.append((item, why.partition(":")[0]))
+            if not item.endswith("_ttm"):  # twelve months are no line of a statement
+                found.append((item, why.partition(":")[0]))
     return found

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from almanac.derived.companies.precision import agree
+from almanac.derived.companies.ratios import measures
 from almanac.domain.periods import Frequency
-from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
+from tests.support.filer import Filer, Q, day, method, plain_year, quarter, value, ytd
 
 NARROW, WHOLE = "RevenueFromContractWithCustomerIncludingAssessedTax", "Revenues"
 MILLION = 1_000_000
@@ -416,3 +417,137 @@ def test_a_quarter_far_outside_the_quarters_beside_it_is_marked():
     detail = failed(statement(filer, "income", Frequency.QUARTERLY, "2021-06-30"))["quarter_among_neighbours"]
     assert detail == "revenue 20,000,000 is far outside the quarters beside it"
     assert "quarter_among_neighbours" not in failed(statement(filer, "income", Frequency.QUARTERLY, "2021-09-30"))
+
+
+# -- twelve months of two bases ---------------------------------------------------------------------------------------------
+
+
+def reported(years, *, last=None, lines):
+    """
+    10-Qs and 10-Ks of calendar years up to the last quarter. `lines(year, number)`: tag → (of the quarter, of the year to date)
+    as it is told of a quarter by the report of one day, which is asked for each with its comparative.
+    """
+    filer = Filer()
+    for year in years:
+        for number in (1, 2, 3, 4):
+            if last is not None and (year, number) > last:
+                return filer
+            filed = (f"{year}-05-01", f"{year}-08-01", f"{year}-11-01", f"{year + 1}-02-20")[number - 1]
+            told = {"Assets": {f"{year}-{Q[number]}": 1_000}}
+            for past in (year, year - 1):
+                for tag, (of_quarter, to_date) in lines((year, number), (past, number)).items():
+                    told.setdefault(tag, {})[ytd(past, number)] = to_date
+                    if number < 4:
+                        told[tag][quarter(past, number)] = of_quarter
+            filer.file(
+                "10-K" if number == 4 else "10-Q",
+                filed,
+                f"{year}-{Q[number]}",
+                told,
+                fy=year,
+                fp="FY" if number == 4 else f"Q{number}",
+            )
+    return filer
+
+
+def twelve(filer, end, moment):
+    return measures(filer.financials(moment), day(end), Frequency.QUARTERLY)
+
+
+@pytest.mark.parametrize("ratio", [1.1, 1.25, 1.5, 2, 10, 0.125])
+def test_twelve_months_per_share_across_a_split_are_absent_whatever_its_ratio(ratio):
+    """40 million a quarter on 100 million shares, which are split in March 2022; each report tells the year before anew."""
+
+    def lines(told, _):
+        shares = 100e6 * (ratio if told >= (2022, 1) else 1)
+        each = 40e6 / shares
+        return {
+            "NetIncomeLoss": (40e6, 40e6 * told[1]),
+            "EarningsPerShareDiluted": (each, each * told[1]),
+            "WeightedAverageNumberOfDilutedSharesOutstanding": (shares, shares),
+        }
+
+    filer = reported((2020, 2021, 2022), lines=lines)
+    slugs = {
+        "earnings_per_share_diluted_ttm", "weighted_average_shares_diluted_ttm", "eps_growth_yoy", "share_count_change_yoy",
+    }  # fmt: skip
+    before = twelve(filer, "2021-09-30", "2021-11-30")
+    assert before["earnings_per_share_diluted_ttm"].value == pytest.approx(1.6)
+    assert before["weighted_average_shares_diluted_ttm"].value == 100e6
+    for end, moment in (("2022-03-31", "2022-06-01"), ("2022-06-30", "2022-09-01"), ("2022-09-30", "2022-12-01")):
+        found = twelve(filer, end, moment)
+        assert found.keys() & slugs == set()
+        assert found["net_income_ttm"].value == 160e6
+        assert "earnings_per_share_diluted_ttm" not in twelve(filer, "2021-06-30", moment)
+    after = twelve(filer, "2022-12-31", "2023-03-01")
+    assert after["earnings_per_share_diluted_ttm"].value == pytest.approx(1.6 / ratio)
+    assert (after["eps_growth_yoy"].value, after["share_count_change_yoy"].value) == (pytest.approx(0), 0)
+    assert twelve(filer, "2022-09-30", "2023-03-01")["earnings_per_share_diluted_ttm"].value == pytest.approx(
+        1.6 / ratio
+    )
+    until_june = reported((2020, 2021, 2022), last=(2022, 2), lines=lines)
+    detail = told(statement(until_june, "income", Frequency.QUARTERLY, "2022-03-31"))["absent_with_reason"]
+    assert "no earnings_per_share_diluted_ttm: not_of_one_basis" in detail
+    assert "net_income_ttm" not in detail
+    detail = told(statement(filer, "income", Frequency.QUARTERLY, "2022-03-31"))["absent_with_reason"]
+    assert "_ttm" not in detail
+
+
+def test_twelve_months_of_two_companies_are_absent():
+    """A shell with 2 a quarter merges in February 2022; its reports tell the operating company's 30 and 20 since, and of 2021."""
+
+    def lines(told, of):
+        each = 2e6 if told < (2022, 1) else -30e6 if of[0] == 2022 else -20e6
+        return {
+            "NetIncomeLoss": (each, each * of[1]),
+            "NetCashProvidedByUsedInOperatingActivities": (each, each * of[1]),
+        }
+
+    filer = reported((2020, 2021, 2022), lines=lines)
+    for end, moment in (("2022-03-31", "2022-06-01"), ("2022-06-30", "2022-09-01"), ("2022-09-30", "2022-12-01")):
+        assert twelve(filer, end, moment).keys() & {"net_income_ttm", "net_cash_flow_from_operations_ttm"} == set()
+        assert twelve(filer, "2021-12-31", moment)["net_income_ttm"].value == 8e6
+    # Neither are those of which the last quarter alone was told anew.
+    assert "net_income_ttm" not in twelve(filer, "2021-03-31", "2022-06-01")
+    # The next 10-K tells the year anew.
+    assert twelve(filer, "2022-03-31", "2023-03-01")["net_income_ttm"].value == -30e6 + 3 * -20e6
+    assert twelve(filer, "2022-12-31", "2023-03-01")["net_income_ttm"].value == -120e6
+
+
+def test_a_year_first_told_on_the_new_basis_goes_with_quarters_that_are_restated_later():
+    """What is given up in the fourth quarter of 2021 leaves the years with the 10-K, the quarters with the reports after it."""
+
+    def lines(told, of):
+        each = 100e6 if told < (2021, 4) else 70e6
+        return {"NetIncomeLoss": (50e6, 50e6 * of[1]), "Revenues": (each, each * of[1])}
+
+    filer = reported((2020, 2021, 2022), lines=lines)
+    assert twelve(filer, "2021-09-30", "2021-11-30")["revenue_ttm"].value == 400e6
+    assert twelve(filer, "2022-03-31", "2022-06-01")["revenue_ttm"].value == 280e6
+    # The year before was told anew, and its quarters were not: these are as they were.
+    assert twelve(filer, "2021-09-30", "2022-03-01")["revenue_ttm"].value == 400e6
+
+
+def test_a_correction_of_a_trifle_is_no_other_basis():
+    def lines(told, of):
+        each = 100e6 + (0.2e6 if told >= (2022, 1) and of == (2021, 1) else 0)
+        return {"NetIncomeLoss": (each, each * of[1])}
+
+    filer = reported((2020, 2021, 2022), last=(2022, 1), lines=lines)
+    assert twelve(filer, "2022-03-31", "2022-06-01")["net_income_ttm"].value == 399.8e6
+
+
+def test_tags_that_a_filer_swaps_restate_nothing():
+    """All revenue stood in one tag and goods in the other; since 2022 it is the other way round."""
+    goods, every = "SalesRevenueGoodsNet", "SalesRevenueNet"
+
+    def lines(told, of):
+        first, second = (every, goods) if told >= (2022, 1) else (goods, every)
+        return {
+            "NetIncomeLoss": (50e6, 50e6 * of[1]),
+            first: (100e6, 100e6 * of[1]),
+            second: (97e6, 97e6 * of[1]),
+        }
+
+    filer = reported((2020, 2021, 2022), last=(2022, 2), lines=lines)
+    assert twelve(filer, "2022-06-30", "2022-09-01")["revenue_ttm"].value == 400e6

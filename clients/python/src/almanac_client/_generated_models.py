@@ -1271,7 +1271,7 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
     sector: str
     #: Its industry today. Null: not known.
     industry: str | None = None
-    #: Newest period among the values; of its newest statement where none has a period.
+    #: Last day of the period that the values are of; of its newest statement where none has one.
     period_end: datetime
     #: From when on all of the values were known; likewise.
     observed_at: datetime

@@ -76,6 +76,8 @@ class CheckedPeriod(NamedTuple):
     year: AmountOf = nothing
     #: Income statements of this period and of the one before, for the shares that a balance counts.
     incomes: tuple[AmountOf, AmountOf] = (nothing, nothing)
+    #: Why the twelve months of an item that end with this period are absent, although their parts are there.
+    mixed: RemarkOf = nothing
 
 
 def verdict(checks: Iterable[QualityCheck]) -> str:
@@ -196,6 +198,9 @@ def _basis(period: CheckedPeriod, name: str, mark: str, words: str) -> QualityCh
 def _reasons(period: CheckedPeriod) -> QualityCheck:
     """Which items are absent although something of them is filed, and why. That is no failure: what is served is right."""
     found = [f"no {key}: {why}" for key in period.keys if period.get(key) is None and (why := period.remark(key))]
+    found += [
+        f"no {key}_ttm: {why}" for key in period.keys if period.get(key) is not None and (why := period.mixed(key))
+    ]
     return QualityCheck("absent_with_reason", PASSED if found else NOT_APPLICABLE, "; ".join(found) or None)
 
 

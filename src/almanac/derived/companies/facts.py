@@ -42,6 +42,11 @@ def letter(start: int | None, end: int) -> str | None:
     return None
 
 
+#: Part of a figure by which it may be corrected and still be on its basis.
+_CORRECTION = 0.005
+#: Times by which changes of figures may differ in size and be one change of basis.
+_ALIKE = 5
+
 #: A raw cell: series id and period key.
 RawCell = tuple[str, int]
 
@@ -187,6 +192,10 @@ class KnownFacts:
         #: What is known in each regime.
         self.views: list[dict[str, dict[int, HistoriesByStart]]] = [{} for _ in range(regimes)]
         self.tags = self.views[0]
+        #: Since when a restated figure is on another basis than before, by regime, `TAG:LETTER` and last day.
+        self.recasts: dict[tuple[int, str, int], int] = {}
+        #: When figures of a tag came to be on another basis, ascending, and by which part of them; by regime and tag.
+        self._changes: dict[tuple[int, str], list[tuple[int, float]]] = {}
 
     def look_at(self, regime: int) -> None:
         """Show the facts of that regime."""
@@ -202,6 +211,44 @@ class KnownFacts:
             vote = partial(self._sign, disclosure.tag, start, end)
             by_start[start] = fact = FactHistory(facts[disclosure.tag][start, end], vote)
         fact.count += 1
+        if fact.count > 1:
+            self._note_recast(disclosure, fact)
+
+    def _note_recast(self, disclosure: Disclosure, fact: FactHistory) -> None:
+        """
+        Remember since when a restated figure is on another basis.
+
+        One change of basis shows in many periods, and each is restated with a report of its own, up to a year later: a figure
+        has been on the other basis since the first of those reports that came after the figure itself.
+        """
+        *before, now = fact.bases
+        kind = letter(disclosure.start, disclosure.end)
+        if disclosure.start is None or kind is None or not before or now.since != disclosure.known:
+            return
+        held = before[-1]
+        size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
+        if size <= _CORRECTION or self._told_before(disclosure, now.state.value):
+            return
+        changes = self._changes.setdefault((disclosure.regime, disclosure.tag), [])
+        of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
+        since = next(of_one_size, None)
+        if since is None:
+            since = now.since
+            changes.append((since, size))
+        self.recasts[disclosure.regime, f"{disclosure.tag}:{kind}", disclosure.end] = since
+
+    def _told_before(self, disclosure: Disclosure, value: float) -> bool:
+        """Return whether another tag had that value for the period before: a filer may swap its tags and restate nothing."""
+        beside = (
+            fact
+            for tag, ends in self.tags.items()
+            if tag != disclosure.tag and (fact := ends.get(disclosure.end, {}).get(disclosure.start)) is not None
+        )
+        return any(
+            state.known < disclosure.known and agree(state.value, value)
+            for fact in beside
+            for state in fact.history[: fact.count]
+        )
 
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
         """What is known of one fact."""

@@ -96,6 +96,8 @@ class CompanyFinancials(NamedTuple):
     currency: str
     #: Twelve months of flows by their last day, where they are read from a store; None: `ttm` makes them.
     twelve_months: Mapping[str, Mapping[int, TrailingTwelveMonths]] | None = None
+    #: Since when restated figures are on another basis than before (`facts.KnownFacts.recasts`).
+    recasts: Mapping[tuple[int, str, int], int] = {}
 
 
 def with_currency(company: CompanyInput, names: tuple[str, ...], currency: str) -> tuple[str, ...]:

@@ -142,6 +142,7 @@ class LineItems:
             tuple(sorted(self.fiscal_periods.quarters)),
             self.company.template,
             self.company.currency,
+            recasts=self.known_facts.recasts,
         )
 
 

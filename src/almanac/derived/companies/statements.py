@@ -34,6 +34,7 @@ from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reliance import Reliance
 from almanac.derived.companies.scales import is_money
+from almanac.derived.companies.ttm import LONGEST, mixed
 from almanac.domain.companies import Filing, cik_of
 from almanac.domain.filings import page_of
 from almanac.domain.numbers import plain
@@ -181,6 +182,8 @@ class StatementHistory:
                 found.add((kind, letter, end))
                 own = ends[letter]
                 found.update((kind, letter, last) for last in own[bisect_right(own, end) :][:1])
+                # Twelve months of later quarters are of this period and of the one a year before.
+                found.update((kind, QUARTER, last) for last in _after(ends[QUARTER], end, 2 * LONGEST))
                 if letter == QUARTER:
                     years = ends[YEAR]
                     found.update((kind, YEAR, last) for last in years[bisect_left(years, end) :][:1])
@@ -327,6 +330,9 @@ class StatementHistory:
             if letter == QUARTER and kind == INCOME
             else checks.nothing,
             incomes=(partial(_at, values[letter], end), partial(_at, values[letter], before)),
+            mixed=partial(mixed, line_items.financials(), end=end, frequency=_FREQUENCY[letter])
+            if kind != BALANCE and (letter == QUARTER or (letter == HALF and not line_items.fiscal_periods.quarters))
+            else checks.nothing,
         )
 
     def _remark(self, kind: str, end: int, key: str) -> str | None:
@@ -382,6 +388,10 @@ class StatementHistory:
                 if fact.latest.inconsistent:
                     return True
         return False
+
+
+def _after(ends: list[int], end: int, days: int) -> list[int]:
+    return ends[bisect_right(ends, end) : bisect_right(ends, end + days)]
 
 
 def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:

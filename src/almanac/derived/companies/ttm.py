@@ -29,6 +29,7 @@ from almanac.derived.companies.precision import COARSEST, granularity
 from almanac.domain.numbers import exact_sum, mean
 from almanac.domain.observations import QUALITY
 from almanac.domain.periods import Frequency
+from almanac.domain.times import midnight
 
 #: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
 REACH_DAYS: Final = 1_500
@@ -37,6 +38,9 @@ SHORTEST, LONGEST = 350, 380
 #: A neighbour's number of shares within this of a whole multiple (or of 3:2) was cut by a split, not by buying back.
 SPLIT_TOLERANCE = 0.05
 
+_DAY = 86_400
+#: Code with which the reason begins why twelve months are absent.
+MIXED_BASES: Final = "not_of_one_basis"
 #: Method of twelve months to which two ways lead that differ by more than rounding.
 MISMATCH: Final = "ttm_mismatch"
 
@@ -76,9 +80,10 @@ def trailing_twelve_months(
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
     own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
-    parts = chain(own.get(item, {}), end, count, floor)
+    cells = own.get(item, {})
+    parts = chain(cells, end, count, floor)
     if item in AVERAGES:
-        return _mean(year, parts, count)
+        return _one_basis_each(financials, cells, _mean(year, parts, count))
     if item in PER_SHARE:
         return _per_share(financials, own, item, year, parts, count, floor)
     total = _sum(parts, count)
@@ -89,8 +94,61 @@ def trailing_twelve_months(
         return moved if total is None or agree(total, moved) else moved._replace(method=MISMATCH)
     if total is None and own is financials.quarters:
         # Years in which the company reported halves: the other one and this.
-        return _sum(chain(financials.halves.get(item, {}), end, 2, floor), 2)
-    return total
+        cells = financials.halves.get(item, {})
+        total = _sum(chain(cells, end, 2, floor), 2)
+    return _one_basis_each(financials, cells, total)
+
+
+def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequency) -> str | None:
+    """Return why twelve months of an item are absent although all their parts are there; None where they are not."""
+    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
+    counted, floor = item in AVERAGES or item in PER_SHARE, end - REACH_DAYS
+    near = (
+        (amount.regime, name, last)
+        for kind in (own, financials.years, financials.to_date)
+        for last, amount in kind.get(item, {}).items()
+        if end - 2 * LONGEST < last <= end
+        for name in amount.tags
+    )
+    if not counted and not any(name in financials.recasts for name in near):
+        return None
+    if trailing_twelve_months(financials, item, end, frequency, floor) is not None:
+        return None
+    if counted:
+        there = bool(chain(own.get(item, {}), end, count, floor))
+    else:
+        there = trailing_twelve_months(financials._replace(recasts={}), item, end, frequency, floor) is not None
+    return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+
+
+def _one_basis_each(
+    financials: CompanyFinancials, cells: Mapping[int, Amount], twelve: TrailingTwelveMonths | None
+) -> TrailingTwelveMonths | None:
+    """Twelve months of several parts, each with the period a year before among `cells`, if all are on one basis; else None."""
+    if twelve is None or len(twelve.parts) == 1:
+        return twelve
+    before = [
+        cells[end] for part in twelve.parts for end in range(part.end - LONGEST, part.end - SHORTEST) if end in cells
+    ]
+    return twelve if same_basis(financials, twelve.parts, before) else None
+
+
+def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses: Sequence[Amount] = ()) -> bool:
+    """
+    Whether amounts that add up are on one basis: neither they nor `witnesses`, which their reports give for comparison, came to
+    be on another one after some of the parts were stated, and before the others.
+    """
+    # Filings of one day are on one basis, whichever was the first.
+    times = [amount.released // _DAY for amount in parts if amount.released is not None]
+    if len(times) < 2 or not financials.recasts:
+        return True
+    first, last = min(times), max(times)
+    changes = (
+        financials.recasts.get((amount.regime, name, amount.end), 0)
+        for amount in (*parts, *witnesses)
+        for name in amount.tags
+    )
+    return not any(first < change // _DAY <= last for change in changes)
 
 
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
@@ -194,12 +252,13 @@ def _per_share(
     """The year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
     if year is not None or not parts:
         return year
+    total = _one_basis_each(financials, own[item], _sum(parts, count))
     for shares in PER_SHARE[item]:
         averages = chain(own.get(shares, {}), parts[-1].end, count, floor)
         if averages:
-            total = _sum(parts, count) if one_basis(amount.value for amount in averages) else None
-            return total and total._replace(basis=averages)
-    return _sum(parts, count)
+            counted = _one_basis_each(financials, own[shares], _mean(None, averages, count))
+            return total and counted and total._replace(basis=averages)
+    return total
 
 
 def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> TrailingTwelveMonths | None:
@@ -214,6 +273,13 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
         then = _to_date(financials, item, year.start, last)
         if now is None or then is None or last < floor or not year.regime == now.regime == then.regime:
             continue
+        if now.released is not None and now.released < midnight(now.end + LONGEST):
+            # The report of the year to date gives that of the year before beside it, and what it repeats is of its day too.
+            shown = then._replace(released=max(now.released, then.released or 0))
+        else:
+            shown = then
+        if not same_basis(financials, (year, now, shown)):
+            return None
         value = exact_sum(year.value, now.value, -then.value)
         if value >= 0 or not items()[item].never_negative:
             return TrailingTwelveMonths(value, last + 1, end, "year_to_date", (then, year, now))

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.endpoints.companies.records import CompanyScores
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn, newest_ends
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.names import exactly
@@ -134,8 +134,8 @@ def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np
     Values of each score by company, NaN for none: those of the newest twelve months of which any score is there. An older
     one beside it would be of other accounts.
     """
-    newest = np.maximum.reduce([one.ends() for one in told.values()])
-    return {name: np.where(one.ends() == newest, one.values, np.nan) for name, one in told.items()}
+    newest = newest_ends(told.values())
+    return {name: one.ending(newest).values for name, one in told.items()}
 
 
 def _shown(values: Any, place: int | None) -> float | int | None:

@@ -31,9 +31,9 @@ class AlignedColumn(NamedTuple):
         return end_of(int(self.column.periods[self.places[row]]))
 
     def ends(self) -> npt.NDArray[np.int64]:
-        """The last day of each row's period as an ordinal; 0 where it has no reading."""
+        """The last day of each row's period as an ordinal; 0 where it has no number that may be shown."""
         found: npt.NDArray[np.int64] = np.append(self.column.periods >> SPAN_BITS, 0)[self.places]
-        return found
+        return np.where(np.isnan(self.values), 0, found)
 
     def known(self, row: int) -> int:
         return int(self.column.known[self.places[row]])
@@ -90,9 +90,19 @@ class AlignedColumn(NamedTuple):
         found: Mask = passes[self.places]
         return found
 
+    def ending(self, ends: npt.NDArray[np.int64]) -> AlignedColumn:
+        """Keep the readings whose period ends on the day that each row asks for."""
+        return self.only(self.ends() == ends)
+
     def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
         """Rows whose reading is in a unit that is wanted."""
         passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
         codes = np.append(self.column.unit, len(self.column.units))
         found: Mask = passes[codes[self.places]]
         return found
+
+
+def newest_ends(columns: Iterable[AlignedColumn]) -> npt.NDArray[np.int64]:
+    """The last day of the newest period that each row has a reading of, as an ordinal; 0 where it has none."""
+    found: npt.NDArray[np.int64] = np.maximum.reduce([column.ends() for column in columns])
+    return found

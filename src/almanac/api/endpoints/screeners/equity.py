@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
@@ -111,14 +113,19 @@ class EquityScreener(Warmed):
             elif name != _QUALITY:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
-        quality = _quality(peers, readings.values(), columns.get(_SCORE))
-        if _QUALITY in wanted:
-            columns[_QUALITY] = quality
-        warn_of_texts(ctx, asked, columns)
         shown = {
             name: one if isinstance(one, Texts) else np.where(peers.taking_part, one, np.nan)
             for name, one in columns.items()
         }
+        ends = _row_ends(peers, asked, readings, columns)
+        of_row = {name: one.ending(ends) for name, one in readings.items()}
+        columns |= {name: one.values for name, one in of_row.items()}
+        if _SCORE in columns:
+            columns[_SCORE] = np.where(peers.score_ends() == ends, peers.scores().score, np.nan)
+        quality = _quality(peers, of_row.values(), columns.get(_SCORE))
+        if _QUALITY in wanted:
+            columns[_QUALITY] = shown[_QUALITY] = quality
+        warn_of_texts(ctx, asked, columns)
         warn_of_numbers(ctx, asked, shown, _fractions(ctx.view.directory))
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         # Money has the name of its currency for a unit.
@@ -133,7 +140,7 @@ class EquityScreener(Warmed):
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
         as_of, ids = ctx.params["as_of"], peers.table.companies.ids
         delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
-        return ListAnswer(_rows(peers, columns, readings, quality, rows, delisted), following, total=cut.total)
+        return ListAnswer(_rows(peers, columns, of_row, ends, quality, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
@@ -258,14 +265,33 @@ def _quality(peers: Peers, readings: Iterable[AlignedColumn], scores: Numbers | 
     for one in readings:
         worst = np.maximum(worst, one.qualities())
     if isinstance(scores, np.ndarray):
-        worst = np.maximum(worst, np.where(np.isnan(scores), np.int8(-1), peers.qualities(MEASURES)))
+        worst = np.maximum(worst, np.where(np.isnan(scores), np.int8(-1), peers.qualities()))
     return Texts(worst.astype(np.int32), QUALITIES).in_order()
+
+
+def _row_ends(
+    peers: Peers, asked: Iterable[Clause], readings: dict[str, AlignedColumn], columns: dict[str, Column]
+) -> npt.NDArray[np.int64]:
+    """
+    The last day of the period that each row is of, as an ordinal: the newest of the numbers in its clauses, else of those that
+    it is sorted by or tells; 0 where it has none.
+
+    Values of other periods are none of the row's. Further fields do not move its period, for they leave no row out.
+    """
+    ends = {name: one.ends() for name, one in readings.items()}
+    if _SCORE in columns:
+        ends[_SCORE] = peers.score_ends()
+    in_clauses = {field.name for clause in asked for field in clause.fields} & ends.keys()
+    nothing = np.zeros(len(peers.newest), dtype=np.int64)
+    found: npt.NDArray[np.int64] = np.maximum.reduce([nothing, *(ends[name] for name in in_clauses or ends)])
+    return found
 
 
 def _rows(
     peers: Peers,
     columns: dict[str, Column],
     readings: dict[str, AlignedColumn],
+    ends: npt.NDArray[np.int64],
     quality: Texts,
     rows: list[int],
     delisted: dict[str, str],
@@ -277,7 +303,7 @@ def _rows(
     encoded = []
     for row in rows:
         found = dated[row]
-        end = max((one.end(row) for one in found), default=end_of(int(peers.newest[row])))
+        end = date.fromordinal(int(ends[row])) if ends[row] else end_of(int(peers.newest[row]))
         at = max((one.known(row) for one in found), default=known.get(row, 0))
         encoded.append(
             msgspec.json.encode(

@@ -11,7 +11,7 @@ one, and its readings where the new one has none yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn, newest_ends
 from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
 from almanac.domain.periods import add_months, lowest_key
 from almanac.domain.units import currency_of, is_money
@@ -100,7 +100,7 @@ class Peers:
 
     def compared(self, row: int) -> scoring.Compared:
         """Among whom a company that takes part is scored."""
-        columns = {name: self.readings(name).values for name in scoring.MEASURES}
+        columns = {name: one.values for name, one in self.measures().items()}
         return scoring.compared(columns, self.table.sectors.codes, self.taking_part, row)
 
     def readings(self, slug: str, *, dollars: bool = False, failed_too: bool | None = None) -> AlignedColumn:
@@ -140,18 +140,27 @@ class Peers:
         )  # fmt: skip
         return self._cache.once(key, self._scored)
 
-    def qualities(self, names: Iterable[str]) -> npt.NDArray[np.int8]:
+    def qualities(self) -> npt.NDArray[np.int8]:
         """
-        The worst that checks say of each row's readings of these measures, as places in `columns.QUALITIES`; -1 where it
-        has none of them.
+        The worst that checks say of what each row's score is made of, as places in `columns.QUALITIES`; -1 where there is
+        nothing.
         """
         found = np.full(len(self.newest), -1, dtype=np.int8)
-        for name in names:
-            found = np.maximum(found, self.readings(name).qualities())
+        for one in self.measures().values():
+            found = np.maximum(found, one.qualities())
         return found
 
+    def score_ends(self) -> npt.NDArray[np.int64]:
+        """The last day of the period that each row's score is of, as an ordinal; 0 where it has no measure."""
+        return newest_ends(self.readings(name) for name in scoring.MEASURES)
+
+    def measures(self) -> dict[str, AlignedColumn]:
+        """The measures that scores are made of: those of each company's newest period that has any."""
+        ends = self.score_ends()
+        return {name: self.readings(name).ending(ends) for name in scoring.MEASURES}
+
     def _scored(self) -> scoring.Scores:
-        columns = {name: self.readings(name).values for name in scoring.MEASURES}
+        columns = {name: one.values for name, one in self.measures().items()}
         return scoring.score(columns, self.table.sectors.codes, self.taking_part)
 
     def statement_known(self, rows: Sequence[int]) -> dict[int, int]:

@@ -49,7 +49,7 @@ class EquityScreenerRow(Record):
     sector: Annotated[str, says("Its sector today.")]
     industry: Annotated[str | None, says("Its industry today. Null: not known.")]
     period_end: Annotated[
-        Time, says("Newest period among the values; of its newest statement where none has a period.")
+        Time, says("Last day of the period that the values are of; of its newest statement where none has one.")
     ]
     observed_at: Annotated[Time, says("From when on all of the values were known; likewise.")]
     values: Annotated[
