@@ -85,8 +85,8 @@ def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world)
     ).fetchall()
     # Published on 30 September at 9:00 UTC, known from the fetch a day later.
     assert rows == [
-        (START, START, '{"publishedAt":"2026-09-30T09:00:00Z"}'),
-        (START, START, '{"flags":["p"],"publishedAt":"2026-09-30T09:00:00Z"}'),
+        (START, START, '{"basis":"2021=100","publishedAt":"2026-09-30T09:00:00Z"}'),
+        (START, START, '{"basis":"2021=100","flags":["p"],"publishedAt":"2026-09-30T09:00:00Z"}'),
     ]
     # The same number said again a month later, now without the flag, is no new state of the cell.
     take(world, cube("I21", 100, 101), start=START + 30 * DAY)

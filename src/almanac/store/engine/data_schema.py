@@ -29,6 +29,7 @@ STEPS = (
     Step(11, "which request of a source was answered when is kept", None),
     Step(12, "vintages say until when they stood, and no index serves a sort", None),
     Step(13, "ids of observations say a place, no index leads to them, and no row is kept written for the wire", None),
+    Step(14, "each value says what it is 100 in or whose prices it counts in", None),
 )
 
 
