@@ -34,8 +34,8 @@ JANUARY = Period.parse("2026-01").key
 SOON = end_of_day(date(2026, 2, 10))
 
 
-def vintage(known, value, *, flags=0, released=None, ingested=None, payload=1, text=None):
-    return Vintage(known, value, text, flags, released, ingested or known, payload)
+def vintage(known, value, *, flags=0, released=None, ingested=None, payload=1, text=None, note=None):
+    return Vintage(known, value, text, flags, released, ingested or known, payload, note)
 
 
 def served(*stated, allowance=90):
@@ -74,6 +74,24 @@ def test_a_withdrawal_before_any_value_is_nothing():
 def test_final_is_part_of_the_state():
     found = settle([vintage(1, 1.0), vintage(2, 1.0, flags=FINAL)], JANUARY, 90)
     assert [status(v.flags) for v in found] == ["unknown", "final"]
+
+
+def test_marks_are_part_of_the_state_and_no_revision():
+    flash, updated, based = '{"flags":["e"]}', '{"flags":["e"],"publishedAt":"2026-02-12"}', '{"basis":"2015=100"}'
+    stated = [
+        vintage(SOON, 2.1, released=SOON, note=flash),
+        vintage(SOON + 1, 2.1, note=updated),
+        vintage(SOON + 2, 2.1, note='{"publishedAt":"2026-02-13"}'),
+        vintage(SOON + 3, 2.1, note=based),
+        vintage(SOON + 4, 2.2, note=based),
+    ]
+    found = settle(stated, JANUARY, 90)
+    assert [(v.known - SOON, v.note, status(v.flags)) for v in found] == [
+        (0, flash, "initial"),
+        (2, '{"publishedAt":"2026-02-13"}', "initial"),
+        (3, based, "initial"),
+        (4, based, "revised"),
+    ]
 
 
 def test_what_checks_say_is_part_of_the_state_and_no_revision():

@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from almanac.domain.periods import Frequency, Period
 from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED
 
 #: Our own mixed values first; then as declared, but for gamma: nobody has consented to its values being sent.
 ORDER = (MIXED, ALPHA, BETA, GAMMA)
-#: period key → (value, final)
-Cells = dict[int, tuple[Any, bool]]
+
+
+class Stated(NamedTuple):
+    """What is said of a value beside it."""
+
+    final: bool
+    flags: frozenset[str] = frozenset()
+    basis: str | None = None
+
+    @staticmethod
+    def of(found: list[Stated]) -> Stated:
+        """What is said of a value computed from these."""
+        return Stated(all(one.final for one in found), frozenset().union(*(one.flags for one in found)))
+
+
+#: period key → (value, what is said of it)
+Cells = dict[int, tuple[Any, Stated]]
 #: (indicator, country) → source → cells
 Inputs = dict[tuple[str, str], dict[str, Cells]]
 
@@ -167,18 +182,18 @@ def sections(known: Inputs, exists: set[tuple[str, str, str]]) -> dict[tuple[str
         }
         for key in {key for cells in offers.values() for one in cells for key in one}:
             keys = [key, *(months_before(key, 12 * year) for year in range(1, years + 1))]
-            there: dict[str, list[tuple[Any, bool]]] = {}
+            there: dict[str, list[tuple[Any, Stated]]] = {}
             for country, several in offers.items():
                 found = next((cells for cells in several if all(k in cells for k in keys)), None)
                 if found is not None:
                     there[country] = [found[k] for k in keys]
             if len(there) < 2:
                 continue
-            final = all(stated for cells in there.values() for _, stated in cells)
+            stated = Stated.of([one for cells in there.values() for _, one in cells])
             for place, country in enumerate(there):
                 value = arithmetic([cells[0][0] for cells in there.values()], place)
                 if value is not None:
-                    made.setdefault((slug, country, MIXED), {})[key] = (value, final)
+                    made.setdefault((slug, country, MIXED), {})[key] = (value, stated)
     return made
 
 
@@ -220,21 +235,24 @@ def _series(
     cells: Cells = {}
     for key in {key for found in firsts for key in found}:
         values: list[float] = []
-        final = True
+        said: list[Stated] = []
+        two_bases = False
         for topic, pick, sources in zip(topics, picks, candidates, strict=True):
             for source in sources:
                 own = known.get(topic, {}).get(source, {})
                 found = pick(own, key)
                 if found is not None:
                     values += found[0]
-                    final &= all(own[k][1] for k in found[1])
+                    of_input = [own[k][1] for k in found[1]]
+                    said += of_input
+                    two_bases |= len({one.basis for one in of_input}) > 1
                     break
             else:
                 break
         else:
-            value = arithmetic(*values)
+            value = None if two_bases else arithmetic(*values)
             if value is not None:
-                cells[key] = (value, final)
+                cells[key] = (value, Stated.of(said))
     return cells
 
 

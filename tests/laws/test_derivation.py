@@ -1,5 +1,8 @@
 """derive(as_of T) = (derive)(as_of T), for every T; and deriving step by step is deriving anew."""
 
+import json
+import re
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -33,12 +36,15 @@ def check_law(world):
     assert {(i.spec.indicator, i.spec.entity, i.spec.source) for i in infos} == exists
     for moment in moments:
         expected = {
-            (*place, key): value if isinstance(value, str) else pytest.approx(value, rel=1e-11, abs=1e-12)
+            (*place, key): (
+                value if isinstance(value, str) else pytest.approx(value, rel=1e-11, abs=1e-12),
+                sorted(said.flags),
+            )
             for place, cells in oracle.derived(inputs_at(world, moment), exists).items()
-            for key, (value, _) in cells.items()
+            for key, (value, said) in cells.items()
         }
         rows = world.rows(moment, kind="derived")
-        served = {(*place_of(row), row.period): value_of(row) for row in rows}
+        served = {(*place_of(row), row.period): (value_of(row), marks_of(row)[0]) for row in rows}
         assert served == expected, moment
 
 
@@ -46,12 +52,20 @@ def place_of(row):
     return row.series.spec.indicator, row.series.spec.entity, row.series.spec.source
 
 
+def marks_of(row):
+    """The flags of a row, and what it is 100 in."""
+    flags = re.search(rb'"flags":(\[[^]]*\])', row.marked)
+    basis = re.search(rb'"basis":("[^"]*")', row.marked)
+    return json.loads(flags[1]) if flags else [], json.loads(basis[1]) if basis else None
+
+
 def inputs_at(world, moment):
     found = {}
     for row in world.rows(moment, kind="raw"):
         indicator, entity, source = place_of(row)
         cells = found.setdefault((indicator, entity), {}).setdefault(source, {})
-        cells[row.period] = (value_of(row), bool(row.flags & FINAL))
+        flags, basis = marks_of(row)
+        cells[row.period] = (value_of(row), oracle.Stated(bool(row.flags & FINAL), frozenset(flags), basis))
     return found
 
 
@@ -126,11 +140,11 @@ def test_vintages_of_a_cell_are_ordered_different_and_never_known_before_they_we
         rows = world.open_rows()
         assert len({row[:3] for row in rows}) == len(rows)
         last = {}
-        for identifier, period, known, value, text, flags, released, ingested, *_ in rows:
+        for identifier, period, known, value, text, flags, released, ingested, note, *_ in rows:
             assert known <= ingested
             assert released is None or released <= ingested
             held = last.get((identifier, period))
-            state = (value, text, flags & FINAL)
+            state = (value, text, flags & FINAL, note)
             assert held is None or (held[0] < known and held[1] != state)
             assert held is not None or (value, text) != (None, None)
             last[identifier, period] = (known, state)

@@ -33,6 +33,9 @@ def statements(draw: st.DrawFn, periods: Sequence[int]) -> ReportedValue:
         draw(st.sampled_from([None, known])),
         draw(st.sampled_from([0, 0, 0, FINAL, UNKNOWN, DAY])),
         first_only=draw(st.sampled_from([False, False, True])),
+        note=draw(
+            st.sampled_from([None, None, None, '{"flags":["e"]}', '{"flags":["b","e"]}', '{"basis":"2015=100"}'])
+        ),
     )
 
 

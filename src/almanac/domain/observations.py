@@ -14,6 +14,8 @@ import zlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import msgspec
+
 from almanac.domain.periods import days_of
 from almanac.domain.times import DAY_SECONDS, midnight
 
@@ -34,6 +36,34 @@ AHEAD = FORECAST | PROJECTION
 STATED = FINAL | UNKNOWN | DAY | QUALITY | PROJECTION
 #: Those that are part of what is compared.
 COMPARED = FINAL | QUALITY | PROJECTION
+
+
+class Marks(msgspec.Struct, frozen=True, rename="camel"):
+    """The publisher's words in a note that are part of a value's state: marks on it, and the base or the prices it counts in."""
+
+    flags: tuple[str, ...] = ()
+    basis: str | None = None
+    price_basis: str | None = None
+
+    @property
+    def base(self) -> tuple[str | None, str | None]:
+        return self.basis, self.price_basis
+
+
+_MARK_KEYS = tuple(f'"{key}":' for key in Marks.__struct_encode_fields__)
+
+
+def marks_of(note: str | None) -> Marks | None:
+    """Return the marks in a note; None where it has none."""
+    if note is None or not any(key in note for key in _MARK_KEYS):
+        return None
+    return _marks(note)
+
+
+@functools.lru_cache(maxsize=4_096)
+def _marks(note: str) -> Marks | None:
+    found = msgspec.json.decode(note, type=Marks)
+    return found if found != Marks() else None
 
 
 class ReportedValue(NamedTuple):
@@ -72,12 +102,13 @@ class Vintage(NamedTuple):
         return self.value is None and self.text is None
 
     @property
-    def state(self) -> tuple[float | None, str | None, int]:
-        """What is compared: the value or its absence, `final`, what checks say of it, and whether it is a projection."""
-        return (self.value, self.text, self.flags & COMPARED)
+    def state(self) -> State:
+        """What is compared: the value or its absence, `final`, what checks say of it, whether it is a projection, its marks."""
+        return (self.value, self.text, self.flags & COMPARED, marks_of(self.note))
 
 
-_NOTHING: tuple[float | None, str | None, int] = (None, None, 0)
+State = tuple[float | None, str | None, int, Marks | None]
+_NOTHING: State = (None, None, 0, None)
 
 
 def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[Vintage]:
@@ -86,8 +117,8 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
 
     `stated` comes in the order of arrival. The last value reported wins its knowledge time; one equal to it there keeps
     the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
-    once, the earliest, and a withdrawal before any value is nothing. A vintage that differs from the one before in what
-    checks say, or in that it is no projection any more, has its status.
+    once, the earliest, and a withdrawal before any value is nothing. A vintage that differs from the one before only in
+    what checks say, in its marks, or in that it is no projection any more, has its status.
     """
     winners: dict[int, Vintage] = {}
     for vintage in stated:
@@ -106,7 +137,7 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
         vintage = winners[known]
         # Told by position: this runs for every vintage that is stated or derived, and names cost half as much again.
         _, value, text, stated_flags, released, ingested, payload, note, lineage = vintage
-        state = (value, text, stated_flags & COMPARED)
+        state = (value, text, stated_flags & COMPARED, None if note is None else marks_of(note))
         if state == previous or (not served and value is None and text is None):
             continue
         same = bool(served) and value == previous[0] and text == previous[1]

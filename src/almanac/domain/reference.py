@@ -162,8 +162,11 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scale: int = 0
     seasonal_adjustment: str | None = None
     annualized: bool = False
+    #: What an index is 100 in, and whose prices a volume counts in; kept with each value that does not say it itself.
     basis: str | None = None
     price_basis: str | None = None
+    #: First day on which values were published on that base; those published before have no label. None: all are on it.
+    based_from: date | None = None
     #: Who belongs to an aggregate of countries.
     composition: str | None = None
     curve_type: str | None = None

@@ -18,8 +18,8 @@ def number(text, frequency):
     return ordinal(Period.parse(text).key, frequency)
 
 
-def vintage(known, value, *, flags=0, released=None, ingested=None):
-    return Vintage(NOW + known, value, None, flags, released, NOW + (known if ingested is None else ingested), 1)
+def vintage(known, value, *, flags=0, released=None, ingested=None, note=None):
+    return Vintage(NOW + known, value, None, flags, released, NOW + (known if ingested is None else ingested), 1, note)
 
 
 def series(frequency, cells, changed=None):
@@ -39,15 +39,22 @@ def made(result, text):
 
 def columns(one):
     """The same series as the store gives it to whole-series formulas."""
+    notes = {}
     rows = [
         (
             key_at(place, one.frequency), v.known, math.inf if v.value is None else v.value,
             NO_RELEASE if v.released is None else v.released, v.ingested, v.flags,
+            0 if v.note is None else notes.setdefault(v.note, len(notes) + 1),
         )
         for place in sorted(one.cells)
         for v in one.cells[place]
     ]  # fmt: skip
-    return InputSeries(one.frequency, lambda: one.cells, one.changed, Arrays.of_rows(rows, one.frequency))
+    return InputSeries(
+        one.frequency,
+        lambda: one.cells,
+        one.changed,
+        Arrays.of_rows(rows, one.frequency, {n: text for text, n in notes.items()}.get),
+    )
 
 
 YOY = operator("growth", {"lag": "1y"}, M)

@@ -76,6 +76,47 @@ def test_what_is_computed_from_a_projection_is_one(first, second):
     assert not found.vintage.flags & PROJECTION
 
 
+def test_marks_of_the_inputs_are_passed_on_and_fall_away_with_them():
+    flash, final = vintage(5, 110.0, note='{"flags":["e"]}'), vintage(7, 110.0, note='{"publishedAt":"2026-02-20"}')
+    whole = series(M, {"2025-01": [vintage(1, 100.0, note='{"flags":["b"]}')], "2026-01": [flash]})
+    (found,) = both(YOY, M, [[whole]])[Period.parse("2026-01").key]
+    assert found.vintage.note == '{"flags":["b","e"]}'
+    two = series(M, {"2025-01": [vintage(1, 100.0)], "2026-01": [flash, final]})
+    first, second = both(YOY, M, [[two]])[Period.parse("2026-01").key]
+    assert (first.vintage.note, second.vintage.note) == ('{"flags":["e"]}', None)
+    assert first.vintage.value == second.vintage.value
+    assert second.vintage.known - NOW == 7
+
+
+def test_a_formula_over_two_bases_gives_no_value_and_says_so():
+    old, new = '{"basis":"2005=100"}', '{"basis":"2010=100"}'
+    lone = series(M, {"2025-01": [vintage(1, 150.0, note=old)], "2026-01": [vintage(5, 118.0, note=new)]})
+    assert both(YOY, M, [[lone]])[Period.parse("2026-01").key] == []
+    unsaid = series(M, {"2025-01": [vintage(1, 150.0)], "2026-01": [vintage(5, 118.0, note=new)]})
+    assert both(YOY, M, [[unsaid]])[Period.parse("2026-01").key] == []
+    again = series(
+        M,
+        {
+            "2025-01": [vintage(1, 150.0, note=old), vintage(9, 109.0, note=new)],
+            "2026-01": [vintage(3, 165.0, note=old), vintage(5, 118.0, note=new)],
+        },
+    )
+    result = both(YOY, M, [[again]])
+    assert made(result, "2026-01") == [(3, pytest.approx(10.0)), (5, None), (9, pytest.approx(8.25688073394))]
+    gone = result[Period.parse("2026-01").key][1].vintage
+    assert gone.note == '{"reason":"two_bases"}'
+    shown, used = explain(YOY, M, [[again]], number("2026-01", M), NOW + 5)
+    assert (shown.value, [cell.vintage.value for cell in used]) == (None, [118.0, 150.0])
+
+
+def test_values_in_prices_of_two_years_are_not_compared_and_a_price_index_is_no_volume():
+    op = operator("difference", {}, M)
+    volume = series(M, {"2025-01": [vintage(1, 3.0, note='{"priceBasis":"2017"}')]})
+    for other, expected in (("priceBasis", []), ("basis", [(1, 1.0)])):
+        index = series(M, {"2025-01": [vintage(1, 2.0, note=f'{{"{other}":"2012"}}')]})
+        assert made(both(op, M, [[volume], [index]]), "2025-01") == expected
+
+
 def test_release_precision_is_a_day_if_any_input_s_is():
     at = NOW + 5
     inputs = [[series(M, {"2026-01": [vintage(5, 1.0, flags=flags, released=at)]})] for flags in (DAY, 0)]

@@ -85,12 +85,14 @@ def test_flags_and_the_stamp_are_served_beside_the_value_and_date_nothing(world)
     ).fetchall()
     # Published on 30 September at 9:00 UTC, known from the fetch a day later.
     assert rows == [
-        (START, START, '{"publishedAt":"2026-09-30T09:00:00Z"}'),
-        (START, START, '{"flags":["p"],"publishedAt":"2026-09-30T09:00:00Z"}'),
+        (START, START, '{"basis":"2021=100","publishedAt":"2026-09-30T09:00:00Z"}'),
+        (START, START, '{"basis":"2021=100","flags":["p"],"publishedAt":"2026-09-30T09:00:00Z"}'),
     ]
-    # The same number said again a month later, now without the flag, is no new state of the cell.
+    # The same number without the flag is a new state, also of what is computed of it; the same again is none.
     take(world, cube("I21", 100, 101), start=START + 30 * DAY)
-    assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0)]
+    take(world, cube("I21", 100, 101, updated="2026-11-02T11:00:00+0100"), start=START + 31 * DAY)
+    assert values(world, INDEX) == [("2025-08-31", 100.0), ("2026-08-31", 101.0), ("2026-08-31", 101.0)]
+    assert growth(world) == [("2026-08-31", 1.0)] * 2
 
 
 def test_a_release_was_out_when_its_message_was_published_however_late_that_was_read(world):

@@ -216,7 +216,7 @@ class BankOfJapan(Room):
         figures = every[start : start + self.page]
         following = start + self.page + 1 if len(every) > start + self.page else None
         series = {
-            "SERIES_CODE": code, "NAME_OF_TIME_SERIES": spec.name, "UNIT": "100 million yen" if spec.scale else "",
+            "SERIES_CODE": code, "NAME_OF_TIME_SERIES": spec.name, "UNIT": "100 million yen" if spec.scale else {"percent": "%", "per_usd": "Yen per U.S. Dollar"}.get(spec.unit, "% points"),
             "FREQUENCY": _WORDS[spec.frequency], "CATEGORY": "", "LAST_UPDATE": int(f"{datetime.fromtimestamp(asked.now, UTC):%Y%m%d}"),
             "VALUES": {
                 "SURVEY_DATES": [self._date(one, spec.frequency) for one in figures],

@@ -92,11 +92,13 @@ class Fred(Room):
             return as_json(told, status=400)
         kind = asked.path.removeprefix("/fred/")
         today = datetime.fromtimestamp(asked.now, UTC).date()
-        if kind in {"series/observations", "series/tags"}:
+        if kind in {"series", "series/observations", "series/tags"}:
             spec = self.series.get(asked.query.get("series_id", ""))
             if spec is None or not self.figures.known(spec, asked.now):
                 told = {"error_code": 400, "error_message": "Bad Request. The series does not exist."}
                 return as_json(told, status=400)
+            if kind == "series":
+                return self._told(spec, today)
             return self._observations(spec, asked, today) if kind == "series/observations" else self._tags(today)
         if kind == "releases":
             names = [(release.id, release.name) for release in RELEASES.values()]
@@ -136,6 +138,21 @@ class Fred(Room):
         """By the first day of a period, but a week by its last."""
         day = figure.span.last if spec.frequency is Frequency.WEEKLY else figure.span.first
         return day.isoformat()
+
+    def _told(self, spec: SeriesSpec, today: date) -> Reply:
+        units = {
+            "percent": "Percent", "percentage_points": "Percent", "thousands": "Thousands of Persons", "persons": "Number",
+            "index": f"Index {spec.basis}", "usd": "Dollars per Hour", "usd_per_barrel": "Dollars per Barrel",
+            "usd_millions": "Millions of Dollars", "usd_billions": f"Billions of {spec.price_basis} Dollars",
+        }[spec.unit]  # fmt: skip
+        day = str(today)
+        one = {
+            "id": spec.native, "realtime_start": day, "realtime_end": day, "title": spec.name, "observation_start": day,
+            "observation_end": day, "frequency": spec.frequency.word, "frequency_short": spec.frequency.value.replace("S", "SA"),
+            "units": units, "units_short": units, "seasonal_adjustment": "", "seasonal_adjustment_short": "",
+            "last_updated": day, "popularity": 1,
+        }  # fmt: skip
+        return as_json({"realtime_start": day, "realtime_end": day, "seriess": [one]})
 
     def _tags(self, today: date) -> Reply:
         tag = {

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+from msgspec.structs import replace as replace_spec
 
 from almanac.domain.rights import Exposure
 from almanac.sources.base import NamedRelease, Payload, ReleaseDate, Request, SourceChanged
@@ -12,8 +13,8 @@ from almanac.sources.feeds.fred.connector import CONNECTOR
 from tests.support.invented_fred import BASE, KEY, SERIES, source
 
 
-def parse(body, path):
-    return CONNECTOR.parse(Payload(BASE + path, json.dumps(body).encode(), 0, "application/json"), source(), SERIES)
+def parse(body, path, series=SERIES):
+    return CONNECTOR.parse(Payload(BASE + path, json.dumps(body).encode(), 0, "application/json"), source(), series)
 
 
 def test_an_error_body_is_named_without_the_key():
@@ -52,12 +53,12 @@ def test_public_domain_and_tags_of_other_groups_restrict_nothing():
     assert parse(body, "series/tags?series_id=OTHER").ignored == "tags of OTHER, which the catalogue does not map"
 
 
-def listed(native, notes=None, letter="M"):
-    words = "title frequency units units_short seasonal_adjustment seasonal_adjustment_short last_updated"
+def listed(native, notes=None, letter="M", units="Percent"):
+    words = "title frequency units_short seasonal_adjustment seasonal_adjustment_short last_updated"
     days = "realtime_start realtime_end observation_start observation_end"
     more = {} if notes is None else {"notes": notes}
     return (
-        {"id": native, "frequency_short": letter, "popularity": 1, **more}
+        {"id": native, "frequency_short": letter, "popularity": 1, "units": units, **more}
         | dict.fromkeys(words.split(), "x")
         | dict.fromkeys(days.split(), "2099-01-01")
     )
@@ -88,6 +89,40 @@ def test_notes_that_claim_copyright_restrict_a_series():
 def test_a_series_published_at_another_frequency_than_mapped_is_refused():
     with pytest.raises(SourceChanged, match="MON is x, the catalogue says monthly"):
         parse(listing(seriess=[listed("MON", letter="Q")]), "series?series_id=MON")
+
+
+# Units
+
+
+def on(native, unit, **more):
+    return {native: replace_spec(SERIES[native], unit=unit, **more)}
+
+
+@pytest.mark.parametrize(
+    ("unit", "told"),
+    [
+        ("usd_millions", "Billions of U.S. Dollars"), ("usd_billions", "Millions of Dollars"), ("percent", "Index 2017=100"),
+        ("usd_billions", "Percent"), ("thousands", "Persons"),
+    ],
+)  # fmt: skip
+def test_a_series_in_another_unit_than_the_catalogue_s_is_withheld_and_named(unit, told):
+    parsed = parse(listing(seriess=[listed("MON", units=told)]), "series?series_id=MON", on("MON", unit))
+    assert parsed.tightened == {
+        "MON": (Exposure.blocked, f"FRED states this series in '{told}', the catalogue in {unit}.")
+    }
+    assert parsed.unread == [f"unknown unit '{told}' of MON"]
+
+
+def test_the_newest_statement_of_a_unit_counts_and_another_base_is_named():
+    rows = [
+        listed("QRT", letter="Q", units="Millions of Dollars") | {"realtime_end": "2098-01-01"},
+        listed("QRT", letter="Q", units="Billions of Chained 2017 Dollars") | {"realtime_end": "9999-12-31"},
+    ]
+    parsed = parse(listing(seriess=rows), "series", on("QRT", "usd_billions", price_basis="chained 2017 dollars"))
+    assert (parsed.tightened, parsed.unread) == ({}, [])
+    parsed = parse(listing(seriess=rows), "series", on("QRT", "usd_billions", price_basis="chained 2012 dollars"))
+    assert parsed.tightened == {}
+    assert parsed.unread == ["unknown base 'Billions of Chained 2017 Dollars' of QRT"]
 
 
 # Releases
@@ -138,7 +173,7 @@ def test_a_list_that_is_longer_than_one_answer_is_followed_and_one_that_was_cut_
 def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     planned = CONNECTOR.plan(source(), SERIES, None, date(2099, 2, 20), KEY)
     ever = "&realtime_end=9999-12-31&realtime_start=1776-07-04"
-    assert [replace(request, size=None, once_a_day=False) for request in planned[:9]] == [
+    assert [replace(request, size=None, once_a_day=False) for request in planned[:13]] == [
         Request(BASE + path, {"api_key": KEY})
         for path in (
             "series/observations?file_type=json&series_id=DAY",
@@ -149,12 +184,16 @@ def test_plan_asks_for_archives_where_the_api_gives_them_whole():
             "series/tags?file_type=json&series_id=MON",
             "series/tags?file_type=json&series_id=QRT",
             "series/tags?file_type=json&series_id=WEEK",
+            "series?file_type=json&series_id=DAY",
+            "series?file_type=json&series_id=MON",
+            "series?file_type=json&series_id=QRT",
+            "series?file_type=json&series_id=WEEK",
             "releases?file_type=json",
         )
     ]
     spans = [("2099-01-01", "2099-01-15"), ("2099-01-16", "2099-01-31"), ("2099-02-01", "2099-02-15")]
     spans += [("2099-02-16", "2099-02-28"), ("2099-03-01", "2099-03-15"), ("2099-03-16", "2099-03-31")]
-    assert [request.url for request in planned[9:]] == [
+    assert [request.url for request in planned[13:]] == [
         f"{BASE}releases/dates?file_type=json&include_release_dates_with_no_data=true&limit=1000"
         f"&realtime_end={last}&realtime_start={first}"
         for first, last in spans
@@ -162,7 +201,7 @@ def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     assert not any(KEY in request.url for request in planned)
     # What changes seldom is asked for once a day: all but observations, and the dates of the half month that today is in.
     assert [request.url for request in planned if not request.once_a_day] == [
-        request.url for number, request in enumerate(planned) if number in {0, 1, 2, 3, 12}
+        request.url for number, request in enumerate(planned) if number in {0, 1, 2, 3, 16}
     ]
 
 

@@ -4,6 +4,7 @@ import json
 from datetime import UTC, date, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
 from almanac.domain.periods import Period, highest_key, lowest_key
@@ -162,6 +163,27 @@ def test_each_row_of_an_archive_is_released_on_its_realtime_start():
         ReportedValue(fourth, 11.0, at("2099-02-27"), at("2099-02-27"), DAY),
     ]
     assert block.complete is None
+
+
+def test_a_row_that_stood_when_its_series_was_rebased_is_stated_again_from_that_day():
+    body = observations(
+        [
+            ("2098-10-01", "10", "2099-01-30", "2099-03-26"),
+            ("2098-10-01", "11", "2099-03-27", "9999-12-31"),
+            ("2098-07-01", "8", "2098-10-31", "2099-02-19"),
+            ("2098-07-01", "9", "2099-02-20", "9999-12-31"),
+        ]
+    )
+    based = {"QRT": replace(SERIES["QRT"], price_basis="chained", based_from=date(2099, 2, 20))}
+    (block,) = parse(body, "series/observations?series_id=QRT", series=based).blocks
+    third, fourth = key("2098-Q3"), key("2098-Q4")
+    assert [(line.period, line.value, line.known) for line in block.statements] == [
+        (third, 8.0, at("2098-10-31")),
+        (third, 9.0, at("2099-02-20")),
+        (fourth, 10.0, at("2099-01-30")),
+        (fourth, 10.0, at("2099-02-20")),
+        (fourth, 11.0, at("2099-03-27")),
+    ]
 
 
 def test_a_dot_in_an_archive_is_a_withdrawal_on_its_day():

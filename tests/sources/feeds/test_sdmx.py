@@ -242,3 +242,27 @@ def test_the_yield_curve_is_asked_tenor_by_tenor_and_the_bis_country_by_wildcard
         f"{base}WS_TC/2.0/Q.*.P.A.M.770.A?format=csv&startPeriod=2099-Q2",
         f"{base}WS_TC/2.0/Q.*.P.A.M.XDC.A?format=csv&startPeriod=2099-Q2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("column", "stated", "more", "note"),
+    [
+        ("BASE_PER", "2015", {"unit": "index", "basis": "2010=100"}, '{"basis":"2015=100"}'),
+        ("BASE_PERIOD", "2011-12", {"unit": "index"}, '{"basis":"2011-12=100"}'),
+        ("BASE_PER", "2015 average", {"unit": "index"}, '{"basis":"2015 average"}'),
+        (
+            "REF_YEAR_PRICE",
+            "2020",
+            {"unit": "local_currency", "price_basis": "constant"},
+            '{"priceBasis":"2020 prices"}',
+        ),
+        ("BASE_YEAR", "2020", {"unit": "local_currency", "price_basis": "current"}, None),
+        ("BASE_YEAR", "2020", {"unit": "percent"}, None),
+        ("BASE_PER", "", {"unit": "index", "basis": "2010=100"}, None),
+    ],
+)
+def test_the_base_that_a_message_states_is_kept_with_each_row(column, stated, more, note):
+    text = f"FREQ,AREA,KIND,TIME_PERIOD,OBS_VALUE,OBS_STATUS,{column}\nM,AA,X,2099-01,1.5,A,{stated}\n"
+    native = "RATES.M.AA.X"
+    series = {native: msgspec.structs.replace(spec(native, Frequency.MONTHLY), **more)}
+    assert [line.note for line in blocks(parse(text, series=series))[native]] == [note]

@@ -49,6 +49,20 @@ def parse(body=TEXT, url=URL, series=SERIES):
     return CONNECTOR.parse(payload(url, body if isinstance(body, bytes) else body.encode()), SOURCE, series)
 
 
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("Consumer price index (2010 = 100)", '{"basis":"2010=100","publishedAt":"2099-07-01"}'),
+        ("GDP (constant 2015 US$)", '{"priceBasis":"constant 2015 US$","publishedAt":"2099-07-01"}'),
+        ("GDP (constant LCU)", '{"priceBasis":"constant LCU","publishedAt":"2099-07-01"}'),
+        ("GDP (current LCU)", '{"publishedAt":"2099-07-01"}'),
+    ],
+)
+def test_the_base_that_an_indicator_s_name_states_is_kept_with_each_row(name, note):
+    told = row("AAA", "2097", 2, indicator={"id": "XX.YYY", "value": name})
+    assert [line.note for line in parse(json.dumps([page(total=1), [told]])).blocks[0].statements] == [note]
+
+
 def test_each_place_is_a_series_listed_from_its_first_year_to_its_last():
     parsed = parse()
     assert read(parsed) == {

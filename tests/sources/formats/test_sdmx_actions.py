@@ -165,6 +165,26 @@ def test_a_deletion_lists_keys_alone_as_well():
         parse(bare.replace("M,BB,X", "M,,X"))
 
 
+@pytest.mark.parametrize("name", ["action", "ss:action"])
+def test_the_action_of_a_data_set_is_read_with_a_namespace_and_without(name):
+    """The placeholder beside a deleted observation was read as its value where the action had a namespace."""
+    named = acting("specific", "Delete").replace('action="Delete"', f'{name}="Delete"')
+    assert blocks(parse(named)) == blocks(parse(acting("specific", "Delete")))
+    with pytest.raises(SourceChanged, match="a data set that was valid to"):
+        parse(SPECIFIC.replace("ss:dataScope", 'ss:validToDate="2098-12-31" ss:dataScope'))
+
+
+@pytest.mark.parametrize("action", ["D", "Delete"])
+def test_single_observations_and_series_are_deleted(action):
+    gone = ReportedValue(key("2099-02"), None, flags=UNKNOWN)
+    observation = SPECIFIC.replace('OBS_VALUE="-0.25"', f'OBS_VALUE="-0.25" action="{action}"')
+    assert blocks(parse(observation)) == {**EXPECTED, "RATES.M.BB.X": [gone]}
+    series = SPECIFIC.replace('AREA="BB"', f'AREA="BB" action="{action}"')
+    assert blocks(parse(series)) == {**EXPECTED, "RATES.M.BB.X": [gone]}
+    kept = acting("specific", "Delete").replace('OBS_VALUE="-0.25"', 'OBS_VALUE="-0.25" action="Merge"')
+    assert blocks(parse(kept))["RATES.M.BB.X"] == [invented.stated("2099-02", -0.25)]
+
+
 def test_one_message_may_state_some_periods_and_delete_others():
     lines = acting("csv", "R").splitlines()
     deleting = [line.replace(",R,", ",D,") for line in lines if ",2099-01," in line]

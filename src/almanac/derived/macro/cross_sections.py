@@ -20,7 +20,7 @@ from almanac.derived.macro.input_series import InputSeries
 from almanac.derived.macro.operators import FormulaError
 from almanac.derived.macro.results import result, withdrawal
 from almanac.domain.numbers import mean_difference, significant
-from almanac.domain.observations import AHEAD, Vintage, number, settle
+from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
 
 #: Scale of the median absolute deviation that makes it the standard deviation of a normal distribution.
@@ -167,7 +167,7 @@ def _period(
                 for vintage in history:
                     moments[vintage.known].add(name)
     entries = dict.fromkeys(cells, _Contribution(None, 0, (), ()))
-    states: dict[str, tuple[float | None, str | None, int]] = {}
+    states: dict[str, State] = {}
     made: dict[str, list[Scored]] = defaultdict(list)
     for moment in sorted(moments):
         for name in moments[moment]:

@@ -22,9 +22,9 @@ from almanac.derived.macro import vectorised
 from almanac.derived.macro.input_series import Derived, InputSeries, Ints
 from almanac.derived.macro.lookups import inside, shift, window
 from almanac.derived.macro.operators import Operator, Slot
-from almanac.derived.macro.results import result, withdrawal
+from almanac.derived.macro.results import TWO_BASES, on_two_bases, result, withdrawal
 from almanac.derived.macro.rounding import exact_sum
-from almanac.domain.observations import Vintage, settle
+from almanac.domain.observations import State, Vintage, marks_of, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
 __all__ = ["Derived", "InputSeries", "derive", "derive_at_once", "derive_cells", "span_needed"]
@@ -138,15 +138,12 @@ def _history_of_cell(
     windows = [[cells_for(slot, output, frequency, series) for series in inputs[slot.input]] for slot in operator.slots]
     moments = sorted({v.known for slot in windows for candidates in slot for _, history in candidates for v in history})
     made: list[Derived] = []
-    state: tuple[float | None, str | None, int] = (None, None, 0)
+    state: State = (None, None, 0, None)
     for moment in moments:
         found = result_at(operator, frequency, inputs, windows, output, moment)
-        if found is None:
-            if not made:
-                continue
-            vintage, used = _nothing(windows, moment), made[-1].used
-        else:
-            vintage, used = found
+        if (found is None or found[0].withdrawn) and not made:
+            continue
+        vintage, used = (_nothing(windows, moment), made[-1].used) if found is None else found
         if vintage.state == state:
             continue
         state = vintage.state
@@ -170,7 +167,11 @@ def result_at(
     operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], windows: Sequence[Sequence[Window]],
     output: int, moment: int,
 ) -> tuple[Vintage, tuple[int, ...]] | None:  # fmt: skip
-    """The result as known at a moment, or None where an input is missing. All lags of one input come from one series."""
+    """
+    The result as known at a moment, a withdrawal where its inputs are on two bases, or None where an input is missing.
+
+    All lags of one input come from one series.
+    """
     chosen: list[int] = []
     found: dict[int, Lookup] = {}
     passed: list[Vintage] = []
@@ -190,6 +191,13 @@ def result_at(
             return None
     in_order = [found[index] for index in range(len(operator.slots))]
     values = [one.value for one in in_order]
+    looked_at = [*passed, *(vintage for one in in_order for vintage in one.looked)]
+    if on_two_bases(
+        (slot.input, marks_of(vintage.note))
+        for slot, one in zip(operator.slots, in_order, strict=True)
+        for vintage in one.used
+    ):
+        return withdrawal(moment, looked_at, TWO_BASES), tuple(chosen)
     try:
         value = operator.apply(*values)
     except (ZeroDivisionError, OverflowError):
@@ -197,7 +205,6 @@ def result_at(
     if value is None or not math.isfinite(value):
         return None
     used = [vintage for one in in_order for vintage in one.used]
-    looked_at = [*passed, *(vintage for one in in_order for vintage in one.looked)]
     note = operator.note(*values) if operator.note else None
     text = operator.words[int(value)] if operator.words else None
     shown = None if operator.words else value

@@ -11,17 +11,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import Marks, Vintage, marks_of
 from almanac.domain.periods import Frequency, highest_key, lowest_key
 from almanac.domain.times import EPOCH_ORDINAL
 
 Ints = npt.NDArray[np.int64]
 Cells = Mapping[int, list[Vintage]]
-#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags.
-NumberRow = tuple[int, int, float, int, int, int]
+#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags, number of the note (0: none).
+NumberRow = tuple[int, int, float, int, int, int, int]
 _ROW = np.dtype([
     ("period", np.int64), ("known", np.int64), ("value", np.float64), ("released", np.int64), ("ingested", np.int64),
-    ("flags", np.int64),
+    ("flags", np.int64), ("note", np.int64),
 ])  # fmt: skip
 #: No release time, in arrays.
 NO_RELEASE = -(1 << 62)
@@ -86,7 +86,11 @@ class InputSeries:
 
 @dataclass(slots=True)
 class Arrays:
-    """Cells of a series as columns, ascending by ordinal; `single` marks those with one vintage that is a number."""
+    """
+    Cells of a series as columns, ascending by ordinal; `single` marks those with one vintage that is a number.
+
+    `marks` are places in `stated`, the different marks of its values; the first are none.
+    """
 
     ordinals: Ints
     single: npt.NDArray[np.bool_]
@@ -95,6 +99,8 @@ class Arrays:
     released: Ints
     ingested: Ints
     flags: Ints
+    marks: Ints
+    stated: tuple[Marks | None, ...]
 
     @classmethod
     def of(cls, cells: Mapping[int, Sequence[Vintage]]) -> Arrays:
@@ -103,6 +109,7 @@ class Arrays:
         last = [history[-1] for history in histories]
         # A missing value becomes NaN on the way.
         value = np.array([vintage.value for vintage in last], dtype=np.float64)
+        marks, stated = _marks([marks_of(vintage.note) for vintage in last])
         return cls(
             np.array(numbers, dtype=np.int64),
             (_whole(map(len, histories)) == 1) & ~np.isnan(value),
@@ -111,11 +118,17 @@ class Arrays:
             _whole(NO_RELEASE if vintage.released is None else vintage.released for vintage in last),
             _whole(vintage.ingested for vintage in last),
             _whole(vintage.flags for vintage in last),
+            marks,
+            stated,
         )
 
     @classmethod
-    def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency) -> Arrays:
-        """Make the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each."""
+    def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency, note: Callable[[int], str | None]) -> Arrays:
+        """
+        Make the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
+
+        `note` gives the text of a note by its number.
+        """
         table = np.fromiter(rows, dtype=_ROW)
         if not len(table):
             return cls.of({})
@@ -128,10 +141,20 @@ class Arrays:
         last, ordinals = table[end[kept]], ordinals[kept]
         alone = (end == first)[kept]
         value = np.where(np.isfinite(last["value"]), last["value"], math.nan)
+        numbers, place = np.unique(last["note"], return_inverse=True)
+        marks, stated = _marks([marks_of(note(number)) if number else None for number in numbers.tolist()])
         return cls(
             ordinals, alone & ~np.isnan(value), value,
             *(np.ascontiguousarray(last[name]) for name in ("known", "released", "ingested", "flags")),
+            marks[place], stated,
         )  # fmt: skip
+
+
+def _marks(found: Sequence[Marks | None]) -> tuple[Ints, tuple[Marks | None, ...]]:
+    """Number different marks from 1 on; 0 is none."""
+    places: dict[Marks | None, int] = {None: 0}
+    numbers = _whole(places.setdefault(one, len(places)) for one in found)
+    return numbers, tuple(places)
 
 
 def _numbers(keys: Ints, frequency: Frequency) -> Ints:

@@ -45,7 +45,8 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
     value = np.where(hit, change[newest], 0.0)
     rests = np.where(hit, newest - 1, begin)
 
-    irregular = ~arrays.single
+    # Marks are gathered cell by cell.
+    irregular = ~arrays.single | (arrays.marks != 0)
     late = _highest(arrays.known, first, last) > arrays.known[last]
     settled = ~(_any(irregular, first, last) | late)
     begun = places[first] <= low + look_back(slot, frequency)
@@ -63,6 +64,8 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
         np.where(unreleased, NO_RELEASE, _highest(arrays.released, rests, last)),
         _highest(arrays.ingested, rests, last),
         np.where(unknown, UNKNOWN, np.where(final, FINAL, REVISED)) | DAY * day,
+        np.zeros(len(outputs), dtype=np.int64),
+        (None,),
     )
     return made, met, settled
 

@@ -4,7 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Vintage, is_unknown, number
+import msgspec
+
+from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Marks, Vintage, is_unknown, marks_of, number
+
+#: Note of a withdrawal for want of one base.
+TWO_BASES = '{"reason":"two_bases"}'
+
+
+def on_two_bases(marks: Iterable[tuple[int, Marks | None]]) -> bool:
+    """
+    Return whether values are on different bases. `marks`: those of every value, with the place of its input.
+
+    Values of one input must agree wholly; of several inputs the prices they count in, where both state them.
+    """
+    stated: dict[int, tuple[str | None, str | None]] = {}
+    for place, found in marks:
+        base = (None, None) if found is None else found.base
+        if stated.setdefault(place, base) != base:
+            return True
+    return len({prices for _, prices in stated.values() if prices is not None}) > 1
+
+
+def passed_on(note: str | None, marks: Iterable[Marks | None]) -> str | None:
+    """Add the publishers' marks on the inputs to a result's own note."""
+    flags = sorted({flag for found in marks if found is not None for flag in found.flags})
+    if not flags:
+        return note
+    own = {} if note is None else msgspec.json.decode(note)
+    return msgspec.json.encode(dict(sorted({**own, "flags": flags}.items()))).decode()
 
 
 def result(
@@ -12,7 +40,7 @@ def result(
 ) -> Vintage:  # fmt: skip
     """
     A result as known from a moment: unknown or a projection if one of the inputs `used` is, final if all are, released
-    with the last.
+    with the last, with all marks of theirs.
 
     `looked`: all vintages looked at, of which the last ingested counts. Raises ValueError for a value that is no number.
     """
@@ -27,10 +55,13 @@ def result(
     when = None if None in released else max(r for r in released if r is not None)
     if when is not None and any(v.flags & DAY for v in used):
         flags |= DAY
-    return Vintage(moment, number(value), text, flags, when, max(v.ingested for v in looked), 0, note)
+    return Vintage(
+        moment, number(value), text, flags, when, max(v.ingested for v in looked), 0,
+        passed_on(note, (marks_of(v.note) for v in used)),
+    )  # fmt: skip
 
 
-def withdrawal(moment: int, looked: Sequence[Vintage]) -> Vintage:
+def withdrawal(moment: int, looked: Sequence[Vintage], note: str | None = None) -> Vintage:
     """That nothing can be computed any more from a moment on. `looked`: all vintages looked at, at least one."""
     flags = UNKNOWN if any(v.flags & UNKNOWN for v in looked) else 0
-    return Vintage(moment, None, None, flags, None, max(v.ingested for v in looked), 0)
+    return Vintage(moment, None, None, flags, None, max(v.ingested for v in looked), 0, note)

@@ -12,6 +12,7 @@ from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Derived, Inpu
 from almanac.derived.macro.last_moves import last_moves
 from almanac.derived.macro.lookups import keys, look_back, midnight, spans, window
 from almanac.derived.macro.operators import LOOK_BACK_DAYS, Operator
+from almanac.derived.macro.results import on_two_bases, passed_on
 from almanac.domain.observations import DAY, FINAL, FORECAST, INITIAL, PROJECTION, REVISED, UNKNOWN, Vintage
 from almanac.domain.periods import Frequency
 
@@ -94,7 +95,8 @@ def _emit(
     stated: Ints = UNKNOWN * unknown + FINAL * final + DAY * day + PROJECTION * projected
     starts, ends = spans(outputs, frequency)
     flags = stated | _first_place(starts, ends, known, released, stated, allowance_days)
-    finite = np.isfinite(value)
+    notes, refused = _notes(operator, picks)
+    finite = np.isfinite(value) & ~refused
     used = (0,) * (max(slot.input for slot in operator.slots) + 1)
     key = keys(starts, ends)
     numbers: Iterable[float | None] = value[finite].tolist()
@@ -103,7 +105,7 @@ def _emit(
         numbers, texts = repeat(None), [operator.words[int(place)] for place in numbers if place is not None]
     columns = zip(
         known[finite].tolist(), numbers, texts, flags[finite].tolist(),
-        _releases(released[finite]), ingested[finite].tolist(), repeat(0), repeat(None), repeat(0),
+        _releases(released[finite]), ingested[finite].tolist(), repeat(0), repeat(None) if notes is None else notes[finite].tolist(), repeat(0),
     )  # fmt: skip
     # No Python code runs per cell from here: `tuple.__new__` makes a named tuple of a row, and `zip` of one iterable
     # rows of one. Nearly all the time of a derivation was spent in constructors before.
@@ -111,6 +113,24 @@ def _emit(
     made: Iterable[Derived] = map(tuple.__new__, repeat(Derived), zip(vintages, repeat(used)))
     result.update(zip(key[finite].tolist(), map(list, zip(made)), strict=True))
     result.update((one, []) for one in key[~finite].tolist())
+
+
+def _notes(
+    operator: Operator, picks: Sequence[tuple[Arrays, Ints]]
+) -> tuple[npt.NDArray[np.object_] | None, npt.NDArray[np.bool_]]:
+    """Return the notes of results (None: no result has one), and which results are refused because their inputs are on two bases."""
+    marks = np.array([arrays.marks[index] for arrays, index in picks])
+    if not marks.any():
+        return None, np.zeros(marks.shape[1], dtype=bool)
+    different, place = np.unique(marks, axis=1, return_inverse=True)
+    places = [slot.input for slot in operator.slots]
+    found = [
+        [arrays.stated[number] for (arrays, _), number in zip(picks, column, strict=True)]
+        for column in different.T.tolist()
+    ]
+    refused = np.array([on_two_bases(zip(places, one, strict=True)) for one in found])
+    notes = np.array([passed_on(None, one) for one in found], dtype=object)
+    return notes[place.ravel()], refused[place.ravel()]
 
 
 def _releases(released: Ints) -> Iterable[int | None]:

@@ -317,7 +317,7 @@ class Deriver:
         if not at_once:
             return InputSeries(spec.frequency, cells, moved, factor=factor(self._catalog, op, spec))
         rows = batch.numbers(handle, span, NO_RELEASE)
-        return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency))
+        return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency, batch.note))
 
     def _compare(self, batch: Batch, formula: Formula, moved: Changes, changes: Changes) -> int:
         """

@@ -14,13 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from almanac.catalog.currencies import apart, in_currency
 from almanac.catalog.succession import Stretch, stretches
+from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import EVERY_KEY
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.times import midnight
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import CompanyFolding
 from almanac.pipeline.ingest.shrinking import Loss, SeriesClaim, loss
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged
+from almanac.sources.formats import notes
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing import served
@@ -58,7 +61,7 @@ class Folding:
         """
         unmapped = dict(parsed.unmapped)
         self.turned = {}
-        claims = list(self._claims(batch, parsed, unmapped))
+        claims = list(self._claims(batch, row, parsed, unmapped))
         late = any(batch.behind(claim.series, row.ref) for claim in claims)
         fresh = [claim for claim in claims if late or not batch.is_past(claim.series, claim.updated)]
         self.past = len(claims) - len(fresh)
@@ -95,7 +98,7 @@ class Folding:
             payloads.judge(db, one.number, payloads.FOLDED if held_for is None else payloads.QUARANTINED, held_for)
         return unmapped
 
-    def _claims(self, batch: Batch, parsed: Parsed, unmapped: dict[str, int]) -> Iterator[SeriesClaim]:
+    def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> Iterator[SeriesClaim]:
         """What a payload says, series by series. `unmapped` grows by what is of none."""
         for block in parsed.blocks:
             stretch = self._stretch(block.native)
@@ -105,6 +108,8 @@ class Folding:
             statements, complete = stretch.clip(block.statements, block.proven)
             if not statements and complete is None and (block.statements or block.complete):
                 continue  # all of it lies in the stretch of another native code
+            code = self._series[apart(block.native)[0]]
+            statements = _with_base(statements, self._series[code.copy_of or code.native], row.ingested_at)
             # Codes that succeed one another in a series are of data sets that are updated each at its own time.
             updated = block.updated if stretch.is_whole else None
             yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete, updated)
@@ -165,7 +170,7 @@ class Folding:
         moved = {claim.series.number: claim.series for claim in claims}
         for one in self._tied(moved, row):
             said = parsed if one.number == row.number else self._reread(one)
-            told = claims if one.number == row.number else list(self._claims(batch, said, {}))
+            told = claims if one.number == row.number else list(self._claims(batch, one, said, {}))
             why = self._why_held(one, loss((claim for claim in told if not is_past(claim)), count, periods))
             if why is None:
                 for claim in told:
@@ -215,3 +220,16 @@ class Folding:
             return self._reader.parse(payload, self._source, self._series)
         except SourceChanged as error:
             raise SourceChanged(f"to fold anew, {row.url} (sha256 {row.sha256}) is read again: {error}") from error
+
+
+def _with_base(statements: Sequence[ReportedValue], spec: SeriesSpec, ingested: int) -> Sequence[ReportedValue]:
+    """Add the base of a native code to values that were published on it."""
+    if spec.basis is None and spec.price_basis is None:
+        return statements
+    since = 0 if spec.based_from is None else midnight(spec.based_from.toordinal())
+    return [
+        line
+        if line.value is None or (ingested if line.known is None else line.known) < since
+        else line._replace(note=notes.with_base(line.note, spec.basis, spec.price_basis))
+        for line in statements
+    ]

@@ -6,6 +6,7 @@ it is kept with each row and dates none. A long answer names the place where the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -31,10 +32,16 @@ _FREQUENCIES = {
     "SEMIANNUAL": Frequency.SEMIANNUAL,
     "ANNUAL": Frequency.ANNUAL,
 }
-#: Amounts of yen → power of ten.
 #: Separators and bytes of a value and its date, which stand in two lists.
 _PARTS, _WIDTH = 2, 24
+#: Amounts of yen → power of ten.
 _YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "billion yen": 9, "trillion yen": 12}
+#: What the bank writes of the catalogue's other units.
+_UNITS = {
+    "percent": re.compile(r"(?:%|percent)(?: per annum)?", re.IGNORECASE),
+    "per_usd": re.compile(r"yen per u\.s\. dollar", re.IGNORECASE),
+    "points": re.compile(r"% points?|points?", re.IGNORECASE),
+}
 
 
 class _Values(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
@@ -138,10 +145,7 @@ class Boj:
         word = f"{before}{rest.rpartition(')')[2]}".strip() if opened and ")" in rest else one.frequency.strip()
         if _FREQUENCIES.get(word) is not spec.frequency:
             raise SourceChanged(f"{native} is {strict.shown(one.frequency)}, the catalogue says {spec.frequency.word}")
-        stated, unit = _YEN.get(one.unit.lower()), self._units.get(spec.unit or "")
-        expected = spec.scale or (unit.scale if unit is not None else 0)
-        if stated is not None and stated != expected:
-            raise SourceChanged(f"{native} is in {one.unit} (10^{stated}), the catalogue says 10^{expected}")
+        self._check_unit(native, one.unit.strip(), spec)
         published = notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE")
         note = notes.note(published=published)
         statements: dict[int, ReportedValue | None] = {}
@@ -155,9 +159,23 @@ class Boj:
             whole = whole and (value is None or told is not None)
             statements[key] = None if told is None else ReportedValue(key, told, flags=UNKNOWN, note=note)
         present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
-        return Block(
-            native, present, (min(statements), max(statements)) if whole else None, notes.updated(published)
-        )
+        return Block(native, present, (min(statements), max(statements)) if whole else None, notes.updated(published))
+
+    def _check_unit(self, native: str, text: str, spec: SeriesSpec) -> None:
+        """Raise SourceChanged for a unit that is unknown, or another than the catalogue's."""
+        wanted = _UNITS.get(spec.unit or "")
+        if wanted is not None:
+            if wanted.fullmatch(text) is None:
+                raise SourceChanged(f"{native} is in {strict.shown(text)}, the catalogue says {spec.unit}")
+            return
+        stated, unit = _YEN.get(text.lower()), self._units.get(spec.unit or "")
+        expected = spec.scale or (unit.scale if unit is not None else 0)
+        if stated is None:
+            raise SourceChanged(
+                f"{native} is in {strict.shown(text)}, which nobody knows; the catalogue says 10^{expected} yen"
+            )
+        if stated != expected:
+            raise SourceChanged(f"{native} is in {text} (10^{stated}), the catalogue says 10^{expected}")
 
 
 def _written(day: date, frequency: Frequency) -> str:

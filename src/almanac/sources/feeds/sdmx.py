@@ -27,6 +27,7 @@ from almanac.domain.times import instant
 from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
+    BASES,
     Action,
     Asked,
     MessageSeries,
@@ -45,6 +46,8 @@ _FORECAST = frozenset("Ff")
 _MOST_PARTS = strict.PARTS // 2
 #: Bytes to a separator of an answer.
 _WIDTH = 8
+#: A year or a month that an index is 100 in.
+_BASE = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 #: A year, or a fiscal year, which goes by the year that it ends in (`FY2024`, `FY2023/24`, `2023/2024`).
 _YEAR = re.compile(r"(FY)?([0-9]{4})(?:/([0-9]{2}|[0-9]{4}))?")
 #: In place of a year or of months: none is stated.
@@ -248,6 +251,7 @@ class Sdmx:
         stamp = one.attributes.get(name, "") if name else ""
         published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
+        basis, prices = _base(one.attributes, spec)
         statements: list[ReportedValue] = []
         for key, row in sorted(rows.items()):
             try:
@@ -259,7 +263,7 @@ class Sdmx:
             marks = flags(row, self._service, f"{where} {row.period}")
             forecast = not _FORECAST.isdisjoint(marks or (row.status,))
             projection = forecast or _is_projected(Period.from_key(key), labels[key], actual, flow, released)
-            note = notes.note(dataflow=version, flags=marks, published=published)
+            note = notes.note(dataflow=version, flags=marks, published=published, basis=basis, price_basis=prices)
             if value is not None:
                 said = PROJECTION if projection else 0
                 statements += _statements(key, value, released, corrected, said, note)
@@ -359,6 +363,17 @@ def _statements(
         ReportedValue(period, value, released, released, flags, first_only=True, note=note),
         ReportedValue(period, value, corrected, corrected, flags, note=note),
     ]
+
+
+def _base(attributes: Mapping[str, str], spec: SeriesSpec) -> tuple[str | None, str | None]:
+    """Return what the message says an index is 100 in, and whose prices a volume counts in."""
+    stated = next((attributes[name] for name in BASES if attributes.get(name)), None)
+    if stated is None:
+        return None, None
+    if spec.unit == "index":
+        return (f"{stated}=100" if _BASE.fullmatch(stated) else stated), None
+    volume = spec.price_basis not in {None, "current"}
+    return None, f"{stated} prices" if volume else None
 
 
 def _stamp(attributes: Mapping[str, str], name: str | None, where: str, *, required: bool = True) -> int | None:

@@ -1,7 +1,8 @@
 """World Bank: version 2 of the Indicators API, JSON. A native code is `PLACE/INDICATOR` (`ARG/NY.GDP.MKTP.CN`).
 
 An answer is a list of two: what page this is, and rows, newest year first, with null where there is no value. The day
-of the last update is the whole data base's: it is kept with each row and dates none. The list of countries is read too,
+of the last update is the whole data base's: it is kept with each row and dates none. So is the base that the name of an
+indicator states. The list of countries is read too,
 and compared with the catalogue, which holds regions and income groups; it feeds no series.
 """
 
@@ -39,6 +40,9 @@ _FEW = 20
 #: Values of `region` of an aggregate, and of the income group of a place without one.
 _AGGREGATE, _UNCLASSIFIED = "Aggregates", "Not classified"
 _TOLD = 5
+#: What the name of an indicator says of its base or its prices: `(2010 = 100)`, `(constant 2015 US$)`.
+_BASIS = re.compile(r"\(([0-9]{4}) ?= ?100\)")
+_PRICES = re.compile(r"\b(constant (?:[0-9]{4} )?(?:US\$|LCU|international \$))")
 #: Letter of `obs_status` of a value that is a forecast; E, an estimate, is one of what was.
 _FORECAST = "F"
 
@@ -216,8 +220,13 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None, parsed:
         keys.append(key)
         if row.value is None:
             continue
+        basis, prices = _BASIS.search(row.indicator.value), _PRICES.search(row.indicator.value)
         note = notes.note(
-            flags=tuple(row.obs_status), footnotes=(row.footnote,) if row.footnote else (), published=published
+            flags=tuple(row.obs_status),
+            footnotes=(row.footnote,) if row.footnote else (),
+            published=published,
+            basis=f"{basis[1]}=100" if basis else None,
+            price_basis=prices[1] if prices else None,
         )
         projection = PROJECTION if _FORECAST in row.obs_status.upper() else 0
         value = strict.value(row.value, f"{native} {text}", parsed)

@@ -25,21 +25,29 @@ def note(
     flags: Sequence[str] = (),
     footnotes: Sequence[str] = (),
     published: str | None = None,
+    basis: str | None = None,
+    price_basis: str | None = None,
 ) -> str | None:
     """
     The note of a row, its keys sorted; None where there is nothing to say.
 
     `dataflow` names the version of a data set that the row is of (`IMF.RES:WEO(9.0.0)`). `flags` are the publisher's own marks
-    (`p`), `footnotes` its words. `published` is when the state that the row
+    (`p`), `footnotes` its words, `basis` and `price_basis` what it says an index is 100 in and whose prices a volume counts in. `published` is when the state that the row
     belongs to was published, as `published_at` gives it: a bound of the row's own publication, so it dates nothing.
     """
     said: dict[str, object] = {
+        "basis": basis,
         "dataflow": dataflow,
         "flags": list(flags),
         "footnotes": list(footnotes),
+        "priceBasis": price_basis,
         "publishedAt": published,
     }
-    said = {name: value for name, value in said.items() if value}
+    return _written(said)
+
+
+def _written(said: dict[str, object]) -> str | None:
+    said = {name: value for name, value in sorted(said.items()) if value}
     return json.dumps(said, separators=(",", ":"), ensure_ascii=False) if said else None
 
 
@@ -49,6 +57,15 @@ def updated(stamp: str | None) -> int | None:
         return None
     moment = datetime.fromisoformat(stamp)
     return instant(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
+
+
+@functools.lru_cache(maxsize=4_096)
+def with_base(note: str | None, basis: str | None, price_basis: str | None) -> str | None:
+    """Return a note with the catalogue's word for the base or the prices, unless the publisher states one in it."""
+    said = json.loads(note) if note else {}
+    if "basis" in said or "priceBasis" in said:
+        return note
+    return _written({**said, "basis": basis, "priceBasis": price_basis})
 
 
 def published_at(text: str, zone: str | None, where: str) -> str:

@@ -25,6 +25,8 @@ _PLAIN = frozenset(["", "A"])
 _FREE = frozenset(["F", ""])
 #: Attributes of which a row may not be read without knowing what they say.
 _DECISIVE = re.compile(r"CONF|MULT", re.IGNORECASE)
+#: Attributes of a series with the period that an index is 100 in, or whose prices a volume counts in.
+BASES = ("BASE_PER", "BASE_PERIOD", "REF_YEAR_PRICE", "BASE_YEAR")
 _URN = re.compile(r"=[^:=]+:([^():]+)\(")
 #: Major version in `AGENCY:FLOW(1.1.0)`, and in an address of `AGENCY,FLOW,1.1.0`.
 _VERSION = re.compile(r"\(([0-9]+)[0-9.]*\)$|,([0-9]+)\.[0-9.]+(?=/|$)")
@@ -194,7 +196,7 @@ class Asked:
         """Attributes of a whole series that are read."""
         service = self.service
         of_flow = (flow.release, flow.corrected, flow.last_actual, flow.reporting_year, flow.year_mapping)
-        named = (service.multiplier, service.published, service.currency, *of_flow, _YEAR_START)
+        named = (service.multiplier, service.published, service.currency, *BASES, *of_flow, _YEAR_START)
         return [name for name in named if name is not None]
 
 

@@ -26,7 +26,7 @@ from almanac.sources.formats.sdmx_message import (
 _MESSAGE = "{http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message}"
 _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
 _SPECIFIC = {f"{_MESSAGE}StructureSpecificData", f"{_MESSAGE}StructureSpecificTimeSeriesData"}
-#: Attributes of the data set that belong to the message, not to the data; those with a namespace do too.
+#: Attributes that belong to the message, not to the data; those with a namespace do too.
 _FRAME = frozenset(
     [
         *("action", "structureRef", "setID", "dataScope", "validFromDate", "validToDate", "publicationYear"),
@@ -96,9 +96,7 @@ class _Reader:
                     self._part(element)
                 _forget(element)
             elif depth == 2 and inside:
-                made = self._child(element)
-                if made is not None:
-                    yield made
+                yield from self._child(element)
                 _forget(element)
         if not self._begun:
             raise SourceChanged(f"{self._asked.where} has no data set")
@@ -146,28 +144,27 @@ class _Reader:
 
     def _data_set(self, element: etree._Element) -> None:
         self._begun = True
-        stated = {str(name): str(value) for name, value in element.attrib.items()}
-        self._name, self._flow = self._asked.flow([*self._names, stated.get("setID", "")], self._reference)
-        self._above = {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
+        frame = _frame(element)
+        self._name, self._flow = self._asked.flow([*self._names, frame.get("setID", "")], self._reference)
+        self._above = _plain(element)
         self._groups = []
-        self._action = self._asked.action(stated.get("action") or self._header_action)
+        self._action = self._asked.action(frame.get("action") or self._header_action)
         self._rows = 0
-        self._asked.current(stated.get("validToDate"))
+        self._asked.current(frame.get("validToDate"))
         self._checked(self._above)
 
-    def _child(self, element: etree._Element) -> MessageSeries | None:
-        """A child of the data set: a group, or a series, which is returned."""
+    def _child(self, element: etree._Element) -> Iterator[MessageSeries]:
+        """A child of the data set: a group, or a series, which is returned, by what is to be done with its rows."""
         name = _local(element)
         if name == "Series":
-            return self._series(element)
-        if name == "Group":
+            yield from self._series(element)
+        elif name == "Group":
             if self._flow is not None:
                 self._groups.append(self._group(element, self._flow))
         elif name == "Attributes":
             self._above |= self._checked(_values(element))
         elif name not in {"Annotations", "DataProvider"}:
             raise SourceChanged(f"{self._asked.where}: element {name} in the data set, which nobody reads")
-        return None
 
     def _group(self, element: etree._Element, flow: Flow) -> tuple[dict[str, str], dict[str, str]]:
         """What a group covers (codes by dimension) and its attributes."""
@@ -183,15 +180,23 @@ class _Reader:
             self._asked.known(self._flow, attributes)
         return self._asked.by_calendar(attributes)
 
-    def _series(self, element: etree._Element) -> MessageSeries:
-        rows = [self._row(part) for part in element if _local(part) == "Obs"]
+    def _series(self, element: etree._Element) -> Iterator[MessageSeries]:
+        own_action = self._own_action(element, self._action)
+        rows: dict[Action, list[SdmxObservation]] = {}
+        for part in element:
+            if _local(part) == "Obs":
+                action = self._own_action(part, own_action)
+                rows.setdefault(action, []).append(self._row(part, action))
         others = sorted({_local(part) for part in element} - {"Obs", "SeriesKey", "Attributes", "Annotations"})
         if others:
             raise SourceChanged(f"{self._asked.where}: element {others[0]} in a series, which nobody reads")
-        flow, action = self._flow, self._action
-        self._rows += self._asked.listed(action, len(rows))
+        flow = self._flow
+        self._rows += self._asked.listed(own_action, sum(map(len, rows.values())))
+        rows = rows or {own_action: []}
         if flow is None:
-            return MessageSeries(self._name, {}, None, rows, action)
+            for action, listed in rows.items():
+                yield MessageSeries(self._name, {}, None, listed, action)
+            return
         if self._generic:
             parts = {_local(part): _values(part) for part in element if _local(part) != "Obs"}
             key, own = parts.get("SeriesKey", {}), parts.get("Attributes", {})
@@ -205,14 +210,21 @@ class _Reader:
         for covers, more in self._groups:
             if all(key.get(name) == value for name, value in covers.items()):
                 attributes |= more
-        return MessageSeries(self._asked.native(flow, key), attributes | own, flow, rows, action)
+        native = self._asked.native(flow, key)
+        for action, listed in rows.items():
+            yield MessageSeries(native, attributes | own, flow, listed, action)
 
-    def _row(self, element: etree._Element) -> SdmxObservation:
+    def _own_action(self, element: etree._Element, above: Action) -> Action:
+        """What a series or an observation itself wants done (SDMX 3.0), else what the part above it wants."""
+        stated = _frame(element).get("action")
+        return above if stated is None else self._asked.action(stated)
+
+    def _row(self, element: etree._Element, action: Action) -> SdmxObservation:
         stated = self._generic_row(element) if self._generic else _plain(element)
         if _PERIOD not in stated:
             raise SourceChanged(f"{self._asked.where}: an observation without {_PERIOD}")
         more = self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
-        if self._action is Action.deletion:
+        if action is Action.deletion:
             return self._asked.deleted(stated[_PERIOD], stated.get(_VALUE), more.values())
         service = self._asked.service
         return SdmxObservation(
@@ -273,9 +285,16 @@ def _values(element: etree._Element) -> dict[str, str]:
 
 
 def _plain(element: etree._Element) -> dict[str, str]:
-    """Attributes of an element that have no namespace: those with one belong to the message."""
+    """Attributes of an element that belong to the data: those with a namespace, and those of a frame, are the message's."""
     stated: Mapping[str, str] = element.attrib  # type: ignore[assignment]  # text both ways: the input is parsed text
-    return {name: value for name, value in stated.items() if not name.startswith("{")}
+    return {name: value for name, value in stated.items() if not name.startswith("{") and name not in _FRAME}
+
+
+def _frame(element: etree._Element) -> dict[str, str]:
+    """Attributes of an element that belong to the message, by their local names: services write them with a namespace or without."""
+    stated: Mapping[str, str] = element.attrib  # type: ignore[assignment]
+    local = {name.rpartition("}")[2]: value for name, value in stated.items()}
+    return {name: value for name, value in local.items() if name in _FRAME}
 
 
 def _forget(element: etree._Element) -> None:

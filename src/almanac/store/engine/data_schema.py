@@ -31,8 +31,8 @@ STEPS = (
     Step(13, "ids of observations say a place, no index leads to them, and no row is kept written for the wire", None),
     Step(
         14,
-        "it is kept of which state of the data a payload is, where it says so",
-        "ALTER TABLE series_payload ADD COLUMN updated INTEGER",
+        "each value says what it is 100 in or whose prices it counts in, and each payload of which state of the data it is",
+        None,
     ),
 )
 

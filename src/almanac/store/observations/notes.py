@@ -29,5 +29,10 @@ class Notes:
             self._numbers[body] = held
         return held
 
+    def body(self, number: int) -> str | None:
+        """Text of a note by its number; None of one there is not."""
+        text: str | None = self._db.execute("SELECT body FROM note WHERE note = ?", (number,)).get
+        return text
+
 
 _NEW = f"INSERT INTO note VALUES({following('note', 'note')}, ?) RETURNING note"

@@ -77,7 +77,12 @@ class ObservationMetadata(Record):
             "IMF.RES:WEO(9.0.0)",
         ),
     ] = UNSET
-    flags: Annotated[list[str] | UnsetType, says("The publisher's marks on the value, as first seen.", ["p"])] = UNSET
+    flags: Annotated[
+        list[str] | UnsetType, says("The publisher's marks on the value, or on what it was computed from.", ["p"])
+    ] = UNSET
+    reason: Annotated[
+        Literal["two_bases"] | UnsetType, says("Of a computed value that was withdrawn: its inputs are on two bases.")
+    ] = UNSET
     footnotes: Annotated[list[str] | UnsetType, says("The publisher's remarks on the value, as first seen.")] = UNSET
     projection: Annotated[
         bool | UnsetType, says("True: the publisher calls the value a projection, or it was computed from one.")

@@ -27,8 +27,8 @@ _BEGINNING, _END = (
     date(9999, 12, 31),
 )  # of real time, in the words of the API; observations begin no sooner
 
-#: States of a period in an archive, on average, and in the newest years of one; tags of a series, releases, dates of half a month.
-_STATES, _LATE_STATES, _TAGS, _RELEASES, _DATES = 12, 3, 30, 400, 1_000
+#: States of a period in an archive, on average, and in the newest years of one; tags of a series, what is said of one, releases, dates of half a month.
+_STATES, _LATE_STATES, _TAGS, _TOLD, _RELEASES, _DATES = 12, 3, 30, 20, 400, 1_000
 #: Separators and bytes of a row.
 _ROW = 6, 160
 
@@ -43,8 +43,21 @@ _SET_ASIDE = {
     "sources": "publishers",
 }
 _FREQUENCIES = {"D": "D", "W": "W", "M": "M", "Q": "Q", "SA": "S", "A": "A"}
+#: What FRED writes of a unit of the catalogue.
+_UNITS = {
+    "percent": r"Percent.*",
+    "percentage_points": r"Percent.*",
+    "index": r"Index.*|\+1 or 0",
+    "thousands": r"(?:Level in )?Thousands.*",
+    "persons": r"Number|Persons",
+    "usd": r"(?:U\.S\. )?Dollars.*",
+    "usd_millions": r"Millions of .*Dollars",
+    "usd_billions": r"Billions of .*Dollars",
+    "usd_per_barrel": r"(?:U\.S\. )?Dollars per Barrel",
+}
 _COPYRIGHT = re.compile(r"(?<!not )\bcopyright(?:ed)?\b|\N{COPYRIGHT SIGN}|\ball rights reserved\b", re.IGNORECASE)
 #: FRED's keys are 32 lower-case letters and digits; an error message may repeat the request.
+_YEAR = re.compile(r"[12][0-9]{3}")
 _KEY = re.compile(r"\b[0-9a-z]{32}\b")
 
 #: Lists of which an answer may hold one page only.
@@ -67,9 +80,9 @@ class Fred:
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """Observations and tags of every mapped series, then the releases and their dates around `today`.
+        """Observations, tags and units of every mapped series, then the releases and their dates around `today`.
 
-        Tags, releases and dates of other days than these change seldom: they are asked for once a day.
+        Tags, units, releases and dates of other days than these change seldom: they are asked for once a day.
 
         A, S, Q, M: the whole archive, or every period as it stood on the day of `since` and was changed after it, for
         revisions reach back. W and D: an ordinary request, of periods from `since` on, because the API refuses more than 2,000
@@ -95,6 +108,7 @@ class Fred:
                 rows = periods([spec.frequency], since, today)
             planned.append(request("series/observations", rows, once_a_day=False, series_id=native, **span))
         planned += [request("series/tags", _TAGS, series_id=native) for native in sorted(series)]
+        planned += [request("series", _TOLD, series_id=native) for native in sorted(series)]
         planned.append(request("releases", _RELEASES))
         planned += [
             request(
@@ -163,7 +177,9 @@ class Fred:
             else:
                 parsed.ignored = f"tags of {native}, which the catalogue does not map"
         elif kind in {"series", "release/series"}:
-            _tighten_by_notes(parsed, read(responses.SeriesList).seriess, series, where)
+            items = read(responses.SeriesList).seriess
+            _tighten_by_notes(parsed, items, series, where)
+            _check_units(parsed, items, series)
         elif kind in {"release", "releases", "series/release"}:
             named = read(responses.Releases)
             named.check(len(named.releases), where)
@@ -240,6 +256,25 @@ def _tighten_by_notes(
             raise SourceChanged(f"{where}: {item.id} is {item.frequency}, the catalogue says {expected.word}")
         if item.notes is not None and _COPYRIGHT.search(item.notes):
             parsed.tightened[item.id] = (Exposure.restricted, "The publisher's notes on this series claim copyright.")
+
+
+def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec]) -> None:
+    """
+    Withhold series that FRED states in another unit than the catalogue, and report those that it states on another base.
+
+    An observation does not say its unit, so the newest statement of `fred/series` speaks for all of them.
+    """
+    newest = {item.id: item for item in sorted(items, key=lambda item: item.realtime_end) if item.id in series}
+    for native, item in newest.items():
+        spec = series[native]
+        if re.fullmatch(_UNITS.get(spec.unit or "", ""), item.units) is None:
+            parsed.meet([f"{strict.shown(item.units)} of {native}"], "unit")
+            reason = f"FRED states this series in {strict.shown(item.units)}, the catalogue in {spec.unit}."
+            parsed.tightened[native] = (Exposure.blocked, reason)
+        elif (stated := set(_YEAR.findall(item.units))) and stated != set(
+            _YEAR.findall(spec.basis or spec.price_basis or "")
+        ):
+            parsed.meet([f"{strict.shown(item.units)} of {native}"], "base")
 
 
 CONNECTOR: Connector = Fred()

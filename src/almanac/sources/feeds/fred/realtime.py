@@ -94,6 +94,10 @@ def _archive(
                 yield ReportedValue(
                     period, _value(row, where), known, known, DAY | UNKNOWN if row.start == earliest else DAY
                 )
+            if spec.based_from is not None and row.start < spec.based_from <= row.end:
+                # The number stayed the same; what it is 100 in, or in whose prices, did not.
+                rebased = end_of_day(spec.based_from)
+                yield ReportedValue(period, _value(row, where), rebased, rebased, DAY)
             if not ends or (after is None and day in cut):
                 continue
             next_day = row.end + timedelta(days=1)

@@ -343,8 +343,6 @@ def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: b
         "nativeId": spec.code if kind == "raw" else None,
         "seasonalAdjustment": spec.seasonal_adjustment,
         "annualized": spec.annualized or None,
-        "basis": spec.basis,
-        "priceBasis": spec.price_basis,
         "composition": spec.composition,
         "curveType": spec.curve_type,
         "compounding": spec.compounding,

@@ -298,13 +298,18 @@ class Batch:
 
     def numbers(
         self, series: Handle, span: tuple[int, int], no_release: int
-    ) -> Iterator[tuple[int, int, float, int, int, int]]:
+    ) -> Iterator[tuple[int, int, float, int, int, int, int]]:
         """
         Open vintages of a series as plain numbers, ascending by period and knowledge time, for whole series at once.
 
-        Period key, knowledge time, value (infinite: no number), release (or `no_release`), ingestion, flags.
+        Period key, knowledge time, value (infinite: no number), release (or `no_release`), ingestion, flags, number of the
+        note (0: none).
         """
         return self._db.execute(_NUMBERS, (math.inf, no_release, series.topic, *span, series.number))
+
+    def note(self, number: int) -> str | None:
+        """Text of a note by its number."""
+        return self._notes.body(number)
 
     def _store(
         self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
@@ -378,7 +383,7 @@ _OPEN_ROWS = (
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _NUMBERS = (
-    "SELECT period, known_at, coalesce(value, ?), coalesce(released_at, ?), ingested_at, flags FROM vintages"
+    "SELECT period, known_at, coalesce(value, ?), coalesce(released_at, ?), ingested_at, flags, coalesce(note, 0) FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
 _NONE: list[Vintage] = []
