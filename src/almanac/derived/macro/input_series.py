@@ -143,10 +143,11 @@ class Arrays:
         value = np.where(np.isfinite(last["value"]), last["value"], math.nan)
         numbers, place = np.unique(last["note"], return_inverse=True)
         marks, stated = _marks([marks_of(note(number)) if number else None for number in numbers.tolist()])
+        known, released, ingested, flags = (
+            np.ascontiguousarray(last[name]) for name in ("known", "released", "ingested", "flags")
+        )
         return cls(
-            ordinals, alone & ~np.isnan(value), value,
-            *(np.ascontiguousarray(last[name]) for name in ("known", "released", "ingested", "flags")),
-            marks[place], stated,
+            ordinals, alone & ~np.isnan(value), value, known, released, ingested, flags, marks[place], stated
         )  # fmt: skip
 
 
