@@ -22,15 +22,17 @@ import structlog
 from granian.constants import HTTPModes, Interfaces
 from granian.log import LogLevels
 
-from almanac import config, listening, locks
+from almanac import config, locks
 from almanac.counting import reserve_metrics
 from almanac.distribution import version
 from almanac.ending import Ending, announcing, wants_no_wait
 from almanac.side_processes import (
+    CONNECTIONS,
     KILL_AFTER_SECONDS,
     REQUEST_HEAD,
     SideProcess,
     end_with,
+    http1,
     serve_dashboard,
     serve_ops,
     verify,
@@ -222,9 +224,8 @@ class _Service(Granian):
             workers=settings.workers,
             websockets=False,
             http=_http(settings),
-            http1_settings=listening.settings(REQUEST_HEAD),
-            backlog=listening.BACKLOG,
-            backpressure=listening.connections(),
+            http1_settings=http1(REQUEST_HEAD),
+            backpressure=CONNECTIONS,
             log_level=LogLevels.warning,
             log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
@@ -331,10 +332,7 @@ class _Worker:
         threading.Thread(target=end_with, args=(self._parent,), name="parent", daemon=True).start()
         warming = Warming(lambda: ready(app))
         app = api(self.settings, warming, self._begun if self.warm_first else None)
-        answering = announcing(_answering(app, self.path, lambda: warming.holds_back), self._ending)
-        door = listening.BoundedApplication(answering, self.settings.port, listening.connections())
-        door.watch()
-        return door
+        return announcing(_answering(app, self.path, lambda: warming.holds_back), self._ending)
 
     def _begun(self) -> None:
         if self.begins is not None:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging.config
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,8 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.server.embed import Server
 
-from almanac import listening
 from almanac.counting import reserve_metrics
 from almanac.ending import announcing
 
@@ -33,8 +37,10 @@ log = structlog.get_logger("almanac.hosting")
 #: filters and lists of names make long addresses. Of the dashboard, which browsers send what all services of a machine
 #: have them keep. Of operations, which are asked for three short paths.
 REQUEST_HEAD, _DASHBOARD_HEAD, _OPS_HEAD = 128 * 1024, 64 * 1024, 16 * 1024
-#: Probes that are answered at a time; of those that wait, none whose client has gone.
-_OPS_AT_ONCE = 8
+#: How long a client may take over the head of a request, and how long a connection may idle between two requests.
+_HEAD_MILLISECONDS = 10_000
+#: Connections that a process which listens takes at a time.
+CONNECTIONS = 1_024
 KILL_AFTER_SECONDS = 10
 #: How often a process looks whether its parent is still there.
 ORPHAN_SECONDS = 1.0
@@ -103,7 +109,7 @@ def serve_ops(settings: Settings, folder: Path, path: str, parent: int, ending: 
     _listening(settings, "operations")
     workers = Workers(settings.host, settings.port, path, settings.workers)
     app = ops(settings, folder, workers.answering, parent, ending)
-    _serve(announcing(app, ending), settings.ops_host, settings.ops_port, _OPS_HEAD, parent, at_once=_OPS_AT_ONCE)
+    _serve(announcing(app, ending), settings.ops_host, settings.ops_port, _OPS_HEAD, parent)
 
 
 def serve_dashboard(settings: Settings, folder: Path, parent: int, ending: Ending) -> None:
@@ -133,18 +139,36 @@ def _call_itself(name: str) -> None:
         Path("/proc/self/comm").write_text(name)
 
 
-def _serve(app: ASGIApp, host: str, port: int, head_bytes: int, parent: int, at_once: int | None = None) -> None:
+def http1(head_bytes: int) -> HTTP1Settings:
+    """Return how HTTP/1 is read: a head of more bytes is answered bare by the server itself."""
+    return HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS)
+
+
+def _serve(app: ASGIApp, host: str, port: int, head_bytes: int, parent: int) -> None:
+    """Listen in this process until it is told to end or `parent` is gone."""
     _leave_signals_to_parent()
-    listening.serve(
+    server = Server(
         app,
-        host,
-        port,
-        head_bytes=head_bytes,
-        at_once=at_once,
-        stop=lambda: os.getppid() != parent,
-        signals=(signal.SIGTERM,),
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        http=HTTPModes.http1,
+        http1_settings=http1(head_bytes),
+        backpressure=CONNECTIONS,
+        log_enabled=False,
     )
-    listening.leave()
+
+    async def run() -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+        await server.serve()
+
+    threading.Thread(target=end_with, args=(parent,), name="parent", daemon=True).start()
+    asyncio.run(run())
+    # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _leave_signals_to_parent() -> None:

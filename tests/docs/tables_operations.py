@@ -43,7 +43,7 @@ _WORDS = {
     "host": "Address the interface listens on, not a name: `127.0.0.1`, `::1`; `0.0.0.0` or `::` for all.",
     "port": "Port the interface listens on.",
     "verify_hours": "Hours from one verification in the background to the next; 0: none. See [Looking after the store](operations.md#looking-after-the-store).",
-    "http2": "`true`: speak HTTP/2 as well, for a proxy that keeps silent connections away; see [Silent connections](operations.md#silent-connections).",
+    "http2": "`true`: speak HTTP/2 as well, behind a proxy only; see [Behind a proxy](operations.md#behind-a-proxy).",
     "dashboard": "`false`: no dashboard.",
     "dashboard_port": "Port the dashboard listens on, on the same address as the interface.",
     "base_url": "Where programs reach the interface, for the requests that the dashboard shows; `https://api.example.org`. Default: the address and port above.",

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from almanac import counting, hosting, listening, ops, side_processes
+from almanac import counting, hosting, ops, side_processes
 from almanac.api.use import counters
 from almanac.domain import cadence, periods
 from almanac.pipeline import workplace
@@ -33,8 +33,6 @@ STATEMENTS = [
     f"for longer than {SMALL[ops._ANSWER_SECONDS]} seconds is not ready",
     f"is answered, for at most {SMALL[side_processes.KILL_AFTER_SECONDS]} seconds",
     f"the old one answers until {SMALL[hosting._OVERLAP_SECONDS]} seconds after that",
-    f"the whole head of a request within {SMALL[listening.HEAD_MILLISECONDS // 1000]} seconds is closed",
-    f"at most {listening.CONNECTIONS:,} connections",
     f"{sum(counting.SIZES.values()) / (1 << 20)} MB for each worker's metrics",
     f"runs out after {SMALL[lease.LEASE_SECONDS // 60]} minutes",
     f"again, they alone, after {SMALL[cadence.FIRST_PAUSE // 60]} minutes, then {SMALL[cadence.FIRST_PAUSE // 30]}",
