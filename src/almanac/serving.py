@@ -6,22 +6,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
-from almanac.domain.memory import reuse, settle
 from almanac.repeating import Every
 from almanac.store.engine.patience import Patience, patiently
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from starlette.applications import Starlette
 
@@ -33,16 +31,12 @@ if TYPE_CHECKING:
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
-    from almanac.ops import Answering
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.observations.reading.reader import Reader, View
     from almanac.store.observations.reading.replicas import Replicas
 
 log = structlog.get_logger("almanac.serving")
 
-#: How long a thread may keep the interpreter from another that wants it. Each statement of the event loop gives it away for
-#: a moment; with the five milliseconds that Python allows, a page beside two heavy requests waited for them many times.
-_SWITCH_SECONDS = 0.0005
 #: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
 _NOTICE_SECONDS = 0.5
 #: How long the line and the counts of an answer may wait to be written with others.
@@ -52,18 +46,19 @@ _FLUSH_SECONDS = 60.0
 #: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
 _USAGE_SECONDS = 3.0
 
+#: How long a probe waits for the store.
+_PROBE_SECONDS = 1.0
 #: How long a worker that starts waits for the server of its accounts, and how long what is written now and then may take.
 _OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
-#: How long is waited at a start or a reload to learn which plans accounts are on.
+#: How long is waited at a start to learn which plans accounts are on.
 _PLANS_SECONDS = 10.0
 
 
-def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], None] | None = None) -> App:
+def api(settings: Settings, warming: Warming | None = None) -> App:
     """
-    The HTTP interface of one worker.
+    Return the HTTP interface of one worker.
 
     `warming` makes it warm when it starts: what needs nothing of that is answered meanwhile, what does waits for it.
-    `begun`: given where others answer meanwhile: the worker is then warm before it takes a request, and says so by it.
     """
     from almanac.api.interface import endpoints
     from almanac.api.server import logs
@@ -82,7 +77,6 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
-    sys.setswitchinterval(_SWITCH_SECONDS)
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
@@ -111,7 +105,6 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
             counting.start,
             *begin,
             *([] if warming is None else [warming.start]),
-            *([] if warming is None or begun is None else [warming.wait, begun]),
         ],
         on_shutdown=[
             *end,
@@ -234,17 +227,10 @@ def dashboard(settings: Settings) -> Dashboard:
         settings,
         unavailable=(UnavailableError,),
         limits=limits,
-        on_startup=[lambda: threading.Thread(target=ready, args=(made,), name="warming", daemon=True).start()],
+        on_startup=[lambda: threading.Thread(target=made.warm, name="warming", daemon=True).start()],
         on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
     )
     return made
-
-
-def ready(app: App | Dashboard) -> None:
-    """Have an application make what its first requests would wait for, and leave that out of the search for cycles. Memory is reused."""
-    reuse()
-    app.warm()
-    settle()
 
 
 def at_turn(action: Callable[[], object]) -> bool:
@@ -279,28 +265,23 @@ def limiter(settings: Settings, on_fallback: Callable[[str], None] | None) -> Li
     return RedisLimiter(settings.redis_url, shared, lambda _: told("redis"))
 
 
-def missing_plans(settings: Settings, *, begun: bool = False) -> list[str]:
+def missing_plans(settings: Settings) -> list[str]:
     """
-    Plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
+    Return the plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
 
-    None where the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
-    `begun`: it runs already, and had better be left as it is then: raises UnavailableError where a server does not answer,
-    which no new worker could do without.
+    Return none if the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
     """
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import StoppedError, UnavailableError
-    from almanac.store.engine.opening import Server, place
+    from almanac.store.engine.opening import place
 
-    at = place(settings.accounts_place)
     try:
         with (
             patiently(Patience(_PLANS_SECONDS)),
-            contextlib.closing(Accounts(at, settings.secret)) as accounts,
+            contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts,
         ):
-            return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
+            return sorted({account.plan for account in accounts.list_accounts()} - set(settings.plans))
     except (UnavailableError, StoppedError, OSError) as error:
-        if begun and isinstance(at, Server):
-            raise UnavailableError(f"the accounts cannot be read ({error})") from None
         log.warning("whether all accounts have a plan is not known", reason=str(error))
         return []
 
@@ -313,40 +294,33 @@ def plans_told(missing: list[str]) -> str:
     )
 
 
-def ops(
-    settings: Settings,
-    metrics_folder: Path | None,
-    answering: Callable[[], Answering] | None = None,
-    parent: int | None = None,
-    ending: Callable[[], bool] = lambda: False,
-) -> Starlette:
-    """
-    The operations listener's application, for the service whose parent has this process number.
-
-    `answering` counts the workers that answer, `ending` says whether it was told to end, see `almanac.ops`.
-    """
+def ops(settings: Settings, probe: str | None = None) -> Starlette:
+    """Return the operations listener's application. `probe`: the path at which a worker answers it (`almanac.hosting`)."""
     from almanac import ops as module
-    from almanac.databases import Databases
     from almanac.gauges import HostGauges, StoreGauges
-    from almanac.looks import Held
     from almanac.pipeline.operate import rounds
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
-    file = settings.data_file is not None
-    readers = [Reader(place(at)) for at in (settings.data_place, *settings.database_read_urls)]
-    # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
-    databases = Databases(readers, close_each=file)
-    reading = _readers(settings)
+    reader = Reader(place(settings.data_place))
+
+    @contextlib.contextmanager
+    def view(seconds: float) -> Iterator[View]:
+        """Open the store anew: what is in memory would hide a file that was damaged in place."""
+        try:
+            with patiently(Patience(seconds)), reader.view() as opened:
+                yield opened
+        finally:
+            reader.close()
+
+    def version() -> int:
+        with view(_PROBE_SECONDS) as opened:
+            return opened.version
 
     def unread() -> Counter[tuple[str, str]]:
-        try:
-            with patiently(Patience(_WRITE_SECONDS)), reading.view() as view:
-                return Counter((row.source, row.kind) for row in payloads.unread(view))
-        finally:
-            if file:
-                reading.close()
+        with view(_WRITE_SECONDS) as opened:
+            return Counter((row.source, row.kind) for row in payloads.unread(opened))
 
     def verified() -> module.Verified | None:
         if not settings.verify_hours:
@@ -359,20 +333,11 @@ def ops(
             took=None if last is None or last.completed is None else last.completed - last.started,
         )
 
-    beside = [
-        Held(databases),
-        Held(StoreGauges(_readers(settings).view, settings.clock)),
-        Held(
-            HostGauges(settings, os.getpid() if parent is None else parent, answering and (lambda: answering().workers))
-        ),
-    ]
     return module.create(
-        databases.look,
-        answering=answering,
+        version,
+        worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
         unread=unread,
         verified=verified,
-        beside=beside,
-        databases=databases.seen if settings.database_read_urls else None,
-        ending=ending,
-        multiprocess_dir=metrics_folder,
+        beside=[StoreGauges(view, settings.clock), HostGauges(settings)],
+        multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
     )

@@ -11,11 +11,11 @@ import sys
 
 import pytest
 
+from almanac import hosting
 from almanac.__main__ import main
 from almanac.commands.shared import UNFIT
 from almanac.config import Http
 from almanac.domain.cadence import Cadence
-from almanac.side_processes import KILL_AFTER_SECONDS
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
 from tests.support.paths import ROOT
@@ -106,12 +106,11 @@ def test_every_unit_runs_as_the_user_with_the_settings():
         assert found["EnvironmentFile"] == "-/etc/almanac/environment"
 
 
-def test_the_unit_of_the_service_reloads_by_sighup_and_waits_for_its_workers():
+def test_the_unit_of_the_service_waits_for_its_workers():
     found = service("almanac")
     started, given = well_formed(shlex.split(found["ExecStart"]))
     assert (started.name, set(given.values()) - {None, False}) == ("serve", set())
-    assert found["ExecReload"].split()[1:] == ["-HUP", "$MAINPID"]
-    assert int(found["TimeoutStopSec"]) > 2 * KILL_AFTER_SECONDS
+    assert int(found["TimeoutStopSec"]) > 2 * hosting._KILL_AFTER_SECONDS
 
 
 @pytest.mark.parametrize("name", ["almanac", "almanac-worker"])

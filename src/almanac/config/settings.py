@@ -124,8 +124,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slow_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 1.0
     #: How long a key that was verified holds while the primary of accounts on a server does not answer.
     keys_held_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
-    #: How long a service that was told to end goes on answering, so that those before it send no more.
-    drain_seconds: Annotated[float, Meta(ge=0, le=3_600)] = 5.0
     #: Heavy requests of one account that are answered at a time, by all workers of a host together.
     heavy_requests: Annotated[int, Meta(ge=1, le=1_000)] = 2
     host: _Text = "127.0.0.1"
