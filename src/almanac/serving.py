@@ -19,7 +19,6 @@ from almanac.store.engine.patience import Patience, patiently
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
     from starlette.applications import Starlette
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
     from almanac.api.server.app import App
     from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
-    from almanac.api.use.seen import Seen
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
@@ -65,7 +63,6 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     from almanac.api.server.app import App
     from almanac.api.server.journal import Journal
     from almanac.api.use import metrics
-    from almanac.api.use.slots import Slots
     from almanac.api.use.usage import Tally
     from almanac.catalog.load import shipped
     from almanac.pipeline.explain.companies import explain_company
@@ -86,8 +83,7 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
     readers = _readers(settings, at_turn)
-    limits = limiter(settings, lambda shared: metrics.LIMITER_FALLBACKS.labels(shared).inc())
-    slots = Slots(settings.heavy_requests, run_folder(settings) / "heavy")
+    limits = limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
     return App(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
         keys,
@@ -96,8 +92,6 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
-        slots=slots,
-        seen=seen(settings),
         journal=journal,
         warming=warming,
         on_startup=[
@@ -114,7 +108,6 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
             counting.stop,
             usage.close,
             limits.close,
-            slots.close,
         ],
     )
 
@@ -172,13 +165,6 @@ def _readers(
     return Replicas(primary, replicas, tell=tell)
 
 
-def seen(settings: Settings) -> Seen | None:
-    """What all workers of the host know of what accounts were answered from; None where no database lags behind another."""
-    from almanac.api.use.seen import Seen
-
-    return Seen(run_folder(settings) / "seen") if settings.database_read_urls else None
-
-
 def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
     """The interface, asked within this process, without keys and limits."""
     from almanac.api.interface import endpoints
@@ -214,13 +200,13 @@ def dashboard(settings: Settings) -> Dashboard:
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
     in_process = in_process_api(settings, accounts.secret("cursor"))
     statics = Statics()
-    limits = limiter(settings, None)
+    limits = limiter(settings)
     replicas = [Server(url) for url in settings.database_read_urls]
     sessions = LentSessions(accounts, replicas, held_seconds=settings.keys_held_seconds) if replicas else None
     made = Dashboard(
         pages(),
         in_process,
-        People(accounts, UsageReports(usage), limits, letters, sessions=sessions),
+        People(accounts, UsageReports(usage), letters, sessions=sessions),
         accounts.secret("form"),
         templates(settings, statics),
         statics,
@@ -243,26 +229,15 @@ def at_turn(action: Callable[[], object]) -> bool:
     return True
 
 
-def run_folder(settings: Settings) -> Path:
-    """Where the processes of one service keep what they share."""
-    folder = settings.home / "run"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
-def limiter(settings: Settings, on_fallback: Callable[[str], None] | None) -> Limiter:
+def limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: None) -> Limiter:
     """
-    One count for all workers: of this host, or through Redis of all hosts.
+    Return what counts requests: in Redis if there is one, else in this process. Raises SettingError.
 
-    `on_fallback` is told what did not do, `redis` or `file`, each time that counters of less stand in for it.
+    `on_fallback` gets the name of the error each time that a process has to count for itself because Redis fails.
     """
-    from almanac.api.use.limits import RedisLimiter, SharedLimiter
+    from almanac.api.use.limits import MemoryLimiter, RedisLimiter
 
-    told = on_fallback or (lambda _: None)
-    shared = SharedLimiter(run_folder(settings) / "limits", lambda _: told("file"))
-    if settings.redis_url is None:
-        return shared
-    return RedisLimiter(settings.redis_url, shared, lambda _: told("redis"))
+    return MemoryLimiter() if settings.redis_url is None else RedisLimiter(settings.redis_url, on_fallback)
 
 
 def missing_plans(settings: Settings) -> list[str]:

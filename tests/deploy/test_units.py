@@ -218,7 +218,7 @@ def test_the_operators_command_reads_the_file(operators, tmp_path):
 
 def test_the_operators_command_reads_the_file_that_is_shipped(operators):
     told, _ = operators((ROOT / "deploy/environment").read_text("utf-8"))
-    assert told == {"ALMANAC_WORKERS": "2", "ALMANAC_TRUSTED_PROXIES": "127.0.0.1"}
+    assert told == {"ALMANAC_TRUSTED_PROXIES": "127.0.0.1"}
 
 
 @pytest.mark.parametrize(

@@ -124,6 +124,12 @@ def test_addresses_of_others_and_names_are_refused_in_a_sentence(home):
     assert "'localhost' is not an address, like 127.0.0.1 or ::" in done.stderr
 
 
+def test_several_workers_without_redis_are_refused_in_a_sentence(home):
+    told = "ALMANAC_WORKERS or --workers: 2 processes count the requests of an account together in Redis only: set ALMANAC_REDIS_URL"
+    line = refused(home, "--workers", "2", "--port", free_port(), "--ops-port", free_port())
+    assert line == f"Error: {told}, or serve with one"
+
+
 def test_a_plan_that_is_missing_is_told_at_the_start(home):
     """An account on a plan that the settings no longer have would be refused at every request."""
     for number, plan in enumerate(("team", "school", "free")):

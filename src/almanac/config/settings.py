@@ -124,7 +124,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slow_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 1.0
     #: How long a key that was verified holds while the primary of accounts on a server does not answer.
     keys_held_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
-    #: Heavy requests of one account that are answered at a time, by all workers of a host together.
+    #: Heavy requests of one account that are answered at a time in each worker.
     heavy_requests: Annotated[int, Meta(ge=1, le=1_000)] = 2
     host: _Text = "127.0.0.1"
     port: _Port = 8000

@@ -10,7 +10,6 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from almanac.api.use.limits import Decision
 from almanac.dashboard.letters import Letters
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, Letter
@@ -37,14 +36,6 @@ class Person(msgspec.Struct, frozen=True):
     session: str
 
 
-class Peeking(Protocol):
-    """The limiter, as far as it is looked at."""
-
-    def peek(self, account: str, limit: int, now: float) -> Decision:
-        """What is left of this minute, without counting a request."""
-        ...
-
-
 class Sessions(Protocol):
     """Web sessions, as far as it is asked whose one is."""
 
@@ -65,7 +56,6 @@ class People:
         self,
         accounts: Accounts,
         usage: UsageReports,
-        limiter: Peeking,
         letters: Letters,
         authentication: Authentication | None = None,
         sessions: Sessions | None = None,
@@ -78,7 +68,7 @@ class People:
         self.watchlist = Watchlist(accounts)
         #: Until when lists are left alone, by the clock of the process, because the accounts did not answer.
         self._rests = -math.inf
-        self._limiter, self._letters, self._walltime = limiter, letters, walltime
+        self._letters, self._walltime = letters, walltime
 
     def now(self) -> int:
         """Real time, unix seconds."""
@@ -113,9 +103,9 @@ class People:
             self._rests = time.monotonic() + _REST_SECONDS
             return None
 
-    def left(self, account: str, limit: int) -> Decision:
-        """What is left of this minute for an account."""
-        return self._limiter.peek(account, limit, self._walltime())
+    def left(self, account: str, limit: int) -> int:
+        """Return what is left of this minute for an account, as far as its requests are written down: up to a few seconds ago."""
+        return max(0, limit - self.usage.counted(account, self.now() // 60))
 
     def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
         """Requests of the last days, by the prefix of the key."""
