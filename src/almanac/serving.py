@@ -18,20 +18,16 @@ from almanac.store.engine.patience import Patience, patiently
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from starlette.applications import Starlette
 
-    from almanac.api.contract.ports import KeyStore
     from almanac.api.server.app import App
     from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.observations.reading.reader import Reader, View
-    from almanac.store.observations.reading.replicas import Replicas
+    from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.serving")
 
@@ -71,6 +67,7 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
@@ -79,16 +76,15 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     with patiently(Patience(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
-        keys, begin, end = _keys(accounts, settings)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
-    readers = _readers(settings, at_turn)
+    reader = Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
     limits = limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
     return App(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
-        keys,
+        accounts,
         limits,
-        readers.view,
+        reader.view,
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
@@ -97,11 +93,9 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
         on_startup=[
             flusher.start,
             counting.start,
-            *begin,
             *([] if warming is None else [warming.start]),
         ],
         on_shutdown=[
-            *end,
             flusher.stop,
             accounts.close,
             journal.flush,
@@ -110,59 +104,6 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
             limits.close,
         ],
     )
-
-
-_Hooks = list["Callable[[], None]"]
-
-
-def _keys(accounts: Accounts, settings: Settings) -> tuple[KeyStore, _Hooks, _Hooks]:
-    """What verifies keys, and what is to be done for it at the start and at the end: a server may not answer, and nobody waits for it."""
-    from almanac.store.accounts.watched import WatchedKeys
-    from almanac.store.engine.opening import Server, place
-
-    primary = place(settings.accounts_place)
-    if not isinstance(primary, Server):
-        return accounts, [], []
-
-    def tell(reason: str | None) -> None:
-        if reason is None:
-            log.info("the accounts can be read again")
-        else:
-            log.error("the accounts cannot be read", reason=reason, held_seconds=settings.keys_held_seconds)
-
-    replicas = [Server(url) for url in settings.database_read_urls]
-    keys = WatchedKeys(accounts, primary, replicas, held_seconds=settings.keys_held_seconds, tell=tell)
-    looking = Every(_NOTICE_SECONDS, keys.look, "what changed of keys")
-    return keys, [looking.start], [looking.stop, keys.close]
-
-
-def reading(settings: Settings) -> Callable[..., AbstractContextManager[View]]:
-    """What opens one state of the data: of the one database, or of whichever replica is far enough."""
-    return _readers(settings).view
-
-
-def _readers(
-    settings: Settings, at_turn: Callable[[Callable[[], object]], bool] = lambda _: False
-) -> Reader | Replicas:
-    """What reads the one database, or whichever replica is far enough. `at_turn`: see `Reader`."""
-    from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
-    from almanac.store.observations.reading.replicas import BEGIN_SECONDS, Replicas
-
-    if not settings.database_read_urls:
-        return Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
-
-    def tell(name: str, reason: str | None) -> None:
-        if reason is None:
-            log.info("a database is read again", database=name)
-        else:
-            log.warning("a database is left out", database=name, reason=reason)
-
-    primary, *replicas = (
-        Reader(place(at), at_turn=at_turn, begin_seconds=BEGIN_SECONDS, most_sorted=settings.sort_rows)
-        for at in (settings.data_place, *settings.database_read_urls)
-    )
-    return Replicas(primary, replicas, tell=tell)
 
 
 def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
@@ -174,10 +115,12 @@ def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
     from almanac.pipeline.explain.macro import Explainer
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.pipeline.ingest.first_load import loads_at
+    from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
 
     declared = endpoints(Explainer(shipped(), explain_company), explain_scores)
-    opened = reading(settings)
-    return InProcessApi(declared, cursor_secret, opened, settings, clock=settings.clock, loads=loads_at)
+    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
+    return InProcessApi(declared, cursor_secret, reader.view, settings, clock=settings.clock, loads=loads_at)
 
 
 def dashboard(settings: Settings) -> Dashboard:
@@ -189,9 +132,8 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.dashboard.statics import Statics
     from almanac.mail import Mail
     from almanac.store.accounts.accounts import Accounts
-    from almanac.store.accounts.lent_sessions import LentSessions
     from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import Server, place
+    from almanac.store.engine.opening import place
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
@@ -201,12 +143,10 @@ def dashboard(settings: Settings) -> Dashboard:
     in_process = in_process_api(settings, accounts.secret("cursor"))
     statics = Statics()
     limits = limiter(settings)
-    replicas = [Server(url) for url in settings.database_read_urls]
-    sessions = LentSessions(accounts, replicas, held_seconds=settings.keys_held_seconds) if replicas else None
     made = Dashboard(
         pages(),
         in_process,
-        People(accounts, UsageReports(usage), letters, sessions=sessions),
+        People(accounts, UsageReports(usage), letters),
         accounts.secret("form"),
         templates(settings, statics),
         statics,

@@ -174,7 +174,7 @@ def test_the_settings_of_the_example_are_settings(tmp_path, monkeypatch):
     parser.optionxform = str
     parser.read_string("[all]\n" + "\n".join(lines))
     given = {name: value.strip("'") or "x" for name, value in parser["all"].items()}
-    assert len(given) == 5
+    assert len(given) == 6
     assert all(value[0] == value[-1] == "'" for value in parser["all"].values())
     from almanac.catalog.load import source_ids
     from almanac.config import load
