@@ -116,14 +116,12 @@ def contenders(
         (home / "headers.json").write_text(
             json.dumps([pair for pair in headers if pair[0].lower() not in _SERVERS_OWN]), "ascii"
         )
-        floors = []
-        for name, more in (("floor", []), ("floor-in-turns", ["in-turns"])):
-            port = free_port()
-            command = [sys.executable, str(_PEERS / "serve.py"), "floor", str(port), *more]
-            floors.append(start(name, command, port, {"BENCH_ANSWER": str(home)}))
+        port = free_port()
+        floor = start(
+            "floor", [sys.executable, str(_PEERS / "serve.py"), "floor", str(port)], port, {"BENCH_ANSWER": str(home)}
+        )
         found = [
-            Contender(f"{FLOOR} bytes from memory", floors[0], ["/"], {}),
-            Contender(f"{FLOOR}, threads taking turns", floors[1], ["/"], {}),
+            Contender(f"{FLOOR} bytes from memory", floor, ["/"], {}),
             Contender(FRESH, almanac, [almanac_target(page) for page in pages], ours),
             Contender("Almanac, next page of a walk", almanac, cursors(almanac.port, key, _WALKED), ours),
             Contender("Almanac, as of a year ago", almanac, [almanac_target(page, as_of) for page in pages], ours),

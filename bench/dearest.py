@@ -19,7 +19,6 @@ from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.params import Param
 from almanac.api.server.app import App
 from almanac.config import load
-from almanac.domain.memory import reuse
 from almanac.serving import api
 from bench.data import environment
 from bench.inside import Inside
@@ -79,7 +78,6 @@ class Service:
             "ALMANAC_LOG_LEVEL": "critical",
             "ALMANAC_HEAVY_REQUESTS": "4",
         }
-        reuse()  # as a worker does
         self.app: App = api(load(given))
         self._client = Inside(self.app, [(b"x-api-key", key.encode())])
         #: The least that a plain page has cost so far: on a busy machine it is asked for again and again.

@@ -36,8 +36,8 @@ class Window(NamedTuple):
 
 
 def measure(home: Path, key: str, setting: Setting, redis: str | None, say: Callable[[str], None]) -> str:
-    """A table of the minutes of one host and, where there is a Redis, of two. Raises RuntimeError where a limit is not exact."""
-    hosts = [("one host", [home], None)]
+    """Return a table of the minutes of one process and, with a Redis, of two hosts. Raises RuntimeError where a limit is not exact."""
+    hosts: list[tuple[str, list[Path], str | None]] = [("one process", [home], None)]
     if redis is not None:
         other = home.with_name(f"{home.name}-other")
         if other.exists():
@@ -66,7 +66,9 @@ def windows(homes: Sequence[Path], key: str, setting: Setting, redis: str | None
         given["ALMANAC_REDIS_URL"] = redis
     with contextlib.ExitStack() as stack:
         servers = [
-            stack.enter_context(_host(f"host-{number}", home, setting.workers // len(homes), given))
+            stack.enter_context(
+                _host(f"host-{number}", home, 1 if redis is None else setting.workers // len(homes), given)
+            )
             for number, home in enumerate(homes, 1)
         ]
         # So that two minutes are seen, each for long enough to be used up.

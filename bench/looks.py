@@ -14,7 +14,7 @@ from urllib.parse import quote_plus
 import msgspec
 
 from almanac.config import load
-from almanac.serving import api, dashboard, ready
+from almanac.serving import api, dashboard
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import EMAIL, ROWS, environment
@@ -46,7 +46,7 @@ class Client:
         cookie = (b"cookie", f"almanac={token}".encode())
         self.pages = Inside(dashboard(settings), [cookie, (b"accept-encoding", b"gzip")])
         for one in (self.api, self.pages):
-            ready(one.app)
+            one.app.warm()
 
     def close(self) -> None:
         """Let go of both."""

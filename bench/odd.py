@@ -23,9 +23,8 @@ from almanac.api.contract.params import Param
 from almanac.config import Settings, load
 from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
-from almanac.domain.memory import reuse
 from almanac.reports import filter_text
-from almanac.serving import api, dashboard, ready
+from almanac.serving import api, dashboard
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import environment
@@ -154,10 +153,9 @@ class Service:
         }
         settings = load(given)
         key, token = _accounts(settings)
-        reuse()  # as a worker does
         self.api, self.pages = api(settings), dashboard(settings)
         for one in (self.api, self.pages):
-            ready(one)
+            one.warm()
         self.free = AppInProcess(self.api, [(b"x-api-key", key.encode())])
         self.nobody = AppInProcess(self.api)
         self.member = AppInProcess(self.pages, [(b"cookie", f"almanac={token}".encode())])

@@ -7,15 +7,12 @@ import os
 import shutil
 import sys
 import time
-import weakref
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
-
-from almanac.api.use.counters import Counters
 
 # Tests start a few hundred processes. Where the environment forbids bytecode beside sources, each would compile the whole of
 # ours and of what it imports: that is more than half of what a process costs. It is kept apart from them instead.
@@ -82,33 +79,6 @@ def _no_settings_of_tests() -> None:
     """Which servers there are to test with has been read by now; the program knows no such settings, and would say so."""
     for name in [name for name in os.environ if name.startswith("ALMANAC_TEST_")]:
         del os.environ[name]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _counters_of_dropped_applications() -> Iterator[None]:
-    """
-    Tests make hundreds of applications in one process and drop them without a shutdown. The four descriptors of the counters of
-    each would add up beyond what a process may have.
-    """
-    made, closed = Counters.__init__, Counters.close
-    held: weakref.WeakKeyDictionary[Counters, weakref.finalize[Any, Counters]] = weakref.WeakKeyDictionary()
-
-    def let_go(*files: int) -> None:
-        for file in files:
-            os.close(file)
-
-    def make(self: Counters, *args: Any, **more: Any) -> None:
-        made(self, *args, **more)
-        held[self] = weakref.finalize(self, let_go, self._file, self._lock)
-
-    def close(self: Counters) -> None:
-        held.pop(self).detach()
-        closed(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Counters, "__init__", make)
-        patch.setattr(Counters, "close", close)
-        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -25,7 +25,6 @@ def problems(home, file=None, **env):
 
 
 WHOLE = "allowed: a whole number from"
-REPLICAS = "allowed: addresses of replicas, like postgresql://user@host/database"
 FRAMES = "allowed: origins, each by its whole name, like https://blog.example.org"
 PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
 
@@ -65,7 +64,6 @@ PLACE = "allowed: a folder, file:// and its path, or s3://bucket/prefix"
         ("NOW", "2026-01-01", "came '2026-01-01'; allowed: a time with a zone, like 2026-10-31T00:00:00Z"),
         ("DATABASE_URL", "mysql://me:word@h/d",
          "came a value that is not shown; allowed: sqlite:/// and the path of a file, or postgresql://user@host/database"),
-        ("DATABASE_READ_URLS", "postgresql://h/d", "only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"),
         ("RAW_URL", "gs://bucket", f"came 'gs://bucket'; {PLACE}"),
         ("RAW_URL", "s3://Bucket", f"came 's3://Bucket'; {PLACE}"),
         ("RAW_URL", "s3://", f"came 's3://'; {PLACE}"),
@@ -104,14 +102,12 @@ def test_what_the_clients_read_is_no_setting_and_stands_in_nobodys_way(tmp_path)
     assert list_settings(given) == {}
 
 
-def test_replicas_are_addresses_of_servers_and_never_shown(tmp_path):
-    primary, replicas = "postgresql://me:word@h/d", "postgresql://me:word@a/d, postgresql://me:word@b/d"
-    assert problems(tmp_path, DATABASE_URL=primary, DATABASE_READ_URLS=f"{replicas},sqlite:///x") == [
-        f"ALMANAC_DATABASE_READ_URLS: came a value that is not shown; {REPLICAS}"
-    ]
-    given = {"ALMANAC_DATABASE_URL": primary, "ALMANAC_DATABASE_READ_URLS": replicas}
-    assert load(given).database_read_urls == ("postgresql://me:word@a/d", "postgresql://me:word@b/d")
-    assert list_settings(given) == dict.fromkeys(given, "not shown")
+@pytest.mark.parametrize("hosts", ["a,b", "a:5432,b:5433", "me:word@a:1,b:2", "[::1]:5432,b"])
+def test_a_server_may_have_several_hosts(tmp_path, hosts):
+    """As libpq takes them: whichever is the primary is used."""
+    url = f"postgresql://{hosts}/d?target_session_attrs=read-write"
+    assert load({"ALMANAC_HOME": str(tmp_path), "ALMANAC_DATABASE_URL": url}).data_place == url
+    assert len(problems(tmp_path, DATABASE_URL=f"postgresql://{hosts},c:0/d")) == 1
 
 
 def test_all_at_once_and_no_secret_among_them(tmp_path):
@@ -264,7 +260,7 @@ def test_the_check_tells_what_serve_refuses(tmp_path):
     assert (code, "accounts are on plans that are not in the settings: team (" in told) == (1, True)
 
 
-@pytest.mark.parametrize("name", ["DATABASE_URL", "DATABASE_READ_URLS", "RAW_URL", "REDIS_URL"])
+@pytest.mark.parametrize("name", ["DATABASE_URL", "RAW_URL", "REDIS_URL"])
 def test_an_address_that_is_empty_is_refused_with_what_empties_one(tmp_path, name):
     with pytest.raises(SettingError, match=f"ALMANAC_{name}: is empty; allowed: .* an & wants single quotes"):
         load({"ALMANAC_HOME": str(tmp_path), f"ALMANAC_{name}": ""})

@@ -1,7 +1,4 @@
-"""Serve one peer application on one worker, on the same server as Almanac: `serve.py MODULE PORT [in-turns]`.
-
-`in-turns`: with the threads scheduled as Almanac has its own (almanac.hosting).
-"""
+"""Serve one peer application on one worker, on the same server as Almanac: `serve.py MODULE PORT`."""
 
 from __future__ import annotations
 
@@ -13,9 +10,7 @@ from granian.constants import Interfaces
 from granian.log import LogLevels
 
 if __name__ == "__main__":
-    module, port, *more = sys.argv[1:]
-    if more and sys.platform == "linux":
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    module, port = sys.argv[1:]
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120  (nothing more is needed here)
     os.environ["PYTHONPATH"] = here
     Granian(

@@ -1,44 +1,33 @@
-"""The processes of the running service: the parent that keeps them, and the workers that answer."""
+"""The processes of the running service: Granian's workers answer the interface; the other listeners are children beside them."""
 # ruff: noqa: PLC0415  (a process loads what it runs: the metrics folder is set first, and the parent needs no interface)
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import functools
 import logging.config
 import multiprocessing
 import os
 import secrets
-import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING
 
-import msgspec
 import structlog
 from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
 from granian.log import LogLevels
 
-from almanac import config, listening, locks
-from almanac.counting import reserve_metrics
+from almanac import config, locks
 from almanac.distribution import version
-from almanac.ending import Ending, announcing, wants_no_wait
-from almanac.side_processes import (
-    KILL_AFTER_SECONDS,
-    REQUEST_HEAD,
-    SideProcess,
-    end_with,
-    serve_dashboard,
-    serve_ops,
-    verify,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from multiprocessing.connection import Connection
 
     from granian.server.mp import MPServer as Granian
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -49,26 +38,17 @@ else:  # the library chooses by the interpreter, which a type checker cannot fol
 
 log = structlog.get_logger("almanac.hosting")
 
-#: How long a new worker is waited for at a reload before the one it replaces ends: until it is warm, and no longer than
-#: this. A worker waits for its warm-up no longer than a minute; then it has to begin.
-_BEGIN_SECONDS = 90.0
-#: What it takes after that to listen. On a busy machine it took no tenth of this.
-_OVERLAP_SECONDS = 3.0
-#: What cannot change while the service runs: where its data are, where it listens, and how many processes answer.
-_FIXED = (
-    "home",
-    "database_url",
-    "raw_url",
-    "host",
-    "port",
-    "dashboard",
-    "dashboard_port",
-    "ops_host",
-    "ops_port",
-    "workers",
-    "http2",
-    "verify_hours",
-)
+#: Longest request line and header block read from a client, bytes; beyond, the server answers bare. Of the interface:
+#: filters and lists of names make long addresses. Of the dashboard: browsers send what all services of a machine have them keep.
+_API_HEAD, _DASHBOARD_HEAD, _OPS_HEAD = 128 * 1024, 64 * 1024, 16 * 1024
+#: How long a client may take over the head of a request, and how long a connection may idle between two requests.
+_HEAD_MILLISECONDS = 10_000
+#: Connections that a process which listens takes at a time.
+_CONNECTIONS = 1_024
+#: How long a process that was told to end may take before it is killed.
+_KILL_AFTER_SECONDS = 10
+#: How often a process looks whether its parent is still there, and how long one that ended waits to be started anew.
+_LOOK_SECONDS = 1.0
 
 
 def serve(settings: Settings) -> None:
@@ -82,10 +62,10 @@ def claimed(settings: Settings) -> Iterator[None]:
     """
     Hold the home and every address for a service, before anything is changed for it.
 
-    Raises TakenError where one of them is another's, and what `_fit` raises.
+    Raises TakenError if one of them is another's, and what `_check_fit` raises.
     """
-    for told in settings.clashes():
-        raise config.SettingError(told)
+    for problem in settings.clashes():
+        raise config.SettingError(problem)
     host, ops_host = settings.host, settings.ops_host
     listeners = [
         locks.Listener("interface", host, settings.port, "ALMANAC_PORT", "--port"),
@@ -95,47 +75,198 @@ def claimed(settings: Settings) -> Iterator[None]:
         port = settings.dashboard_port
         listeners.insert(1, locks.Listener("dashboard", host, port, "ALMANAC_DASHBOARD_PORT", "--dashboard-port"))
     with locks.claimed(settings.home.resolve(), listeners):
-        _fit(settings)
+        _check_fit(settings)
         yield
 
 
 def run(settings: Settings) -> None:
-    """What `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
+    """Do what `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
     from almanac.api.server import logs
     from almanac.pipeline import belonging
     from almanac.pipeline.workplace import Workplace
 
+    logs.configure(settings.log_level)
+    logging.config.dictConfig(logs.standard())
+    _look_at_raw(settings)
+    with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
+        problem = belonging.explain_other_store(world.db, world.raw, settings)
+    if problem is not None:
+        log.warning("the raw store is not the one the data came from", reason=problem)
+    _note_place(settings)
     with contextlib.ExitStack() as held:
-        logs.configure(settings.log_level)
-        logging.config.dictConfig(logs.standard())
-        _look_at_raw(settings)
-        with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
-            told = belonging.explain_other_store(world.db, world.raw, settings)
-        if told is not None:
-            log.warning("the raw store is not the one the data came from", reason=told)
-        _note_place(settings)
-        folder = _metrics_folder(settings)
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
-        ending = Ending()
-        worker = _Worker(settings, folder, ending)
-        processes = [SideProcess("operations", serve_ops, settings, folder, worker.path, os.getpid(), ending)]
+        # Counters are memory-mapped by prometheus-client: on a full disk of the data a write to them would end the process.
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = held.enter_context(
+            tempfile.TemporaryDirectory(prefix="almanac-metrics-")
+        )
+        probe = f"/{secrets.token_hex(16)}"
+        server = Granian(
+            "almanac",
+            address=settings.host,
+            port=settings.port,
+            interface=Interfaces.ASGI,
+            workers=settings.workers,
+            websockets=False,
+            # HTTP/1 alone, unless asked for: where both are spoken, the first bytes are waited for without end.
+            http=HTTPModes.auto if settings.http2 else HTTPModes.http1,
+            http1_settings=_http1(_API_HEAD),
+            backpressure=_CONNECTIONS,
+            log_level=LogLevels.warning,
+            log_dictconfig=logs.standard(),
+            respawn_failed_workers=True,
+            workers_kill_timeout=_KILL_AFTER_SECONDS,
+        )
+        beside = [_SideProcess("operations", _serve_ops, settings, probe, os.getpid())]
         if settings.dashboard:
-            processes.append(SideProcess("dashboard", serve_dashboard, settings, folder, os.getpid(), ending))
+            beside.append(_SideProcess("dashboard", _serve_dashboard, settings, os.getpid()))
         if settings.verify_hours:
-            processes.append(SideProcess("verification", verify, settings, os.getpid()))
-        for one in processes:
-            held.enter_context(one.running())
-        _take_turns()
-        service = _Service(worker, ending)
-        for one in processes:
-            service.on_startup(one)
+            beside.append(_SideProcess("verification", _verify, settings, os.getpid()))
+        for process in beside:
+            held.callback(process.stop)
+            process.start()
+            server.on_startup(process.watch)
         with _logging_the_run(settings):
-            service.serve(target_loader=worker, wrap_loader=False)
+            server.serve(target_loader=functools.partial(_worker, settings, probe, os.getpid()), wrap_loader=False)
+
+
+def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
+    """Return the application of one worker, in its own process."""
+    from almanac.api.server.warming import Warming
+    from almanac.serving import api
+
+    _end_with(parent)
+    warming = Warming(lambda: app.warm())
+    app = api(settings, warming)
+    return _answering(app, probe, lambda: warming.holds_back)
+
+
+def _answering(app: ASGIApp, probe: str, is_warming: Callable[[], bool]) -> ASGIApp:
+    """Answer the operations listener at an address that no client can guess: 204, or 202 while requests had better wait."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("path") != probe:
+            await app(scope, receive, send)
+        else:
+            await send({"type": "http.response.start", "status": 202 if is_warming() else 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    return answer
+
+
+class _SideProcess:
+    """A process beside the workers, started anew if it ends before the service does, as Granian does with workers."""
+
+    def __init__(self, name: str, target: Callable[..., None], *arguments: object) -> None:
+        self._name, self._target, self._arguments = name, target, arguments
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start it, spawned: it needs nothing of this process."""
+        spawning = multiprocessing.get_context("spawn")
+        self._process = spawning.Process(target=self._target, args=self._arguments, name=self._name, daemon=True)
+        self._process.start()
+
+    def watch(self) -> None:
+        """Begin to watch it, in a thread."""
+        threading.Thread(target=self._watch, name=self._name, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            wait([self._process.sentinel])
+            if self._stopping.wait(_LOOK_SECONDS):
+                return
+            log.error("a process beside the workers ended and is started anew", process=self._name)
+            self.start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._stopping.set()
+        self._process.terminate()
+        self._process.join(_KILL_AFTER_SECONDS)
+        self._process.kill()
+        self._process.join()
+
+
+def _serve_ops(settings: Settings, probe: str, parent: int) -> None:
+    from almanac.serving import ops
+
+    _begin_beside(settings, parent)
+    _listen(ops(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD)
+
+
+def _serve_dashboard(settings: Settings, parent: int) -> None:
+    from almanac.serving import dashboard
+
+    _begin_beside(settings, parent)
+    _listen(dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD)
+
+
+def _verify(settings: Settings, parent: int) -> None:
+    """Go round the store, after everything else that runs on this machine. It writes nothing there, so it may end at any time."""
+    from almanac.pipeline.operate.patrol import Patrol
+
+    os.nice(19)
+    _begin_beside(settings, parent)
+    Patrol(settings, threading.Event()).run()
+
+
+def _begin_beside(settings: Settings, parent: int) -> None:
+    from almanac.api.server import logs
+
+    # The terminal's interrupt and hangup reach the whole group, and are for the parent, which ends us.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    logs.configure(settings.log_level)
+    logging.config.dictConfig(logs.standard())
+    _end_with(parent)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone, however that came about: politely first."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_SECONDS)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_KILL_AFTER_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=look, name="parent", daemon=True).start()
+
+
+def _listen(app: ASGIApp, host: str, port: int, head_bytes: int) -> None:
+    """Listen in this process until it is told to end."""
+    from granian.server.embed import Server
+
+    server = Server(
+        app,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        http=HTTPModes.http1,
+        http1_settings=_http1(head_bytes),
+        backpressure=_CONNECTIONS,
+        log_enabled=False,
+    )
+
+    async def listening() -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+        await server.serve()
+
+    asyncio.run(listening())
+    # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _http1(head_bytes: int) -> HTTP1Settings:
+    return HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS)
 
 
 @contextlib.contextmanager
 def _logging_the_run(settings: Settings) -> Iterator[None]:
-    """The first line of a run in the log, and the last one."""
+    """Log the first line of a run, and the last one."""
     began = time.monotonic()
     log.info(
         "service started",
@@ -179,7 +310,7 @@ def _note_place(settings: Settings) -> None:
 
 def _look_at_raw(settings: Settings) -> None:
     """
-    Raises OSError for a bucket that is not there, or not for us. One that cannot be reached is told only: what is served
+    Raise OSError for a bucket that is not there, or not for us. One that cannot be reached is only logged: what is served
     does not need it, and the verification waits for it.
     """
     from almanac.store.raw.blobs import blobs_at
@@ -190,196 +321,16 @@ def _look_at_raw(settings: Settings) -> None:
         log.warning("the raw store cannot be reached", reason=str(error))
 
 
-def _fit(settings: Settings, *, begun: bool = False) -> None:
-    """
-    What no look at a setting tells: whether this installation can do what it asks for. Raises SettingError and AccountError,
-    and what `missing_plans` raises where a service has `begun`.
-    """
+def _check_fit(settings: Settings) -> None:
+    """Check that this installation can do what its settings ask for. Raises SettingError and AccountError."""
     from almanac.serving import limiter, missing_plans, plans_told
 
-    if settings.redis_url is not None:
-        limiter(settings, None)
-    missing = missing_plans(settings, begun=begun)
+    if settings.workers > 1 and settings.redis_url is None:
+        raise config.SettingError(
+            f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only: set"
+            " ALMANAC_REDIS_URL, or serve with one"
+        )
+    limiter(settings).close()
+    missing = missing_plans(settings)
     if missing:
         raise config.SettingError(plans_told(missing))
-
-
-class _Service(Granian):
-    """
-    The interface's listener and its workers. SIGHUP replaces them one by one, if the settings are good. On SIGTERM all go on for
-    a while, and say that they will not for long.
-    """
-
-    def __init__(self, worker: _Worker, ending: Ending) -> None:
-        from almanac.api.server import logs
-
-        settings = worker.settings
-        super().__init__(
-            "almanac",
-            address=settings.host,
-            port=settings.port,
-            interface=Interfaces.ASGI,
-            workers=settings.workers,
-            websockets=False,
-            http=_http(settings),
-            http1_settings=listening.settings(REQUEST_HEAD),
-            backlog=listening.BACKLOG,
-            backpressure=listening.connections(),
-            log_level=LogLevels.warning,
-            log_dictconfig=logs.standard(),
-            respawn_failed_workers=True,
-            respawn_interval=_OVERLAP_SECONDS,
-            workers_kill_timeout=KILL_AFTER_SECONDS,
-        )
-        self._worker, self._ending = worker, ending
-        self._process = os.getpid()
-        #: Whether workers are replaced that still answer.
-        self._reloading = False
-
-    def _respawn_workers(self, workers: list[int], spawn_target: Any, target_loader: Any, delay: float = 0) -> None:
-        """
-        Replace workers: with a delay at a reload, without where they died. One that others stand in for is warm before it
-        listens; one that is alone answers at once what needs no warmth.
-        """
-        self._reloading = delay > 0
-        others = any(one.inner.is_alive() for one in self.wrks if one.idx not in workers)
-        self._worker.warm_first = self._reloading or others
-        try:
-            super()._respawn_workers(workers, spawn_target, target_loader, delay)
-        finally:
-            self._reloading = self._worker.warm_first = False
-
-    def _spawn_worker(self, *args: Any, **kwargs: Any) -> Any:
-        """At a reload one whose `start` returns when it is about to listen: the library ends the old one some time after."""
-        made: Any = super()._spawn_worker(*args, **kwargs)
-        if self._reloading:
-            made.start = functools.partial(self._begin, made.start)
-        return made
-
-    def _begin(self, start: Callable[[], None]) -> None:
-        ours, theirs = multiprocessing.Pipe(duplex=False)
-        with ours, theirs:
-            self._worker.begins = theirs
-            start()
-            self._worker.begins = None
-            theirs.close()  # so that the end of the worker is heard too
-            until = time.monotonic() + _BEGIN_SECONDS
-            while not ours.poll(0.1) and not self.interrupt_signal and time.monotonic() < until:
-                pass
-
-    def signal_handler_interrupt(self, *args: Any, **kwargs: Any) -> None:
-        """On SIGTERM and SIGINT: the end, after a while in which whoever shares requests out can learn of it; the second time at once."""
-        number, seconds = args[0] if args else signal.SIGTERM, self._worker.settings.drain_seconds
-        ours = os.getpid() == self._process  # a worker that is just begun has this handler too
-        if ours and seconds and not self._ending() and not wants_no_wait(number):
-            self._ending.say()
-            log.info("the service ends", seconds=seconds)
-            end = threading.Timer(seconds, super().signal_handler_interrupt)
-            end.daemon = True
-            end.start()
-            return
-        if ours:
-            self._ending.say()
-        super().signal_handler_interrupt(*args, **kwargs)  # type: ignore[no-untyped-call]  # the library has no types here
-
-    def signal_handler_reload(self, *args: Any, **kwargs: Any) -> None:
-        """On SIGHUP. Workers of settings that cannot be used would not start, and the service would end with them."""
-        from almanac.store.accounts.accounts import AccountError
-        from almanac.store.engine.errors import UnavailableError
-
-        if self._ending():
-            return
-        try:
-            self._worker.settings = _read_again(self._worker.settings)
-        except (config.SettingError, AccountError, UnavailableError, OSError) as error:
-            log.error("the settings stay as they were", reason=str(error))  # noqa: TRY400  (its stack says no more)
-            return
-        log.info("new settings, workers are replaced one by one", settings=config.list_settings())
-        super().signal_handler_reload(*args, **kwargs)  # type: ignore[no-untyped-call]  # the library has no types here
-
-
-def _read_again(held: Settings) -> Settings:
-    """The settings as they are now, but for what holds until the service ends. Raises what `config.load` and `_fit` raise."""
-    from almanac.catalog.load import source_ids
-
-    fixed = {name: getattr(held, name) for name in _FIXED}
-    fresh = msgspec.structs.replace(config.load(sources=source_ids), **fixed)
-    _fit(fresh, begun=True)
-    return fresh
-
-
-class _Worker:
-    """What a new worker runs, with the settings that were last found good: it reads none itself."""
-
-    def __init__(self, settings: Settings, metrics: Path, ending: Ending) -> None:
-        self.settings = settings
-        self._ending = ending
-        #: Whether others answer while it begins; and where it says that it is about to, if somebody waits for that.
-        self.warm_first = False
-        self.begins: Connection | None = None
-        self._metrics = metrics
-        #: Where a worker answers the operations listener, and nobody else: no client can guess it.
-        self.path = f"/{secrets.token_hex(16)}"
-        self._parent = os.getpid()
-
-    def __call__(self) -> ASGIApp:
-        """The application, in the worker's own process."""
-        reserve_metrics(self._metrics)
-        from almanac.api.server.warming import Warming
-        from almanac.serving import api, ready
-
-        threading.Thread(target=end_with, args=(self._parent,), name="parent", daemon=True).start()
-        warming = Warming(lambda: ready(app))
-        app = api(self.settings, warming, self._begun if self.warm_first else None)
-        answering = announcing(_answering(app, self.path, lambda: warming.holds_back), self._ending)
-        door = listening.BoundedApplication(answering, self.settings.port, listening.connections())
-        door.watch()
-        return door
-
-    def _begun(self) -> None:
-        if self.begins is not None:
-            with contextlib.suppress(OSError):  # nobody waits for it any more
-                self.begins.send_bytes(b"begun")
-
-
-def _answering(app: ASGIApp, path: str, warming: Callable[[], bool]) -> ASGIApp:
-    """The application, which says at one address which process it runs in: with 202 while that had better get no requests yet."""
-    number = str(os.getpid()).encode()
-    headers = [(b"content-length", b"%d" % len(number))]
-
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope.get("path") != path:
-            await app(scope, receive, send)
-        else:
-            await send({"type": "http.response.start", "status": 202 if warming() else 200, "headers": headers})
-            await send({"type": "http.response.body", "body": number})
-
-    return answer
-
-
-def _http(settings: Settings) -> HTTPModes:
-    """HTTP/1 alone, unless asked for: where both are spoken, the first bytes are waited for without end."""
-    return HTTPModes.auto if settings.http2 else HTTPModes.http1
-
-
-def _take_turns() -> None:
-    """
-    Have the threads of this process and its children wait for their turn on a core, where the system knows of such
-    (Linux: SCHED_BATCH), unless the operator has set a policy of their own.
-
-    A worker reads and writes its sockets in one thread and answers in another. On a busy core each woke the other
-    several times an answer and threw it off the core at once: a seventh of the work of a page. With an idle core, or one
-    that another program keeps busy, answers come as fast as before (docs/performance.md).
-    """
-    if sys.platform == "linux" and os.sched_getscheduler(0) == os.SCHED_OTHER:
-        with contextlib.suppress(OSError):  # a sandbox may forbid it: then all goes on as it was
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-
-
-def _metrics_folder(settings: Settings) -> Path:
-    """An empty folder for the workers' counters: those of an earlier run would be added up with ours."""
-    folder = settings.home.resolve() / "run" / "metrics"
-    shutil.rmtree(folder, ignore_errors=True)
-    with contextlib.suppress(OSError):  # a full disk: the workers say so, and serve
-        folder.mkdir(mode=0o700, parents=True)
-    return folder

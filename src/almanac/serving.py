@@ -6,43 +6,31 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
-from almanac.domain.memory import reuse, settle
 from almanac.repeating import Every
 from almanac.store.engine.patience import Patience, patiently
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from collections.abc import Callable, Iterator
 
     from starlette.applications import Starlette
 
-    from almanac.api.contract.ports import KeyStore
     from almanac.api.server.app import App
     from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
-    from almanac.api.use.seen import Seen
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
-    from almanac.ops import Answering
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.observations.reading.reader import Reader, View
-    from almanac.store.observations.reading.replicas import Replicas
+    from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.serving")
 
-#: How long a thread may keep the interpreter from another that wants it. Each statement of the event loop gives it away for
-#: a moment; with the five milliseconds that Python allows, a page beside two heavy requests waited for them many times.
-_SWITCH_SECONDS = 0.0005
 #: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
 _NOTICE_SECONDS = 0.5
 #: How long the line and the counts of an answer may wait to be written with others.
@@ -52,25 +40,25 @@ _FLUSH_SECONDS = 60.0
 #: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
 _USAGE_SECONDS = 3.0
 
+#: How long a probe waits for the store.
+_PROBE_SECONDS = 1.0
 #: How long a worker that starts waits for the server of its accounts, and how long what is written now and then may take.
 _OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
-#: How long is waited at a start or a reload to learn which plans accounts are on.
+#: How long is waited at a start to learn which plans accounts are on.
 _PLANS_SECONDS = 10.0
 
 
-def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], None] | None = None) -> App:
+def api(settings: Settings, warming: Warming | None = None) -> App:
     """
-    The HTTP interface of one worker.
+    Return the HTTP interface of one worker.
 
     `warming` makes it warm when it starts: what needs nothing of that is answered meanwhile, what does waits for it.
-    `begun`: given where others answer meanwhile: the worker is then warm before it takes a request, and says so by it.
     """
     from almanac.api.interface import endpoints
     from almanac.api.server import logs
     from almanac.api.server.app import App
     from almanac.api.server.journal import Journal
     from almanac.api.use import metrics
-    from almanac.api.use.slots import Slots
     from almanac.api.use.usage import Tally
     from almanac.catalog.load import shipped
     from almanac.pipeline.explain.companies import explain_company
@@ -79,111 +67,43 @@ def api(settings: Settings, warming: Warming | None = None, begun: Callable[[], 
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import UnavailableError
     from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
     from almanac.store.usage.counts import UsageFile
 
     logs.configure(settings.log_level)
-    sys.setswitchinterval(_SWITCH_SECONDS)
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     with patiently(Patience(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
-        keys, begin, end = _keys(accounts, settings)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
-    readers = _readers(settings, at_turn)
-    limits = limiter(settings, lambda shared: metrics.LIMITER_FALLBACKS.labels(shared).inc())
-    slots = Slots(settings.heavy_requests, run_folder(settings) / "heavy")
+    reader = Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
+    limits = limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
     return App(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
-        keys,
+        accounts,
         limits,
-        readers.view,
+        reader.view,
         settings,
         clock=settings.clock,
         unavailable=(UnavailableError,),
-        slots=slots,
-        seen=seen(settings),
         journal=journal,
         warming=warming,
         on_startup=[
             flusher.start,
             counting.start,
-            *begin,
             *([] if warming is None else [warming.start]),
-            *([] if warming is None or begun is None else [warming.wait, begun]),
         ],
         on_shutdown=[
-            *end,
             flusher.stop,
             accounts.close,
             journal.flush,
             counting.stop,
             usage.close,
             limits.close,
-            slots.close,
         ],
     )
-
-
-_Hooks = list["Callable[[], None]"]
-
-
-def _keys(accounts: Accounts, settings: Settings) -> tuple[KeyStore, _Hooks, _Hooks]:
-    """What verifies keys, and what is to be done for it at the start and at the end: a server may not answer, and nobody waits for it."""
-    from almanac.store.accounts.watched import WatchedKeys
-    from almanac.store.engine.opening import Server, place
-
-    primary = place(settings.accounts_place)
-    if not isinstance(primary, Server):
-        return accounts, [], []
-
-    def tell(reason: str | None) -> None:
-        if reason is None:
-            log.info("the accounts can be read again")
-        else:
-            log.error("the accounts cannot be read", reason=reason, held_seconds=settings.keys_held_seconds)
-
-    replicas = [Server(url) for url in settings.database_read_urls]
-    keys = WatchedKeys(accounts, primary, replicas, held_seconds=settings.keys_held_seconds, tell=tell)
-    looking = Every(_NOTICE_SECONDS, keys.look, "what changed of keys")
-    return keys, [looking.start], [looking.stop, keys.close]
-
-
-def reading(settings: Settings) -> Callable[..., AbstractContextManager[View]]:
-    """What opens one state of the data: of the one database, or of whichever replica is far enough."""
-    return _readers(settings).view
-
-
-def _readers(
-    settings: Settings, at_turn: Callable[[Callable[[], object]], bool] = lambda _: False
-) -> Reader | Replicas:
-    """What reads the one database, or whichever replica is far enough. `at_turn`: see `Reader`."""
-    from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
-    from almanac.store.observations.reading.replicas import BEGIN_SECONDS, Replicas
-
-    if not settings.database_read_urls:
-        return Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
-
-    def tell(name: str, reason: str | None) -> None:
-        if reason is None:
-            log.info("a database is read again", database=name)
-        else:
-            log.warning("a database is left out", database=name, reason=reason)
-
-    primary, *replicas = (
-        Reader(place(at), at_turn=at_turn, begin_seconds=BEGIN_SECONDS, most_sorted=settings.sort_rows)
-        for at in (settings.data_place, *settings.database_read_urls)
-    )
-    return Replicas(primary, replicas, tell=tell)
-
-
-def seen(settings: Settings) -> Seen | None:
-    """What all workers of the host know of what accounts were answered from; None where no database lags behind another."""
-    from almanac.api.use.seen import Seen
-
-    return Seen(run_folder(settings) / "seen") if settings.database_read_urls else None
 
 
 def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
@@ -195,10 +115,12 @@ def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
     from almanac.pipeline.explain.macro import Explainer
     from almanac.pipeline.explain.scores import explain_scores
     from almanac.pipeline.ingest.first_load import loads_at
+    from almanac.store.engine.opening import place
+    from almanac.store.observations.reading.reader import Reader
 
     declared = endpoints(Explainer(shipped(), explain_company), explain_scores)
-    opened = reading(settings)
-    return InProcessApi(declared, cursor_secret, opened, settings, clock=settings.clock, loads=loads_at)
+    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
+    return InProcessApi(declared, cursor_secret, reader.view, settings, clock=settings.clock, loads=loads_at)
 
 
 def dashboard(settings: Settings) -> Dashboard:
@@ -210,9 +132,8 @@ def dashboard(settings: Settings) -> Dashboard:
     from almanac.dashboard.statics import Statics
     from almanac.mail import Mail
     from almanac.store.accounts.accounts import Accounts
-    from almanac.store.accounts.lent_sessions import LentSessions
     from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import Server, place
+    from almanac.store.engine.opening import place
     from almanac.store.usage.counts import UsageFile
     from almanac.store.usage.reports import UsageReports
 
@@ -221,30 +142,21 @@ def dashboard(settings: Settings) -> Dashboard:
     letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
     in_process = in_process_api(settings, accounts.secret("cursor"))
     statics = Statics()
-    limits = limiter(settings, None)
-    replicas = [Server(url) for url in settings.database_read_urls]
-    sessions = LentSessions(accounts, replicas, held_seconds=settings.keys_held_seconds) if replicas else None
+    limits = limiter(settings)
     made = Dashboard(
         pages(),
         in_process,
-        People(accounts, UsageReports(usage), limits, letters, sessions=sessions),
+        People(accounts, UsageReports(usage), letters),
         accounts.secret("form"),
         templates(settings, statics),
         statics,
         settings,
         unavailable=(UnavailableError,),
         limits=limits,
-        on_startup=[lambda: threading.Thread(target=ready, args=(made,), name="warming", daemon=True).start()],
+        on_startup=[lambda: threading.Thread(target=made.warm, name="warming", daemon=True).start()],
         on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
     )
     return made
-
-
-def ready(app: App | Dashboard) -> None:
-    """Have an application make what its first requests would wait for, and leave that out of the search for cycles. Memory is reused."""
-    reuse()
-    app.warm()
-    settle()
 
 
 def at_turn(action: Callable[[], object]) -> bool:
@@ -257,50 +169,34 @@ def at_turn(action: Callable[[], object]) -> bool:
     return True
 
 
-def run_folder(settings: Settings) -> Path:
-    """Where the processes of one service keep what they share."""
-    folder = settings.home / "run"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
-def limiter(settings: Settings, on_fallback: Callable[[str], None] | None) -> Limiter:
+def limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: None) -> Limiter:
     """
-    One count for all workers: of this host, or through Redis of all hosts.
+    Return what counts requests: in Redis if there is one, else in this process. Raises SettingError.
 
-    `on_fallback` is told what did not do, `redis` or `file`, each time that counters of less stand in for it.
+    `on_fallback` gets the name of the error each time that a process has to count for itself because Redis fails.
     """
-    from almanac.api.use.limits import RedisLimiter, SharedLimiter
+    from almanac.api.use.limits import MemoryLimiter, RedisLimiter
 
-    told = on_fallback or (lambda _: None)
-    shared = SharedLimiter(run_folder(settings) / "limits", lambda _: told("file"))
-    if settings.redis_url is None:
-        return shared
-    return RedisLimiter(settings.redis_url, shared, lambda _: told("redis"))
+    return MemoryLimiter() if settings.redis_url is None else RedisLimiter(settings.redis_url, on_fallback)
 
 
-def missing_plans(settings: Settings, *, begun: bool = False) -> list[str]:
+def missing_plans(settings: Settings) -> list[str]:
     """
-    Plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
+    Return the plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
 
-    None where the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
-    `begun`: it runs already, and had better be left as it is then: raises UnavailableError where a server does not answer,
-    which no new worker could do without.
+    Return none if the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
     """
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import StoppedError, UnavailableError
-    from almanac.store.engine.opening import Server, place
+    from almanac.store.engine.opening import place
 
-    at = place(settings.accounts_place)
     try:
         with (
             patiently(Patience(_PLANS_SECONDS)),
-            contextlib.closing(Accounts(at, settings.secret)) as accounts,
+            contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts,
         ):
-            return sorted({one.plan for one in accounts.list_accounts()} - set(settings.plans))
+            return sorted({account.plan for account in accounts.list_accounts()} - set(settings.plans))
     except (UnavailableError, StoppedError, OSError) as error:
-        if begun and isinstance(at, Server):
-            raise UnavailableError(f"the accounts cannot be read ({error})") from None
         log.warning("whether all accounts have a plan is not known", reason=str(error))
         return []
 
@@ -313,40 +209,33 @@ def plans_told(missing: list[str]) -> str:
     )
 
 
-def ops(
-    settings: Settings,
-    metrics_folder: Path | None,
-    answering: Callable[[], Answering] | None = None,
-    parent: int | None = None,
-    ending: Callable[[], bool] = lambda: False,
-) -> Starlette:
-    """
-    The operations listener's application, for the service whose parent has this process number.
-
-    `answering` counts the workers that answer, `ending` says whether it was told to end, see `almanac.ops`.
-    """
+def ops(settings: Settings, probe: str | None = None) -> Starlette:
+    """Return the operations listener's application. `probe`: the path at which a worker answers it (`almanac.hosting`)."""
     from almanac import ops as module
-    from almanac.databases import Databases
     from almanac.gauges import HostGauges, StoreGauges
-    from almanac.looks import Held
     from almanac.pipeline.operate import rounds
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
 
-    file = settings.data_file is not None
-    readers = [Reader(place(at)) for at in (settings.data_place, *settings.database_read_urls)]
-    # Opened anew for each probe: what is in memory would hide a file that was damaged in place.
-    databases = Databases(readers, close_each=file)
-    reading = _readers(settings)
+    reader = Reader(place(settings.data_place))
+
+    @contextlib.contextmanager
+    def view(seconds: float) -> Iterator[View]:
+        """Open the store anew: what is in memory would hide a file that was damaged in place."""
+        try:
+            with patiently(Patience(seconds)), reader.view() as opened:
+                yield opened
+        finally:
+            reader.close()
+
+    def version() -> int:
+        with view(_PROBE_SECONDS) as opened:
+            return opened.version
 
     def unread() -> Counter[tuple[str, str]]:
-        try:
-            with patiently(Patience(_WRITE_SECONDS)), reading.view() as view:
-                return Counter((row.source, row.kind) for row in payloads.unread(view))
-        finally:
-            if file:
-                reading.close()
+        with view(_WRITE_SECONDS) as opened:
+            return Counter((row.source, row.kind) for row in payloads.unread(opened))
 
     def verified() -> module.Verified | None:
         if not settings.verify_hours:
@@ -359,20 +248,11 @@ def ops(
             took=None if last is None or last.completed is None else last.completed - last.started,
         )
 
-    beside = [
-        Held(databases),
-        Held(StoreGauges(_readers(settings).view, settings.clock)),
-        Held(
-            HostGauges(settings, os.getpid() if parent is None else parent, answering and (lambda: answering().workers))
-        ),
-    ]
     return module.create(
-        databases.look,
-        answering=answering,
+        version,
+        worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
         unread=unread,
         verified=verified,
-        beside=beside,
-        databases=databases.seen if settings.database_read_urls else None,
-        ending=ending,
-        multiprocess_dir=metrics_folder,
+        beside=[StoreGauges(view, settings.clock), HostGauges(settings)],
+        multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
     )

@@ -400,7 +400,7 @@ def test_score_detail_comes_from_the_formulas(many):
 
     before = service.app
     service.app = App(
-        endpoints(Explainer(CATALOG), explain), service.accounts, limiter(service.settings, None), service.reader.view, service.settings,
+        endpoints(Explainer(CATALOG), explain), service.accounts, limiter(service.settings), service.reader.view, service.settings,
         clock=service.settings.clock, walltime=lambda: service.real_now,
     )  # fmt: skip
     words = {0: "ok", WARNED: "warning", FAILED: "failed"}

@@ -41,7 +41,7 @@ def measured(server):
     """The metrics, once all of them were measured: until then a scrape shows what is known, and waits for nothing."""
     for _ in range(60):
         text = httpx2.get(f"{server.ops}/metrics", timeout=30).text
-        if all(name in text for name in ("almanac_workers ", "almanac_source_health", "almanac_database_readable")):
+        if all(name in text for name in ("almanac_workers ", "almanac_source_health")):
             break
         time.sleep(0.5)
     return text
@@ -107,14 +107,10 @@ def test_the_figures_of_a_service_are_those_of_its_store(scrape):
     assert of("almanac_source_newest_period_timestamp_seconds", source=SOURCE) == end_of_7_january
     assert f'almanac_source_last_success_timestamp_seconds{{source="{SOURCE}"}}' in found
     assert 'almanac_source_last_success_timestamp_seconds{source="snb"}' not in found
-    assert (of("almanac_workers"), of("almanac_workers_answering")) == (1, 1)
+    assert of("almanac_workers") == 1
     assert of("almanac_database_bytes", database="data") > 100_000
     assert of("almanac_database_log_bytes", database="data") >= 0
     assert 0 < of("almanac_disk_free_bytes", folder="home") < of("almanac_disk_bytes", folder="home")
-    assert {role: of("almanac_processes", role=role) for role in ("parent", "worker", "operations", "dashboard")} == {
-        "parent": 1, "worker": 1, "operations": 1, "dashboard": 1,
-    }  # fmt: skip
-    assert of("almanac_process_resident_memory_bytes", role="worker") > 10_000_000
     assert [name for name in found if name.startswith("almanac_build_info") and f'schema="{SCHEMA}"' in name] != []
     assert of("almanac_faults_total", kind="internal") == of("almanac_faults_total", kind="storage") == 0
     assert of("almanac_authentication_failures_total", reason="missing") >= 1

@@ -11,11 +11,11 @@ import sys
 
 import pytest
 
+from almanac import hosting
 from almanac.__main__ import main
 from almanac.commands.shared import UNFIT
 from almanac.config import Http
 from almanac.domain.cadence import Cadence
-from almanac.side_processes import KILL_AFTER_SECONDS
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
 from tests.support.paths import ROOT
@@ -106,12 +106,11 @@ def test_every_unit_runs_as_the_user_with_the_settings():
         assert found["EnvironmentFile"] == "-/etc/almanac/environment"
 
 
-def test_the_unit_of_the_service_reloads_by_sighup_and_waits_for_its_workers():
+def test_the_unit_of_the_service_waits_for_its_workers():
     found = service("almanac")
     started, given = well_formed(shlex.split(found["ExecStart"]))
     assert (started.name, set(given.values()) - {None, False}) == ("serve", set())
-    assert found["ExecReload"].split()[1:] == ["-HUP", "$MAINPID"]
-    assert int(found["TimeoutStopSec"]) > 2 * KILL_AFTER_SECONDS
+    assert int(found["TimeoutStopSec"]) > 2 * hosting._KILL_AFTER_SECONDS
 
 
 @pytest.mark.parametrize("name", ["almanac", "almanac-worker"])
@@ -175,7 +174,7 @@ def test_the_settings_of_the_example_are_settings(tmp_path, monkeypatch):
     parser.optionxform = str
     parser.read_string("[all]\n" + "\n".join(lines))
     given = {name: value.strip("'") or "x" for name, value in parser["all"].items()}
-    assert len(given) == 5
+    assert len(given) == 6
     assert all(value[0] == value[-1] == "'" for value in parser["all"].values())
     from almanac.catalog.load import source_ids
     from almanac.config import load
@@ -219,7 +218,7 @@ def test_the_operators_command_reads_the_file(operators, tmp_path):
 
 def test_the_operators_command_reads_the_file_that_is_shipped(operators):
     told, _ = operators((ROOT / "deploy/environment").read_text("utf-8"))
-    assert told == {"ALMANAC_WORKERS": "2", "ALMANAC_TRUSTED_PROXIES": "127.0.0.1"}
+    assert told == {"ALMANAC_TRUSTED_PROXIES": "127.0.0.1"}
 
 
 @pytest.mark.parametrize(

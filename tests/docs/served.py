@@ -117,7 +117,7 @@ def served(home: Path) -> Iterator[Service]:
         return App(
             endpoints(Explainer(catalog, explain_company), explain_scores),
             accounts,
-            serving.limiter(settings, None),
+            serving.limiter(settings),
             view,
             settings,
             clock=settings.clock,

@@ -1,10 +1,7 @@
-"""Pausing the search for cycles, and memory that is used again."""
+"""Pausing the search for cycles."""
 
-import ctypes
 import gc
 import multiprocessing
-import subprocess
-import sys
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -77,29 +74,3 @@ def test_a_load_is_such_a_process(words, tmp_path, monkeypatch):
     assert len(seen) == 1
     assert seen[0] > 100 * before
     assert gc.get_threshold()[0] == before
-
-
-#: Pages that the system has to bring while blocks as large as a body are made and let go of a hundred times.
-BROUGHT = """
-import resource
-from almanac import serving
-
-class App:
-    warm = staticmethod(lambda: None)
-
-{}
-before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(100):
-    [bytes(500_000) for _ in range(4)]
-print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-@pytest.mark.skipif(not hasattr(ctypes.CDLL(None), "mallopt"), reason="the C library is not glibc")
-def test_a_worker_uses_memory_again_that_it_has_let_go_of():
-    def brought(words):
-        done = subprocess.run([sys.executable, "-c", BROUGHT.format(words)], capture_output=True, text=True, check=True)
-        return int(done.stdout)
-
-    assert brought("") > 5_000
-    assert brought("serving.ready(App())") < 500

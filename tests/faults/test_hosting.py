@@ -1,4 +1,4 @@
-"""The processes of a running service: two of them, killed ones, stopped ones, a mistake in the settings, silent clients."""
+"""The processes of a running service: two of them, killed ones, stopped ones, silent clients."""
 
 import contextlib
 import json
@@ -124,38 +124,32 @@ def test_addresses_of_others_and_names_are_refused_in_a_sentence(home):
     assert "'localhost' is not an address, like 127.0.0.1 or ::" in done.stderr
 
 
-def test_a_plan_that_is_missing_is_told_at_the_start_and_at_a_hangup(home, tmp_path):
+def test_several_workers_without_redis_are_refused_in_a_sentence(home):
+    told = "ALMANAC_WORKERS or --workers: 2 processes count the requests of an account together in Redis only: set ALMANAC_REDIS_URL"
+    line = refused(home, "--workers", "2", "--port", free_port(), "--ops-port", free_port())
+    assert line == f"Error: {told}, or serve with one"
+
+
+def test_a_plan_that_is_missing_is_told_at_the_start(home):
     """An account on a plan that the settings no longer have would be refused at every request."""
-    log = tmp_path / "log"
     for number, plan in enumerate(("team", "school", "free")):
         more = {f"PLANS__{plan.upper()}__REQUESTS_PER_MINUTE": "5"}
         run(home, "accounts", "create", f"{number}@example.org", "--plan", plan, **more)
     line = refused(home, "--port", free_port(), "--ops-port", free_port())
     told = "accounts are on plans that are not in the settings: school, team (`almanac accounts list` says which)"
     assert line.startswith(f"Error: {told}; add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each")
-    both = "[plans.team]\nrequests_per_minute = 5\n[plans.school]\nrequests_per_minute = 5\n"
-    (home / "almanac.toml").write_text(both)
-    with serving(home, log, LOG_LEVEL="error") as server:
-        (home / "almanac.toml").write_text(both.partition("[plans.school]")[0])
-        server.process.send_signal(signal.SIGHUP)
-        until(log.read_text)
-        said = json.loads(log.read_text().splitlines()[0])
-        assert said["event"] == "the settings stay as they were"
-        assert "not in the settings: school (" in said["reason"]
-        assert server.process.poll() is None
 
 
 def test_workers_end_with_a_killed_parent_and_the_next_server_starts(home):
     with serving(home, WORKERS="2") as server:
-        until(lambda: httpx2.get(f"{server.ops}/readyz").json().get("workers") == 2)
+        until(lambda: len(workers(server)) == 2)
         ours = workers(server)
-        assert len(ours) == 2
         os.kill(server.process.pid, signal.SIGKILL)
         server.process.wait(PATIENCE)
         # At once: it waits for the orphans, and does not start beside them.
         with serving(home) as next_one:
             assert [number for number in ours if not gone(number)] == []
-            assert httpx2.get(f"{next_one.ops}/readyz").json()["workers"] == 1
+            until(lambda: ready(next_one))
 
 
 @pytest.mark.slow
@@ -180,31 +174,55 @@ def test_ready_means_that_a_request_is_answered(home):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [1, 3])
-def test_a_stopped_worker_is_not_ready_until_it_goes_on(home, count):
-    with serving(home, WORKERS=str(count)) as server:
-
-        def asked():
-            return httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE)
-
-        until(lambda: asked().json().get("workers") == count)
+def test_a_stopped_worker_is_not_ready_until_it_goes_on(home):
+    with serving(home) as server:
+        until(lambda: ready(server))
         time.sleep(0.5)  # what was asked to see whether it is up is counted a little later
         before = httpx2.get(f"{server.ops}/metrics").text
-        one = workers(server)[0]
-        os.kill(one, signal.SIGSTOP)
+        (worker,) = workers(server)
+        os.kill(worker, signal.SIGSTOP)
         try:
-            until(lambda: asked().status_code == 503)  # what was seen a moment ago is as good as new, for three seconds
-            answer = asked()
-            assert (answer.status_code, answer.json()) == (503, {"ready": False, "reason": "a worker does not answer"})
+            answer = httpx2.get(f"{server.ops}/readyz", timeout=PATIENCE)
+            assert (answer.status_code, answer.json()) == (503, {"ready": False, "reason": "no worker answers"})
             assert httpx2.get(f"{server.ops}/healthz").status_code == 200
         finally:
-            os.kill(one, signal.SIGCONT)
-        until(lambda: asked().json().get("workers") == count)
+            os.kill(worker, signal.SIGCONT)
+        until(lambda: ready(server))
         time.sleep(0.5)
         # Probes are no requests: nothing of them is counted.
         assert lines(before, "almanac_requests_total") == lines(
             httpx2.get(f"{server.ops}/metrics").text, "almanac_requests_total"
         )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_killed_worker_is_replaced(home, count):
+    with serving(home, WORKERS=str(count)) as server:
+        until(lambda: len(workers(server)) == count)
+        before = workers(server)
+        os.kill(before[0], signal.SIGKILL)
+        until(lambda: before[0] not in workers(server) and len(workers(server)) == count)
+        until(lambda: ready(server))
+        assert httpx2.get(f"{server.base}/coverage").status_code == 401
+        assert server.process.poll() is None
+
+
+@pytest.mark.slow
+def test_a_request_in_hand_is_answered_when_the_end_comes(home):
+    """And the processes beside the workers end with them."""
+    with serving(home) as server:
+        until(lambda: ready(server))
+        beside = children(server, spawned=True)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as one:
+            one.sendall(b"GET /coverage HTTP/1.1\r\nhost: x\r\n")
+            time.sleep(0.3)
+            os.kill(server.process.pid, signal.SIGTERM)
+            time.sleep(0.3)
+            one.sendall(b"\r\n")
+            assert one.recv(65_536).startswith(b"HTTP/1.1 401 ")
+        assert server.process.wait(PATIENCE) == 0
+        assert [number for number in beside if not gone(number)] == []
 
 
 def lines(text, name):
@@ -238,40 +256,6 @@ def test_the_operations_listener_comes_back(home):
         until(lambda: not back())
         until(back)
         assert httpx2.get(f"{server.base}/coverage").status_code == 401
-
-
-@pytest.mark.slow
-def test_a_mistake_in_the_settings_leaves_the_old_ones_and_the_service(home, tmp_path):
-    """And good ones are taken over, one worker after the other; where it listens stays."""
-    log = tmp_path / "log"
-    run(home, "accounts", "create", "a@example.org", "--plan", "free")
-    key = run(home, "keys", "create", "--account", "a@example.org").stdout.strip()
-
-    def limit():
-        return httpx2.get(f"{server.base}/coverage", headers={"x-api-key": key}).headers["x-ratelimit-limit"]
-
-    def said():
-        return [json.loads(line) for line in log.read_text().splitlines()]
-
-    with serving(home, log, LOG_LEVEL="error") as server:
-        (before,) = workers(server)
-        assert limit() == "100"
-        (home / "almanac.toml").write_text("workers = 0\nport = 1\n[plans.free]\nrequests_per_minute = -1\n")
-        server.process.send_signal(signal.SIGHUP)
-        until(said)
-        assert (said()[0]["event"], said()[0]["reason"].splitlines()[0]) == (
-            "the settings stay as they were", "2 settings cannot be used:"
-        )  # fmt: skip
-        # A worker that is replaced for another reason goes by the old ones too.
-        os.kill(before, signal.SIGKILL)
-        until(lambda: workers(server) not in ([], [before]))
-        until(lambda: ready(server))
-        assert limit() == "100"
-        (home / "almanac.toml").write_text("port = 1\n[plans.free]\nrequests_per_minute = 77\n")
-        time.sleep(1)
-        server.process.send_signal(signal.SIGHUP)
-        until(lambda: limit() == "77")
-        assert server.process.poll() is None
 
 
 def ready(server):

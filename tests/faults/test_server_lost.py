@@ -2,6 +2,9 @@
 
 import contextlib
 import shutil
+import time
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import urlsplit, urlunsplit
 
 import httpx2
 import pytest
@@ -9,7 +12,8 @@ import pytest
 from almanac.store.engine.postgres.database import DATA_AREA
 from tests.support import postgres
 from tests.support.processes import ingest, run
-from tests.support.servers import serving
+from tests.support.servers import serving, until_ready
+from tests.support.stalling import way_to
 
 from .mirrors import TREASURY_SOURCE
 
@@ -108,6 +112,46 @@ def test_a_server_outlives_its_database(home, database, more):
         assert {answer.status_code for answer in answers} <= {200, 503}
         assert answers[-1].json()["data"] == good
         assert one.process.poll() is None
+
+
+def test_while_a_database_hangs_each_wait_ends(home, more):
+    run(home, "accounts", "create", "a@example.org", "--plan", "enterprise", **more)
+    key = run(home, "keys", "create", "--account", "a@example.org", **more).stdout.split()[-1]
+    with way_to(more["DATABASE_URL"]) as (way, by_way), serving(home, DATABASE_URL=by_way, REQUEST_SECONDS="2") as one:
+        headers = {"x-api-key": key}
+
+        def ask(limit):
+            return httpx2.get(f"{one.base}{PATH}&limit={limit}", headers=headers, timeout=60)
+
+        until_ready(one)
+        assert ask(50).status_code == 200
+        way.stall()
+        try:
+            # More than a worker has threads: each has its end, whatever those before it wait for.
+            with ThreadPoolExecutor(12) as clients:
+                begun = time.monotonic()
+                waiting = [clients.submit(ask, 60 + number) for number in range(12)]
+                # Meanwhile the event loop answers whoever needs no database.
+                assert [httpx2.get(f"{one.base}/coverage", timeout=60).status_code for _ in range(3)] == [401] * 3
+                answers = [found.result() for found in waiting]
+            assert {answer.status_code for answer in answers} == {503}
+            assert all(int(answer.headers["retry-after"]) >= 1 for answer in answers)
+            assert time.monotonic() - begun < 20  # one after the other they would have taken longer
+            assert httpx2.get(f"{one.ops}/readyz", timeout=60).status_code == 503
+        finally:
+            way.go_on()
+        until_ready(one)
+        assert ask(50).status_code == 200
+
+
+def test_an_address_with_several_hosts_is_served_by_the_one_that_is_there(home, more):
+    url = urlsplit(more["DATABASE_URL"])
+    at = url.netloc.rpartition("@")
+    several = urlunsplit(
+        url._replace(netloc=f"{at[0]}{at[1]}127.0.0.1:1,{at[2]}", query="target_session_attrs=read-write")
+    )
+    with serving(home, DATABASE_URL=several) as one:
+        until_ready(one)
 
 
 def test_a_writer_waits_for_another_and_says_what_to_do(home, database, more, small_mirror, tmp_path):

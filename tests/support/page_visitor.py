@@ -10,7 +10,6 @@ from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
 from almanac.mail import Mail
 from almanac.pipeline.ingest.first_load import loads_at
-from almanac.serving import limiter
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.counts import UsageFile
 from almanac.store.usage.reports import UsageReports
@@ -36,7 +35,7 @@ def people(service: Service, kind: type[People] = _Known) -> People:
     """What the dashboard keeps of people, over a service; its letters are told to nobody."""
     letters = Letters(Mail(service.settings.smtp, lambda _: None), service.settings.dashboard_address)
     usage = UsageReports(UsageFile(service.settings.usage_path))
-    return kind(service.accounts, usage, limiter(service.settings, None), letters, walltime=lambda: float(NOW))
+    return kind(service.accounts, usage, letters, walltime=lambda: float(NOW))
 
 
 def dashboard(service: Service) -> Dashboard:

@@ -16,15 +16,18 @@ from . import postgres
 
 #: Far beyond what any command here takes: a hang is a failure, not a wait.
 PATIENCE = 240
+#: A database of Redis in which tests count; what they leave in it is gone after two minutes.
+REDIS = "redis://127.0.0.1:6379/9"
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
     """The environment of a command: nothing of ours from outside, the clock fixed, no dashboard unless it is wanted.
 
-    A dashboard has a port of its own, and takes time to start. A server ends at once when it is told to: nobody shares
-    requests out to several.
+    A dashboard has a port of its own, and takes time to start. Several workers count in Redis.
     """
-    given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", "DRAIN_SECONDS": "0", **more}
+    given = {"HOME": str(home), "NOW": NOW, "DASHBOARD": "false", **more}
+    if more.get("WORKERS", "1") != "1":
+        given.setdefault("REDIS_URL", REDIS)
     url = None if "DATABASE_URL" in more else postgres.address(home)
     if url is not None:
         given["DATABASE_URL"] = url

@@ -26,7 +26,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.workplace import Workplace
-from almanac.serving import at_turn, limiter, reading, seen
+from almanac.serving import at_turn, limiter
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.cost import Cost
 from almanac.store.engine.errors import UnavailableError
@@ -105,13 +105,12 @@ class Service:
         self.app = App(
             self.endpoints,
             self.accounts,
-            limiter(self.settings, None),
-            reading(self.settings) if self.settings.database_read_urls else self.reader.view,
+            limiter(self.settings),
+            self.reader.view,
             self.settings,
             clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,
             walltime=lambda: self.real_now,
             unavailable=(UnavailableError,),
-            seen=seen(self.settings),
         )
 
     def close(self) -> None:

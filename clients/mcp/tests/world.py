@@ -77,7 +77,7 @@ class Served:
         app = App(
             endpoints(Explainer(load(), explain_company), explain_scores),
             Accounts(chosen.accounts_path),
-            serving.limiter(chosen, None),
+            serving.limiter(chosen),
             Reader(chosen.data_path).view,
             chosen,
             clock=chosen.clock,

@@ -104,8 +104,10 @@ def _is_database(text: str) -> bool:
     if text.startswith("sqlite:///"):
         return True
     parts = urlsplit(text)
-    # The port is looked at, for it may be none.
-    return parts.scheme in {"postgresql", "postgres"} and parts.port != 0 and (parts.netloc != "" or parts.query != "")
+    # libpq takes several hosts, each with a port; of each the port is looked at, for it may be none.
+    hosts = parts.netloc.rpartition("@")[2].split(",")
+    ports = [urlsplit(f"//{host}").port for host in hosts]
+    return parts.scheme in {"postgresql", "postgres"} and 0 not in ports and (parts.netloc != "" or parts.query != "")
 
 
 #: An origin of letters, digits and dots, or of an address of IPv6.
@@ -124,10 +126,6 @@ _CHECKS: dict[str, tuple[Callable[[str], object], str]] = {
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
     "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
     "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),
-    "database_read_urls": (
-        lambda text: _is_database(text) and not text.startswith("sqlite:"),
-        "addresses of replicas, like postgresql://user@host/database",
-    ),
     "raw_url": (_is_raw_place, "a folder, file:// and its path, or s3://bucket/prefix"),
     "proxy": (_is_proxy, "http:// or https://, a host and a port"),
     "ca_bundle": (_is_bundle, "a file of certificates in PEM that can be read"),

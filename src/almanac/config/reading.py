@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.config.checks import check_of, is_table, kind_of, paths_of
-from almanac.config.settings import PLANS, SERVERS, SettingError, Settings
+from almanac.config.settings import PLANS, SettingError, Settings
 from almanac.domain.rights import Consent
 
 #: Variables that the Python client and the server for language models read: who exports a key may run the service too.
@@ -41,11 +41,11 @@ class _Given(NamedTuple):
         return ".".join(path) if self.file else "ALMANAC_" + "__".join(path).replace("-", "_").upper()
 
 
-_LISTS = {"cors_origins", "embed_origins", "database_read_urls", "trusted_proxies", "companies", "no_proxy"}
+_LISTS = {"cors_origins", "embed_origins", "trusted_proxies", "companies", "no_proxy"}
 #: Addresses, which are never empty on purpose.
-_ADDRESSES = {"database_url", "database_read_urls", "raw_url", "redis_url"}
+_ADDRESSES = {"database_url", "raw_url", "redis_url"}
 #: Never shown in a message; nor is the value of a setting that does not exist, which may be a misspelt one of these.
-_SECRETS = {"secret", "api_key", "database_read_urls", "redis_url", "password", "proxy"}
+_SECRETS = {"secret", "api_key", "redis_url", "password", "proxy"}
 
 
 def load(environ: dict[str, str] | None = None, sources: Callable[[], Collection[str]] | None = None) -> Settings:
@@ -199,9 +199,6 @@ def _together(merged: Mapping[str, Any], every: list[_Given]) -> Iterator[str]:
             near = difflib.get_close_matches(str(plan), names, n=1)
             advice = f"; the nearest is {near[0]}" if near else ""
             yield f"{given_as.name}: there is no plan '{plan}'{advice}; allowed: {', '.join(names)}"
-    replicas = [one for one in every if one.path == ("database_read_urls",) and one.value]
-    if replicas and not str(merged.get("database_url", "")).startswith(SERVERS):
-        yield f"{replicas[-1].name}: only a database on a server has replicas, and ALMANAC_DATABASE_URL names none"
     now = merged.get("now")
     # A consent is given in real time, whatever the day of the data; but for data of days to come it may be one of those.
     today = max(

@@ -99,8 +99,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     home: Path = Path(".almanac")
     database_url: _Text | None = None
-    #: Replicas of a database on a server.
-    database_read_urls: tuple[str, ...] = ()
     raw_url: _Text | None = None
     #: Whether all that is taken in goes into one raw store, or each host keeps one of its own on purpose.
     raw_stores: Literal["one", "several"] = "one"
@@ -122,11 +120,7 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     request_seconds: _Seconds = 10.0
     #: From so long on a request has a line of its own in the log that says what it asked for; 0: none has.
     slow_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 1.0
-    #: How long a key that was verified holds while the primary of accounts on a server does not answer.
-    keys_held_seconds: Annotated[float, Meta(ge=0, le=86_400)] = 3_600.0
-    #: How long a service that was told to end goes on answering, so that those before it send no more.
-    drain_seconds: Annotated[float, Meta(ge=0, le=3_600)] = 5.0
-    #: Heavy requests of one account that are answered at a time, by all workers of a host together.
+    #: Heavy requests of one account that are answered at a time in each worker.
     heavy_requests: Annotated[int, Meta(ge=1, le=1_000)] = 2
     host: _Text = "127.0.0.1"
     port: _Port = 8000

@@ -6,18 +6,15 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from almanac.api.use.limits import Decision
 from almanac.dashboard.letters import Letters
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, Letter
 from almanac.store.accounts.form_numbers import FormNumbers
-from almanac.store.accounts.records import AccountInfo
 from almanac.store.accounts.watchlist import Watchlist
-from almanac.store.accounts.web_sessions import WebSession
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.reports import UsageReports
 
@@ -37,26 +34,9 @@ class Person(msgspec.Struct, frozen=True):
     session: str
 
 
-class Peeking(Protocol):
-    """The limiter, as far as it is looked at."""
-
-    def peek(self, account: str, limit: int, now: float) -> Decision:
-        """What is left of this minute, without counting a request."""
-        ...
-
-
-class Sessions(Protocol):
-    """Web sessions, as far as it is asked whose one is."""
-
-    def find(self, token: str, *, now: int) -> tuple[WebSession, AccountInfo] | None:
-        """The session of a cookie and its account; None for one that ended or never was."""
-        ...
-
-
 class People:
     """
-    What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other. `sessions`: where it
-    is asked who came, if not where all else of people is.
+    What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other.
 
     `accounts` is opened for it alone, apart from the one in which keys are verified.
     """
@@ -65,20 +45,17 @@ class People:
         self,
         accounts: Accounts,
         usage: UsageReports,
-        limiter: Peeking,
         letters: Letters,
         authentication: Authentication | None = None,
-        sessions: Sessions | None = None,
         walltime: Callable[[], float] = time.time,
     ) -> None:
         self.accounts, self.usage = accounts, usage
         self.authentication = authentication or Authentication(accounts)
-        self._sessions = sessions or self.authentication.sessions
         self.forms = FormNumbers(accounts)
         self.watchlist = Watchlist(accounts)
         #: Until when lists are left alone, by the clock of the process, because the accounts did not answer.
         self._rests = -math.inf
-        self._limiter, self._letters, self._walltime = limiter, letters, walltime
+        self._letters, self._walltime = letters, walltime
 
     def now(self) -> int:
         """Real time, unix seconds."""
@@ -94,7 +71,7 @@ class People:
 
     def person(self, token: str) -> Person | None:
         """Whose web session a cookie's value is; None for one that ended or never was."""
-        found = self._sessions.find(token, now=self.now())
+        found = self.authentication.sessions.find(token, now=self.now())
         if found is None:
             return None
         session, account = found
@@ -113,9 +90,9 @@ class People:
             self._rests = time.monotonic() + _REST_SECONDS
             return None
 
-    def left(self, account: str, limit: int) -> Decision:
-        """What is left of this minute for an account."""
-        return self._limiter.peek(account, limit, self._walltime())
+    def left(self, account: str, limit: int) -> int:
+        """Return what is left of this minute for an account, as far as its requests are written down: up to a few seconds ago."""
+        return max(0, limit - self.usage.counted(account, self.now() // 60))
 
     def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
         """Requests of the last days, by the prefix of the key."""

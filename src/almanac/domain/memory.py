@@ -1,21 +1,10 @@
-"""Memory: when Python looks for objects that only hold each other, and when what was freed goes back to the system."""
+"""Memory: when Python looks for objects that only hold each other."""
 
 from __future__ import annotations
 
-import ctypes
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-
-def settle() -> None:
-    """
-    Leave out of the search for reference cycles what there is by now, in the whole process: for one that has read what it
-    keeps. Of the simulated world the search took a quarter of a second each time, in the middle of somebody's request.
-    """
-    gc.collect()
-    gc.freeze()
-
 
 #: Objects made and kept between two searches for reference cycles, of a process that loads; Python's own number is 700.
 _SELDOM = 500_000
@@ -38,25 +27,6 @@ def seldom_searched() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-#: Of glibc's `mallopt`: what is larger is asked of the system by itself, and so much stays when it is free at the end.
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-_LARGEST, _KEPT = 4 << 20, 16 << 20
-
-
-def reuse() -> None:
-    """
-    Have the C library keep memory for blocks as large as a body, in the whole process: for one that makes many of them.
-
-    As it comes, glibc gives back what is free at the end where that is more than twice the largest block it has met: for
-    a page of 500 rows, in parts and whole, the system was asked anew each time, which was half of the time. Nothing is
-    done where the library is another.
-    """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:
-        mallopt(_MMAP_THRESHOLD, _LARGEST)
-        mallopt(_TRIM_THRESHOLD, _KEPT)
 
 
 @contextmanager

@@ -1,10 +1,6 @@
-"""Heavy requests: few of one account at a time, over all processes; ended when nobody waits for them any more."""
+"""Heavy requests: few of one account at a time; ended when nobody waits for them any more."""
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
 import threading
 
 import pytest
@@ -14,7 +10,6 @@ from almanac.api.server.app import App
 from almanac.api.server.exchange import Reply
 from almanac.api.server.threads import HungUp, Threads
 from almanac.api.use import metrics
-from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
 from almanac.store.engine.patience import check, is_over
 
@@ -46,7 +41,7 @@ class Client:
 
 @pytest.fixture
 def threads():
-    one = Threads(Slots(2, None), 60)
+    one = Threads(2, 60)
     yield one
     one.close()
 
@@ -98,10 +93,10 @@ def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
             with pytest.raises(HungUp):
                 await threads.heavy("one", "/observations", work, client)
             assert await asyncio.to_thread(ended.wait, 60)
-        # The slot is given back a moment after the work has ended.
+        # The place is free a moment after the work has ended.
         threads.close()
         await asyncio.to_thread(threads._heavy.shutdown)
-        assert threads._slots.take("one") is not None
+        assert not threads._under_way
 
     asyncio.run(run())
 
@@ -134,30 +129,21 @@ def asked_app(frame):
 
 
 def test_work_is_given_up_at_the_deadline():
-    threads = Threads(Slots(2, None), 0.05)
+    threads = Threads(2, 0.05)
     with pytest.raises(StoppedError):
         asyncio.run(threads.apart(until_over, stays))
     threads.close()
 
 
-def asked(frame, url, **more):
-    app = App(
-        frame.endpoints, frame.accounts, frame.limiter, frame.open_view, frame.settings,
-        clock=lambda: frame.now, walltime=lambda: frame.real, **more,
-    )  # fmt: skip
-    frame.app = app
-    return frame.get(url)
-
-
 def test_refusal_is_an_answer_like_others(frame):
-    slots = Slots(1, None)
-    taken = slots.take(frame.accounts.verify(PRO, 0).account_id)
-    answer = asked(frame, "/heavy", slots=slots)
+    taken = frame.app._threads._under_way
+    taken["acc_pro"] = frame.settings.heavy_requests
+    answer = frame.get("/heavy")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert frame.inner_error(answer)["details"]["reason"] == "heavy_requests"
-    assert asked(frame, "/coverage", slots=slots).status_code == 200
-    slots.free(taken)
-    assert asked(frame, "/heavy", slots=slots).status_code == 200
+    assert frame.get("/coverage").status_code == 200
+    taken["acc_pro"] -= 1
+    assert frame.get("/heavy").status_code == 200
 
 
 def test_what_is_given_up_is_503_with_the_seconds(frame):
@@ -167,37 +153,3 @@ def test_what_is_given_up_is_503_with_the_seconds(frame):
     error = frame.inner_error(answer)
     assert error["code"] == "service_unavailable"
     assert error["details"] == {"reason": "late", "seconds": 10.0, "retryAfterSeconds": 30}
-
-
-_HOLDER = """
-import sys
-from pathlib import Path
-from almanac.api.use.slots import Slots
-slots = Slots(2, Path(sys.argv[1]))
-print([slots.take("one"), slots.take("one")].count(None), flush=True)
-sys.stdin.read()
-"""
-
-
-def test_slots_are_of_all_processes_and_those_of_one_that_was_killed_are_free(tmp_path):
-    slots = Slots(2, tmp_path / "heavy")
-    command = [sys.executable, "-c", _HOLDER, str(tmp_path / "heavy")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
-        assert holder.stdout.readline() == "0\n"
-        assert slots.take("one") is None
-        assert slots.take("other") is not None
-        os.kill(holder.pid, signal.SIGKILL)
-        holder.wait(60)
-        first, second = slots.take("one"), slots.take("one")
-    assert None not in {first, second}
-    assert slots.take("one") is None
-    slots.free(first)
-    assert slots.take("one") == first
-    assert (tmp_path / "heavy").stat().st_size == 0
-    slots.close()
-
-
-def test_without_a_file_each_process_counts_for_itself(tmp_path):
-    slots = Slots(1, tmp_path / "no such folder" / "heavy")
-    assert slots.take("one") is not None
-    assert slots.take("one") is None

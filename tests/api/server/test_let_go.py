@@ -7,7 +7,6 @@ import time
 import weakref
 
 from almanac.api.server.threads import Threads
-from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
 
 
@@ -21,7 +20,7 @@ async def stays():
 
 
 async def in_a_thread(work):
-    threads = Threads(Slots(2, None), 60)
+    threads = Threads(2, 60)
     try:
         await threads.heavy("one", "/observations", work, stays)
     finally:

@@ -225,7 +225,7 @@ def test_not_ready():
 
 def test_metrics_of_several_workers(tmp_path):
     """With a folder of several workers, their counters are added up; an empty one is an empty page."""
-    assert ask(ops.create(lambda: 1, multiprocess_dir=tmp_path), "/metrics").text == ""
+    assert ask(ops.create(lambda: 1, multiprocess_dir=str(tmp_path)), "/metrics").text == ""
 
 
 def test_lifespan(frame):

@@ -156,17 +156,13 @@ def test_failures_are_throttled_by_address(frame):
     assert frame.get("/coverage", None).status_code == 401
 
 
-def test_failures_under_the_real_limiter(frame, tmp_path):
-    """The frame and the shared limiter agree on what `fail` means."""
-    from almanac.api.use.limits import SharedLimiter
+def test_failures_under_the_real_limiter(frame):
+    """The frame and the real limiter agree on what `fail` means."""
+    from almanac.api.use.limits import MemoryLimiter
 
-    limiter = SharedLimiter(tmp_path / "limits")
-    try:
-        frame.app._gate._limiter = limiter
-        assert [frame.get("/coverage", None).status_code for _ in range(4)] == [401, 401, 401, 429]
-        assert frame.get("/coverage").headers["x-ratelimit-remaining"] == "999"
-    finally:
-        limiter.close()
+    frame.app._gate._limiter = MemoryLimiter()
+    assert [frame.get("/coverage", None).status_code for _ in range(4)] == [401, 401, 401, 429]
+    assert frame.get("/coverage").headers["x-ratelimit-remaining"] == "999"
 
 
 @pytest.mark.parametrize(

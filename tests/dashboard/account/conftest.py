@@ -14,7 +14,6 @@ from almanac.dashboard.people import People
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
 from almanac.mail import Mail
-from almanac.serving import limiter
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.counts import UsageFile
@@ -35,7 +34,7 @@ class House:
         self.usage = UsageFile(service.settings.usage_path)
         self.letters = Letters(Mail(service.settings.smtp, self.said.append), service.settings.dashboard_address)
         self.people = People(
-            service.accounts, UsageReports(self.usage), limiter(service.settings, None), self.letters,
+            service.accounts, UsageReports(self.usage), self.letters,
             walltime=lambda: float(NOW),
         )  # fmt: skip
         api = InProcessApi(

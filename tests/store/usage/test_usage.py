@@ -55,6 +55,8 @@ def test_requests_by_each_of_the_four(file, reports):
             counted(account="acc_2", latencies=[0.1] * 100),
         ]
     )
+    # What counts towards the limit of a minute: all but 429.
+    assert [reports.counted("acc_1", minute) for minute in (NOON, NOON + 1, NOON + 2)] == [8, 2, 0]
     week = ("acc_1", TODAY - 6, TODAY)
     days = reports.by("day", *week)
     assert [(row.name, row.requests, row.refused, row.limited, row.failed) for row in days] == [

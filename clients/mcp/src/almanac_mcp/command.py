@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import signal
+import socket
 import sys
 from collections.abc import Sequence
 
@@ -17,8 +17,8 @@ from . import __version__
 TIMEOUT, MOST_WAIT, RETRIES = 20.0, 5.0, 2
 #: Longest head of a request, bytes: a key, and what clients say of themselves.
 MOST_HEAD = 64 * 1024
-#: Requests without a body that are answered at a time: they are few, for tools are called by others.
-MOST_AT_ONCE = 32
+#: Seconds that a connection may idle between two requests.
+IDLE = 10
 #: Exit code where nobody reads what is answered: 128 and the number of SIGPIPE, as shells have it.
 _READER_GONE = 141
 #: Stands where a key is wanted to make a client, and no request is ever made with it.
@@ -97,7 +97,8 @@ def _stdio(given: argparse.Namespace) -> None:
 
 def _http(given: argparse.Namespace) -> None:
     client = _client(given, _NOBODY)
-    from . import listening  # noqa: PLC0415  (as above)
+    import uvicorn  # noqa: PLC0415  (as above)
+
     from .caller import Callers  # noqa: PLC0415  (as above)
     from .server import AlmanacServer  # noqa: PLC0415  (as above)
     from .transport import app  # noqa: PLC0415  (as above)
@@ -105,10 +106,14 @@ def _http(given: argparse.Namespace) -> None:
     server = AlmanacServer(Callers(lambda: client, own_key=False))
     host, port = given.http
     try:
-        listening.serve(
-            app(server, given.allow_host, given.allow_origin), host, port, head_bytes=MOST_HEAD, at_once=MOST_AT_ONCE,
-            signals=(signal.SIGINT, signal.SIGTERM),
-        )  # fmt: skip
+        listener = socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1_024
+        )
     except OSError as error:
         raise AlmanacError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
-    listening.leave()
+    config = uvicorn.Config(
+        app(server, given.allow_host, given.allow_origin), http="h11", ws="none", lifespan="on", log_config=None,
+        access_log=False, h11_max_incomplete_event_size=MOST_HEAD, timeout_keep_alive=IDLE, timeout_graceful_shutdown=10,
+    )  # fmt: skip
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from almanac.api.contract.errors import ApiError, refuse
+from almanac.api.contract.errors import refuse
 from almanac.domain.times import DAY_SECONDS
 
 _MAC_BYTES = 16
@@ -86,13 +86,6 @@ class Signer:
         if too_old or cursor.epoch != epoch or cursor.version > newest:
             raise refuse("cursor", "has expired; start again without it", code="expired")
         return cursor
-
-    def version(self, text: str) -> int:
-        """The data version that a cursor pins; 0 of a text that is none."""
-        try:
-            return self._open(text).version
-        except ApiError:
-            return 0
 
     def _open(self, text: str) -> Cursor:
         forged = refuse("cursor", "was not issued by this service", code="forged")

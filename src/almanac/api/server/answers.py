@@ -18,7 +18,6 @@ from almanac.api.server import envelope
 from almanac.api.server.exchange import ClientRequest, Reply
 from almanac.api.server.pagecache import Kept, PageCache
 from almanac.api.server.queries import Known
-from almanac.api.use.seen import Seen
 from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
@@ -31,23 +30,20 @@ log = structlog.get_logger("almanac.answers")
 
 
 class Answers:
-    """Makes replies from the store. Where that has replicas, `open_view` takes the least data version that will do."""
+    """Makes replies from the store."""
 
     def __init__(
         self,
-        open_view: Callable[..., AbstractContextManager[View]],
+        open_view: Callable[[], AbstractContextManager[View]],
         signer: Signer,
         settings: Settings,
         walltime: Callable[[], float],
-        seen: Seen | None = None,
     ) -> None:
         self._open_view = open_view
         self._signer = signer
         self._settings = settings
         self._walltime = walltime
         self._pages = PageCache(settings.page_cache_mib << 20)
-        #: What clients have seen: asked for only where there are databases that lag behind another.
-        self._seen = (seen or Seen(None)) if settings.database_read_urls else None
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
@@ -69,7 +65,7 @@ class Answers:
         """
         endpoint, real_now = known.endpoint, self._walltime()
         request.patience = here()
-        with self._far_enough(request, known) as view:
+        with self._open_view() as view:
             asked = self._prepared(request, known, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
@@ -85,14 +81,6 @@ class Answers:
                 self._pages.offer(asked.name, kept)
         return self._wrap(request, asked, kept)
 
-    def _far_enough(self, request: ClientRequest, known: Known) -> AbstractContextManager[View]:
-        """A state as new as the client's last answer, and as its cursor."""
-        if self._seen is None:
-            return self._open_view()
-        cursor = known.values.get("cursor")
-        least = 0 if cursor is None else self._signer.version(cursor)
-        return self._open_view(max(least, self._seen.least(cast("KeyRecord", request.key).account_id)))
-
     def _prepared(
         self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View
     ) -> PreparedRequest:
@@ -100,8 +88,6 @@ class Answers:
         endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
         version, epoch = view.version, view.epoch
         request.version = self.version = version
-        if self._seen is not None:
-            self._seen.note(cast("KeyRecord", request.key).account_id, version, epoch)
         cursor: Cursor | None = None
         if endpoint.kind == "list" and values["cursor"] is not None:
             cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)

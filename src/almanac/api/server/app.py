@@ -34,8 +34,6 @@ from almanac.api.server.threads import HungUp, Threads
 from almanac.api.server.warming import Warming, warm
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
-from almanac.api.use.seen import Seen
-from almanac.api.use.slots import Slots
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.cost import Cost, PutOffError
@@ -59,8 +57,7 @@ log = structlog.get_logger("almanac.access")
 class App:
     """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `slots` let
-    heavy requests in, and `seen` is what accounts were answered from; without any, this process counts and remembers alone.
+    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
     `warming` is when `warm` is done.
     """
 
@@ -75,8 +72,6 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
-        slots: Slots | None = None,
-        seen: Seen | None = None,
         journal: Journal | None = None,
         warming: Warming | None = None,
         on_startup: Sequence[Callable[[], None]] = (),
@@ -91,7 +86,7 @@ class App:
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
         self._journal = journal or Journal()
         self._addresses_told = settings.log_addresses
-        self._threads = Threads(slots or Slots(settings.heavy_requests, None), settings.request_seconds)
+        self._threads = Threads(settings.heavy_requests, settings.request_seconds)
         self._seconds = settings.request_seconds
         self._slow_seconds = settings.slow_seconds
         #: Whether the store is on a server, which may take longer than the event loop can wait; and whether it does.
@@ -100,7 +95,7 @@ class App:
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._warming = warming
-        self._answers = Answers(open_view, signer, settings, walltime, seen)
+        self._answers = Answers(open_view, signer, settings, walltime)
         self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -12,7 +14,6 @@ from starlette.types import Message, Receive
 from almanac.api.contract.errors import ApiError
 from almanac.api.server.exchange import Reply
 from almanac.api.use import metrics
-from almanac.api.use.slots import Slots
 from almanac.store.engine.errors import StoppedError
 from almanac.store.engine.patience import Patience, patiently, time_statements
 
@@ -34,9 +35,12 @@ class HungUp(Exception):  # noqa: N818 - it names what the client did
 class Threads:
     """The threads of one worker."""
 
-    def __init__(self, slots: Slots, seconds: float) -> None:
-        self._slots = slots
-        self._seconds = seconds
+    def __init__(self, heavy_requests: int, seconds: float) -> None:
+        """`heavy_requests`: how many of one account are answered at a time."""
+        self._most, self._seconds = heavy_requests, seconds
+        self._lock = threading.Lock()
+        #: Heavy requests under way, by account.
+        self._under_way: Counter[str] = Counter()
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy", time_statements)
         self._others = ThreadPoolExecutor(_OTHERS, "apart", time_statements)
         self._keys = ThreadPoolExecutor(_KEYS, "keys")
@@ -44,14 +48,21 @@ class Threads:
     async def heavy(
         self, account: str, path: str, work: Callable[[], Reply], receive: Receive, seconds: float | None = None
     ) -> Reply:
-        """Do heavy work in a thread, as `apart` does, if the account has a slot left. Raises ApiError 429 otherwise."""
-        slot = self._slots.take(account)
-        if slot is None:
-            metrics.HEAVY_REFUSALS.labels(path).inc()
-            raise _too_many(self._slots.most)
+        """Do heavy work in a thread, as `apart` does, unless the account has too much under way. Raises ApiError 429 then."""
+        with self._lock:
+            if self._under_way[account] >= self._most:
+                metrics.HEAVY_REFUSALS.labels(path).inc()
+                raise _too_many(self._most)
+            self._under_way[account] += 1
         metrics.HEAVY.labels(path).inc()
-        # The slot is free when the work has ended, which may be later than the request has.
-        return await self._done(self._heavy, work, receive, seconds, lambda: self._slots.free(slot))
+        # Over when the work has ended, which may be later than the request has.
+        return await self._done(self._heavy, work, receive, seconds, lambda: self._ended(account))
+
+    def _ended(self, account: str) -> None:
+        with self._lock:
+            self._under_way[account] -= 1
+            if not self._under_way[account]:
+                del self._under_way[account]
 
     async def key(self, work: Callable[[], _T]) -> _T:
         """

@@ -55,10 +55,6 @@ class Warming:
         finally:  # whatever went wrong: nobody may wait for it any more
             self._over.set()
 
-    def wait(self) -> None:
-        """Until it is through, or has taken longer than anybody should be held back by it."""
-        self._over.wait(self._seconds)
-
     @property
     def under_way(self) -> bool:
         return self._until is not None and not self._over.is_set()

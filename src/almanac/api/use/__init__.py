@@ -1,1 +1,1 @@
-"""Counting over all workers: limits of requests and of heavy ones, what accounts used, and the metrics."""
+"""Counting: limits of requests, what accounts used, and the metrics."""

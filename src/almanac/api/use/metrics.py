@@ -20,9 +20,7 @@ HEAVY_REFUSALS = Counter(
 SLOW = Counter("almanac_slow_requests", "Requests that took longer than ALMANAC_SLOW_SECONDS.", ("path",))
 HUNG_UP = Counter("almanac_hung_up", "Requests whose client had gone before the answer was there.", ("path",))
 USAGE_LOST = Counter("almanac_usage_lost", "Requests whose usage could not be written down.")
-LIMITER_FALLBACKS = Counter(
-    "almanac_limiter_fallbacks", "Times local counters stood in for shared ones.", ("instead_of",)
-)
+LIMITER_FALLBACKS = Counter("almanac_limiter_fallbacks", "Times a process counted for itself because Redis failed.")
 
 PASSWORD_REFUSALS = Counter("almanac_password_refusals", "Passwords refused in the dashboard.", ("reason",))
 
@@ -33,8 +31,6 @@ for _kind in ("internal", "late", "storage"):
     FAULTS.labels(_kind)
 for _reason in ("wrong", "wait", "disabled"):
     PASSWORD_REFUSALS.labels(_reason)
-for _shared in ("redis", "file"):
-    LIMITER_FALLBACKS.labels(_shared)
 
 #: Stands for every path and method outside the declared ones, so that labels stay few.
 OTHER = "other"

@@ -2,18 +2,19 @@
 
 No key is kept, only HMAC-SHA256(pepper, key). A verified key is remembered in the process; what another process
 changes (a revocation, a plan, an account disabled) is noticed by the change token of the database at the next request, or
-at the first one after `notice_seconds`.
+at the first one after `notice_seconds`. Without that nothing that is remembered holds: a server that is away is told to whoever asks.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -39,8 +40,9 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
-from almanac.store.engine.errors import ConflictError, UnavailableError
-from almanac.store.engine.opening import Place, faults
+from almanac.store.engine.errors import ConflictError, StoppedError, UnavailableError
+from almanac.store.engine.opening import Place, Server, faults
+from almanac.store.engine.patience import at_most, check, holding
 from almanac.store.engine.words import following
 
 __all__ = [
@@ -66,8 +68,10 @@ _INFO = (
     " k.replaced_by"
 )
 
+#: How long a server may take to answer, and then to end its work, seconds: else it is one that does not answer.
+_ANSWER_SECONDS, _GRACE_SECONDS = 0.75, 0.25
 #: What of a key whose prefix is given tells whether it is live.
-LIVE_SQL = (
+_LIVE = (
     "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
     " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?"
 )
@@ -75,8 +79,8 @@ LIVE_SQL = (
 LiveKey = tuple[KeyRecord, int | None]
 
 
-def live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
-    """The key of a row of `LIVE_SQL`, where its digest is this one and it has not ended; None otherwise."""
+def _live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
+    """Return the key of a row of `_LIVE` if its digest is this one and it has not ended."""
     # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
     # judged, so that unknown, revoked and expired keys cost the same.
     same = hmac.compare_digest(row[0] if row else bytes(32), digest)
@@ -105,6 +109,7 @@ class Accounts(AccountsFile):
         self._used: dict[str, int] = {}
         self._notice_seconds, self._monotonic = notice_seconds, monotonic
         self._noticed = -math.inf
+        self._on_server = isinstance(at, Server)
         #: Until when accounts that cannot be reached are left alone, and why they cannot.
         self._rests, self._fault = -math.inf, ""
         super().__init__(at, secret)
@@ -297,13 +302,13 @@ class Accounts(AccountsFile):
         """
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
-        with self._lock:
-            name = hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
+        with self._promptly(), holding(self._lock):
+            name = self._name(text)
             if name not in self._known and not well_formed(text):
                 return MALFORMED
             moment = self._monotonic()
             if moment - self._noticed >= self._notice_seconds:
-                self._notice_or_rest(moment)
+                self._notice()
                 self._noticed = moment
             found = self._known.get(name)
             if found is None or (found[1] is not None and found[1] <= now):
@@ -316,29 +321,43 @@ class Accounts(AccountsFile):
             self._used[record.id] = now
             return record
 
-    def _notice_or_rest(self, moment: float) -> None:
-        """Notice what others changed in the accounts; a server that cannot be reached is left alone for as long as it took to find out."""
-        if moment < self._rests:
+    def _name(self, text: str) -> bytes:
+        return hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
+
+    @contextlib.contextmanager
+    def _promptly(self) -> Iterator[None]:
+        """Wait for a server as long as one that answers may take. Raises UnavailableError, and then at once for a while."""
+        began = self._monotonic()
+        if began < self._rests:
             raise UnavailableError(self._fault)
         try:
-            self._notice()
-        except UnavailableError as error:
-            # The loop of a worker waits for it: without a rest each request would, one after the other.
-            now = self._monotonic()
-            self._rests, self._fault = now + (now - moment), str(error)
-            raise
+            with at_most(_ANSWER_SECONDS, grace=_GRACE_SECONDS) if self._on_server else contextlib.nullcontext():
+                yield
+        except (UnavailableError, StoppedError) as error:
+            check()  # it is over for whoever asks, and nothing is said against the server
+            # Left alone for as long as it took to find out: else requests would wait for it one after the other.
+            ended = self._monotonic()
+            self._rests, self._fault = ended + (ended - began), f"the accounts cannot be read ({error})"
+            raise UnavailableError(self._fault) from error
 
     def known(self, text: str, now: int) -> KeyRecord | Refused | None:
-        """Say whose key this is, by `verify`, which waits for nobody where accounts are in a file."""
-        return self.verify(text, now)
+        """Return whose key this is without waiting for a server; None: `verify` has to be asked, in a thread."""
+        if not self._on_server:
+            return self.verify(text, now)
+        if len(text) != LENGTH or not text.isascii():
+            return MALFORMED
+        found = self._known.get(self._name(text))
+        if found is None:
+            return None if well_formed(text) else MALFORMED
+        record, expires = found
+        if self._monotonic() - self._noticed >= self._notice_seconds or (expires is not None and expires <= now):
+            return None
+        self._used[record.id] = now
+        return record
 
     @faults()
     def _live(self, text: str, now: int) -> LiveKey | None:
-        return live(self._one(LIVE_SQL, text[:PREFIX]), self._digest(text), now)
-
-    def use(self, key: str, now: int) -> None:
-        """Note that a key, by its id, was used; `flush` writes it."""
-        self._used[key] = now
+        return _live(self._one(_LIVE, text[:PREFIX]), self._digest(text), now)
 
     def flush(self) -> int:
         """Write the uses noted by `verify`, at most one a minute and key over all processes. Returns keys written."""

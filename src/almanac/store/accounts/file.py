@@ -145,11 +145,6 @@ class AccountsFile:
 
     # What other processes do
 
-    @property
-    def noticed(self) -> int:
-        """The change token that was noticed last: what another database must have reached to know as much."""
-        return self._version
-
     @faults()
     def _notice(self) -> None:
         """Raises UnavailableError where the file is gone or its successor cannot be used: no key is known then."""

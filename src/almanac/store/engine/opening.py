@@ -100,15 +100,6 @@ def open_area(at: Place, *, area: Area, busy_seconds: float = 30.0) -> Database:
     return opened
 
 
-def read_area(at: Server, area: Area) -> Database:
-    """What is kept on a server beside the data, for reading alone: a replica has it too. Raises UnavailableError."""
-    _postgres()
-    from almanac.store.engine.postgres import areas  # noqa: PLC0415  (as above)
-
-    opened: Database = areas.read(at.url, area, prepared=at.prepared)
-    return opened
-
-
 def identity(at: Place) -> tuple[int, int]:
     """
     Which database stands at a place: a file that was replaced is another, though the connection goes on reading the old one.

@@ -86,6 +86,12 @@ class UsageReports:
         with self._file.opened() as db:
             return {one: int(db.execute(sql, (_number(db, one), _day(first), _day(last))).get or 0) for one in accounts}
 
+    def counted(self, account: str, minute: int) -> int:
+        """Return how many requests of one account counted towards its limit in a unix minute, as far as they are written down."""
+        sql = "SELECT sum(requests) FROM counter WHERE account = ? AND at = ? AND span = 1 AND status <> 429"
+        with self._file.opened() as db:
+            return int(db.execute(sql, (_number(db, account), minute)).get or 0)
+
     def counters(self, account: str, first: int, last: int) -> Iterator[CounterRow]:
         """Every counter of one account that begins on these days, in the order of time, read a page at a time."""
         sql = (

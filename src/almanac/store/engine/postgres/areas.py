@@ -49,10 +49,5 @@ def create(url: str, area: Area, *, busy_seconds: float = 30.0, prepared: bool =
     return connection
 
 
-def read(url: str, area: Area, *, prepared: bool = True) -> PostgresConnection:
-    """Connect to an area that is there, for reading alone. Raises UnavailableError."""
-    return connect(_patient(url), area=area.name, read_only=True, prepared=prepared)
-
-
 def _schema(connection: PostgresConnection, area: Area) -> int:
     return int(connection.execute("SELECT schema_number FROM change_token WHERE area = ?", (area.name,)).get)

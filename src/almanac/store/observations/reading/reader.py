@@ -19,9 +19,9 @@ from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA
-from almanac.store.engine.errors import DatabaseError, SilentError, StoppedError, UnavailableError
+from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
-from almanac.store.engine.patience import at_most, at_once, check, patiently
+from almanac.store.engine.patience import at_once, patiently
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Rows
 from almanac.store.observations.reading.directory import Directory
@@ -59,8 +59,7 @@ class Reader:
     there is such a loop. Where there is, the requests of one turn share a transaction: all of them had come before it
     began, so none of them misses what was written before it was asked.
 
-    `begin_seconds`: how long a server may take to begin a read, of whoever may ask another one instead. `most_sorted`: so
-    many vintages at most are gone through for a list in another order than that of topics, or within bounds on knowledge.
+    `most_sorted`: so many vintages at most are gone through for a list in another order than that of topics, or within bounds on knowledge.
     """
 
     def __init__(
@@ -69,12 +68,10 @@ class Reader:
         busy_seconds: float = 1.0,
         *,
         at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
-        begin_seconds: float | None = None,
         most_sorted: int = MOST_SORTED,
     ) -> None:
         self._path = path
         self._most_sorted = most_sorted
-        self._begin_seconds = begin_seconds
         self._busy = busy_seconds
         self._at_turn = at_turn
         self._here = _Thread()
@@ -82,11 +79,6 @@ class Reader:
         #: What a thread read last of the reference records and series, and of which file and version: others go on with it.
         self._known: tuple[object, Directory | None] = (None, None)
         self._opened = _Opened(self)
-
-    @property
-    def name(self) -> str:
-        """Which database it is, as it may be shown."""
-        return self._path.name
 
     def view(self) -> AbstractContextManager[View]:
         """
@@ -104,26 +96,13 @@ class Reader:
             return here.view
         lasting = self._turns()
         # Where the token is the one of last time, nobody has written since: what was learnt then still holds.
-        db, state = self._begun() if self._begin_seconds is None else self._begun_soon(self._begin_seconds)
+        db = self._connection()
+        state = db.begin_snapshot()
         if here.view is None or here.state != state:
             here.view, here.state = self._renewed(db), state
         here.view.forget()
         here.lasting = lasting
         return here.view
-
-    def _begun(self) -> tuple[Database, int]:
-        """The connection, in a snapshot, and the change token of that."""
-        db = self._connection()
-        return db, db.begin_snapshot()
-
-    def _begun_soon(self, seconds: float) -> tuple[Database, int]:
-        """Begin a snapshot within so long. Raises SilentError."""
-        try:
-            with at_most(seconds):
-                return self._begun()
-        except StoppedError:
-            check()  # it is over for whoever asks, and nothing is said against the server
-            raise SilentError(f"{self._path} begins no read within {seconds:g} seconds") from None
 
     def _turns(self) -> bool:
         """Whether there is an event loop in whose turn requests share a transaction; its end is put in line."""
