@@ -10,6 +10,7 @@ from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.sqlite import OPEN
+from almanac.store.observations.reading.reader import Reader
 
 DAY, START = 86_400, 1_790_812_800  # 2026-10-01
 CPI = "world-bank:country_afg:cpi_index:A"
@@ -118,3 +119,6 @@ def test_a_series_that_is_stated_in_another_unit_is_withheld_with_the_reason(wor
     ).fetchone()
     assert exposure > 0
     assert reason == "FRED states this series in 'Billions of U.S. Dollars', the catalogue in usd_millions."
+    with Reader(world.settings.data_path).view() as view:
+        series = view.directory.series_by_id("fred:country_usa:central_bank_assets:W")
+    assert series.unit == b',"unit":null,"frequency":"weekly"'

@@ -231,11 +231,13 @@ class Directory:
         infos = [info for name in every if (info := self.series_by_id(name)) is not None]
         simulated = source.simulated or any(info.simulated for info in infos)
         read_from = tuple(sorted({one for info in infos for one in info.read_from})) or (source.id,)
+        # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
+        unit = None if tightened == Exposure.blocked else spec.unit
         return SeriesInfo(
             number, identifier, self.ids.series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
-            unit=f',"unit":{dumps(spec.unit)},"frequency":"{spec.frequency.word}"'.encode(),
+            unit=f',"unit":{dumps(unit)},"frequency":"{spec.frequency.word}"'.encode(),
             tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
             metadata=_metadata(spec, kind, currency, simulated=simulated),
         )  # fmt: skip
