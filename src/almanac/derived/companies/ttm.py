@@ -11,10 +11,12 @@ of a year that was restated since are not all of one basis.
 
 Half-year filers have two halves for four quarters, and so have flows of others where quarters are missing; of
 annual-only filers the fiscal year stands. A figure per share is the sum of four quarters' own figures (the market's
-habit), not income over average shares; at a fiscal year end it is the reported one. Average shares and figures per
-share need one basis: where the average number of shares jumps by nearly a whole factor between neighbouring periods,
-one of them is from before a split, and there is no value. Which of both is older cannot be told from one state of
-knowledge, and a later filing restates the older one.
+habit), not income over average shares; at a fiscal year end it is the reported one.
+
+All parts are of one basis, or there is no value. A part that was restated is on another basis than those stated before that
+and not since; so are those whose report restates the same period of the year before. That tells splits of any ratio,
+mergers and what was given up. Where the average number of shares jumps by nearly a whole factor between neighbouring
+periods, one of them is from before a split, whatever was restated.
 """
 
 from __future__ import annotations
@@ -74,8 +76,10 @@ def trailing_twelve_months(
     `frequency` QUARTERLY, SEMIANNUAL or ANNUAL says what the company reports in; `floor` is the first day looked at:
     no amount that ends before it takes part.
     """
-    if financials.twelve_months is not None and item not in AVERAGES and item not in PER_SHARE:
-        return financials.twelve_months.get(item, {}).get(end)
+    if financials.twelve_months is not None:
+        stored = financials.twelve_months.get(item, {}).get(end)
+        if stored is None or (item not in AVERAGES and item not in PER_SHARE):
+            return stored
     year = _year(financials, item, end)
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
