@@ -156,6 +156,11 @@ def measure(
     return "\n".join([*lines, "", *_writing(home, folder, database, server, say)])
 
 
+def _of_workers(count: int) -> dict[str, str]:
+    """Return the settings of so many workers: several count together in Redis."""
+    return {"ALMANAC_WORKERS": str(count)} | ({"ALMANAC_REDIS_URL": "redis://127.0.0.1:6379/0"} if count > 1 else {})
+
+
 @contextlib.contextmanager
 def _running(
     both: Sequence[tuple[dict[str, str], str]], workers: int, database: Database, folder: Path
@@ -165,7 +170,7 @@ def _running(
     logs.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
         file, there = [
-            stack.enter_context(interface(f"engine-{number}", {**one, "ALMANAC_WORKERS": str(workers)}, logs, None))
+            stack.enter_context(interface(f"engine-{number}", {**one, **_of_workers(workers)}, logs, None))
             for number, (one, _) in enumerate(both)
         ]
         yield file, _OnServer(there, database.seconds)

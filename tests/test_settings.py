@@ -230,6 +230,9 @@ def test_listeners_of_one_address_have_ports_of_their_own():
     assert clashes(PORT="9000") == [told.format("127.0.0.1")]
     assert clashes(PORT="9000", HOST="0.0.0.0") == [told.format("0.0.0.0")]
     assert len(clashes(PORT="7", OPS_PORT="7", DASHBOARD_PORT="7")) == 3
+    (several,) = clashes(WORKERS="2")
+    assert several.endswith("in Redis only: set ALMANAC_REDIS_URL, or serve with one")
+    assert clashes(WORKERS="2", REDIS_URL="redis://127.0.0.1") == []
     assert clashes(DASHBOARD_PORT="9000", DASHBOARD="false") == clashes(PORT="9000", OPS_HOST="127.0.0.2") == []
 
 

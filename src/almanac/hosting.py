@@ -325,11 +325,6 @@ def _check_fit(settings: Settings) -> None:
     """Check that this installation can do what its settings ask for. Raises SettingError and AccountError."""
     from almanac.serving import limiter, missing_plans, plans_told
 
-    if settings.workers > 1 and settings.redis_url is None:
-        raise config.SettingError(
-            f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only: set"
-            " ALMANAC_REDIS_URL, or serve with one"
-        )
     limiter(settings).close()
     missing = missing_plans(settings)
     if missing:

@@ -1,4 +1,4 @@
-"""Four workers behind one port: one count of requests, and what changes holds in all of them within two seconds."""
+"""Four workers behind one port: one count of requests in Redis, and what changes holds in all of them within two seconds."""
 
 import os
 import signal
@@ -13,11 +13,12 @@ import httpx2
 import pytest
 
 from tests.support.invented_mirror import NOW
+from tests.support.processes import REDIS
 from tests.support.service import CONSENT, REAL_NOW, Service, copy
 
 from .test_rights import NO_CONSENT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.redis]
 
 START = "from almanac.config import load; from almanac.hosting import serve; serve(load())"
 WITHIN = 2.0
@@ -40,7 +41,7 @@ def server(home):
     port, ops, dashboard = free_port(), free_port(), free_port()
     given = {
         "HOME": str(home), "NOW": NOW, "WORKERS": "4", "PORT": str(port), "OPS_PORT": str(ops), "DASHBOARD_PORT": str(dashboard),
-        "LOG_LEVEL": "error", **CONSENT,
+        "LOG_LEVEL": "error", "REDIS_URL": REDIS, **CONSENT,
     }  # fmt: skip
     environment = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
     process = subprocess.Popen(

@@ -237,18 +237,24 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.home / "run" / "served-from"
 
     def clashes(self) -> list[str]:
-        """A sentence on each two listeners that cannot both have their port. Options of a command may put it right."""
+        """Return a sentence on each two settings that cannot both be served. Options of a command may put it right."""
         every = [
             ("ALMANAC_PORT", "the interface", self.host, self.port),
             ("ALMANAC_OPS_PORT", "the operations listener", self.ops_host, self.ops_port),
         ]
         if self.dashboard:
             every.insert(1, ("ALMANAC_DASHBOARD_PORT", "the dashboard", self.host, self.dashboard_port))
-        return [
+        found = [
             f"{setting} and {its}: {one} and {other} cannot both listen on {host}, port {port}"
             for (setting, one, host, port), (its, other, there, same) in itertools.combinations(every, 2)
             if port == same and (host == there or not {host, there}.isdisjoint(_EVERYWHERE))
         ]
+        if self.workers > 1 and self.redis_url is None:
+            found.append(
+                f"ALMANAC_WORKERS or --workers: {self.workers} processes count the requests of an account together in Redis only:"
+                " set ALMANAC_REDIS_URL, or serve with one"
+            )
+        return found
 
     def consent(self, source_id: str) -> Consent | None:
         """Consent recorded for a source. A simulated source never needs one of its own."""
