@@ -16,9 +16,9 @@ from almanac.sandbox.places import LANDS
 from almanac.sandbox.world import Response
 from almanac.store.events import events
 from tests.support.service import Service, copy, settings
+from tests.support.worlds import once
 
 from . import simulated_countries
-from .conftest import once
 from .digits import less
 
 SECTIONS = ["growth", "inflation", "labor", "rates", "external", "fiscal"]

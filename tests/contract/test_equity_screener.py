@@ -19,9 +19,9 @@ from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import CATALOG, Service, copy
+from tests.support.worlds import once
 
 from . import invented_companies
-from .conftest import once
 from .invented_companies import FIELDS, QUARTERS, Made, companies, known, write_readings
 
 PATH = "/equity-screener"

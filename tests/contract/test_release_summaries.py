@@ -15,8 +15,8 @@ from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.world import world as simulated_world
 from tests.support.service import Service, copy, make_accounts, settings
+from tests.support.worlds import once
 
-from .conftest import once
 from .digits import less
 
 PATH = "/release-summaries"

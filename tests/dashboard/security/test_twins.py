@@ -25,7 +25,6 @@ from almanac.dashboard.explorer.embedding import PREFIX
 from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
-from tests.contract.conftest import once
 from tests.contract.declared import ENDPOINTS, REQUIRED
 from tests.contract.test_every_endpoint import url
 from tests.contract.test_rights import NO_CONSENT
@@ -33,6 +32,7 @@ from tests.support.browser import Browser
 from tests.support.filed_company import ENTITY
 from tests.support.page_visitor import NOW, people
 from tests.support.service import Service, copy
+from tests.support.worlds import once
 
 from .twin_worlds import SPREAD, build_both, opened
 
@@ -88,7 +88,8 @@ def twins(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Iterator[
     """The services over both stores."""
     built = once(tmp_path_factory, worker_id, "twin-worlds", build_both)
     more = {**NO_CONSENT, **FRAMES}
-    both = Service(built / "one", more), Service(built / "other", more)
+    homes = [copy(built / name, tmp_path_factory.mktemp(name) / "home") for name in ("one", "other")]
+    both = Service(homes[0], more), Service(homes[1], more)
     yield both
     for one in both:
         one.close()
