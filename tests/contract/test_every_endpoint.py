@@ -269,11 +269,7 @@ def test_limits(service, path):
 
 @every_list
 def test_order_values(service, path):
-    """Order takes `asc` or `desc`; the macro screener has none."""
-    if ENDPOINTS[path].default_order is None:
-        assert path == "/screener"
-        assert get(service, path, order="asc").json()["error"]["details"]["reason"] == "unknown"
-        return
+    """Order takes `asc` or `desc`."""
     error = get(service, path, order="up")
     assert error.status_code == 400
     assert error.json()["error"]["details"]["allowed"] == ["asc", "desc"]

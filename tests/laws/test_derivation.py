@@ -184,8 +184,8 @@ def test_statuses_of_derived_rows_follow_from_their_inputs(found):
             if row.known == max(one.known for one in inputs):
                 if any(is_unknown(one.flags) for one in inputs):
                     assert is_unknown(row.flags)
-                elif all(one.flags & FINAL for one in inputs):
-                    assert row.flags & FINAL
+                else:
+                    assert bool(row.flags & FINAL) == all(one.flags & FINAL for one in inputs)
                 released = [one.released for one in inputs]
                 assert row.released == (None if None in released else max(released))
                 assert row.ingested == max(one.ingested for one in inputs)

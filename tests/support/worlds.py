@@ -24,12 +24,12 @@ _SOURCES = ("src", "clients/python/src", "tests", "requirements/dev.txt")
 
 @functools.cache
 def _fingerprint() -> str:
-    """Hash of everything a world can depend on: the code, the tests' inputs, the packages and the interpreter."""
+    """Return a hash of what worlds depend on: the code, what tests share, the packages and the interpreter."""
     mark = hashlib.sha256(sys.version.encode())
     for name in _SOURCES:
         path = ROOT / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and "__pycache__" not in file.parts:
+            if file.is_file() and "__pycache__" not in file.parts and not file.name.startswith("test_"):
                 mark.update(f"{file.relative_to(ROOT)}\0".encode() + file.read_bytes())
     return mark.hexdigest()[:16]
 
@@ -65,6 +65,7 @@ def once(
     their folders are.
     """
     root = _root(tmp_path_factory, worker_id)
+    name = f"{name}-{hashlib.sha256(Path(make.__code__.co_filename).read_bytes()).hexdigest()[:8]}"
     with (root / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         done = root / name

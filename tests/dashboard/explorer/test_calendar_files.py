@@ -82,19 +82,20 @@ def test_the_table_is_what_the_interface_says(service, browser):
 
 def test_a_withheld_number_is_in_no_file(own):
     page = signed_in(dashboard(own))
-    shown = [
-        row
-        for row in own.ok("/events", start_date="2026-11-01", end_date="2026-11-08", limit=200)
-        if row["actual"] is not None
-    ]
-    before = page.get("/calendar.csv", **{"from": "2026-11-01"}).text
+    numbers = ("actual", "revisedActual", "previous", "revisedPrevious")
+
+    def rows():
+        return list(csv.DictReader(io.StringIO(page.get("/calendar.csv", **{"from": SINCE}).text)))
+
+    shown = {row["id"]: {row[name] for name in numbers} - {""} for row in rows() if row["actual"]}
+    assert shown
     withhold(own, "fred")
-    after = page.get("/calendar.csv", **{"from": "2026-11-01"}).text
-    if shown:
-        assert after != before
-    for row in csv.DictReader(io.StringIO(after)):
-        if row["withheld"] == "true":
-            assert (row["actual"], row["previous"]) == ("", "")
+    after = {row["id"]: row for row in rows()}
+    calendar = page.get("/calendar.ics", **{"from": SINCE}).text
+    for event_id, values in shown.items():
+        assert after[event_id]["withheld"] == "true"
+        assert [after[event_id][name] for name in numbers] == [""] * 4
+        assert not any(value in calendar for value in values if len(value) > 1)
 
 
 def test_every_event_leads_somewhere(service, browser):
