@@ -28,8 +28,22 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 ON_POSTGRES = os.environ.get("ALMANAC_TEST_ENGINE") == "postgres"
 
 # How long a case takes says how busy the machine is: `make bench` measures, tests do not.
-# What lands must not depend on chance: there the examples are the same each time, elsewhere new ones are looked for.
-hypothesis.settings.register_profile("almanac", deadline=None, derandomize="CI" in os.environ)
+# What lands must not depend on chance: there the examples are the same each time. `make test-deep` looks for new ones, and for many.
+hypothesis.settings.register_profile(
+    "almanac",
+    max_examples=25,
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.filter_too_much,
+        hypothesis.HealthCheck.data_too_large,
+        hypothesis.HealthCheck.function_scoped_fixture,
+    ],
+)
+hypothesis.settings.register_profile(
+    "deep", hypothesis.settings.get_profile("almanac"), max_examples=400, derandomize=False
+)
 hypothesis.settings.load_profile("almanac")
 
 

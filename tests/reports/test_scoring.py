@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.catalog import measures as catalogue
@@ -20,8 +20,6 @@ from almanac.reports.scoring import (
     percentiles,
     score,
 )
-
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 NAN = math.nan
 
@@ -93,7 +91,6 @@ def universes(draw, least=1):
     return columns, sectors, eligible
 
 
-@FAST
 @given(universes())
 def test_equal_to_counting_by_hand(universe):
     columns, sectors, eligible = universe
@@ -105,7 +102,6 @@ def test_equal_to_counting_by_hand(universe):
         assert found.coverage[place] == pytest.approx(float(coverage))
 
 
-@FAST
 @given(universes(), st.randoms(use_true_random=False))
 def test_the_order_of_companies_does_not_matter(universe, random):
     columns, sectors, eligible = universe
@@ -123,7 +119,6 @@ def test_the_order_of_companies_does_not_matter(universe, random):
         assert np.array_equal(moved.pillars[name], found.pillars[name][places], equal_nan=True)
 
 
-@FAST
 @given(universes(), st.data())
 def test_a_better_figure_never_lowers_a_score(universe, data):
     columns, sectors, eligible = universe
@@ -261,7 +256,6 @@ def test_six_thousand_companies_are_quick():
     assert 40 < np.nanmean(found.score) < 60
 
 
-@FAST
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_among_whom_a_company_is_compared_is_counted_as_percentiles_are_taken(count, seed):
     """A measure is compared within the sector just where the rest of the world makes no difference to its percentile."""

@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 import structlog
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.api.use.counters import LATE, Counters, TableFull
@@ -232,7 +232,6 @@ def test_a_file_of_zeros_as_a_power_cut_leaves_it_is_made_anew(tmp_path):
     table.close()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 25), st.integers(0, 1), st.integers(0, 3)), max_size=150), st.data())
 def test_the_table_counts_as_a_dictionary_does(tmp_path_factory, steps, data):
     """Any names, minutes that pass or are one behind, any limit, tables that grow or are opened again."""

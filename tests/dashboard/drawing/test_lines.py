@@ -4,7 +4,7 @@ from datetime import date, timedelta
 from itertools import chain, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.dashboard.drawing.labels import APART, spread
@@ -160,7 +160,6 @@ def test_names_are_inert():
     assert {text for text, *_ in texts(svg, "end")} <= {evil, *(f"{evil[:n]}…" for n in range(len(evil)))}
 
 
-@settings(max_examples=25)
 @given(st.data())
 def test_a_thinned_run_keeps_its_ends_and_the_extremes_of_every_column(data):
     count = data.draw(st.integers(3, 400))

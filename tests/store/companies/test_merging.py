@@ -6,7 +6,7 @@ from datetime import date
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
@@ -336,7 +336,6 @@ def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch)
     assert few <= many - 5
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(_records, st.integers(0, 6), st.sampled_from("ab")), max_size=9, unique_by=lambda one: (one[0].cik, one[0].part, one[1:])),
     st.data(),

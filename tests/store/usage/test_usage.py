@@ -5,7 +5,7 @@ from datetime import date
 
 import apsw
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.domain.times import EPOCH_ORDINAL, day_at
@@ -205,7 +205,6 @@ def test_every_question_is_answered_through_an_index(file, reports, path):
 
 @given(st.lists(st.floats(0.00001, 4.9), min_size=1, max_size=200), st.sampled_from([0.5, 0.95, 1.0]))
 @example([0.005] * 3, 1.0)
-@settings(max_examples=200, deadline=None)
 def test_a_quantile_lies_in_the_bucket_of_the_true_one(latencies, share):
     counts = [0] * BUCKETS
     for one in latencies:
