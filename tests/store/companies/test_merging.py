@@ -1,7 +1,5 @@
 """Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
 
-import contextlib
-import time
 from datetime import date
 
 import msgspec
@@ -397,21 +395,3 @@ def test_filings(db):
         "a-4",
         "a-3",
     ]
-
-
-def test_a_company_with_ten_times_the_tickers_takes_ten_times_as_long():
-    """Not a hundred times: a payload may list thousands, and so may another company list the same ones."""
-
-    def seconds(count):
-        lists = [[f"T{kind}{number}" for number in range(count)] for kind in "AB"]
-        with contextlib.closing(opened()) as db, db.transaction():
-            began = time.process_time()
-            put(db, said(1, tickers=lists[0]))
-            put(db, said(2, name="Other Inc", tickers=lists[0]), day=1)
-            put(db, said(1, tickers=[*lists[0], *lists[1]]), day=2)
-            taken = time.process_time() - began
-            assert len(tickers(db, by_id(db, company_id(1)))) == 2 * count
-            assert tickers(db, by_id(db, company_id(2))) == []
-        return taken
-
-    assert min(seconds(1_500) for _ in range(2)) < 40 * min(seconds(150) for _ in range(3))
