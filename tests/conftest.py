@@ -62,12 +62,40 @@ def pytest_unconfigure() -> None:
         postgres.leave()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what only a file has are not for a server."""
+#: Key of pytest's cache: test function → seconds its calls took when it last ran.
+_SECONDS = "almanac/seconds"
+_taken: dict[str, float] = {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="leave out functions that took a second or more when last run"
+    )
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        function = report.nodeid.partition("[")[0]
+        _taken[function] = _taken.get(function, 0.0) + report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    cache = getattr(session.config, "cache", None)
+    if cache is not None and "PYTEST_XDIST_WORKER" not in os.environ:
+        cache.set(_SECONDS, cache.get(_SECONDS, {}) | _taken)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip tests of files where a server stands in for them, and leave dear functions out of a quick run."""
     if ON_POSTGRES:
         for item in items:
             if item.get_closest_marker("sqlite"):
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))
+    if config.getoption("--quick"):
+        seconds = config.cache.get(_SECONDS, {})
+        dear = [item for item in items if seconds.get(item.nodeid.partition("[")[0], 0.0) >= 1]
+        items[:] = [item for item in items if item not in set(dear)]
+        config.hook.pytest_deselected(items=dear)
 
 
 def pytest_collection_finish() -> None:

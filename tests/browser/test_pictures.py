@@ -11,7 +11,7 @@ from tests.support.paths import ROOT
 
 pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
-from .pictures import IMAGES, MOST_BYTES, SHOTS
+from tools.docs.pictures import IMAGES, MOST_BYTES, SHOTS
 
 
 def test_every_picture_is_taken_by_the_command_and_shown() -> None:

@@ -22,6 +22,8 @@ from tests.support.paths import ROOT
 from tests.support.processes import command, environment
 from tests.support.servers import free_port
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "deploy/systemd"
 SERVICES = sorted(FOLDER.glob("*.service"))
 #: Exposure of a unit as systemd counts it, of 10; 9.6 is one that says nothing.

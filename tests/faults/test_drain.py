@@ -100,6 +100,7 @@ def down(url):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_ends_it_at_once(home, second):
     with serving(home, DRAIN_SECONDS="3600") as server:
@@ -110,6 +111,7 @@ def test_a_second_signal_ends_it_at_once(home, second):
         assert server.process.wait(PATIENCE) == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_from_elsewhere_is_as_good_as_a_signal_to_end(home):
     with serving(home, DRAIN_SECONDS="3600") as server:
         until_ready(server)
@@ -120,6 +122,7 @@ def test_an_interrupt_from_elsewhere_is_as_good_as_a_signal_to_end(home):
         assert server.process.wait(PATIENCE) == 0
 
 
+@pytest.mark.slow
 def test_an_interrupt_on_a_terminal_ends_it_at_once(home):
     port, ops = free_port(), free_port()
     ours, theirs = pty.openpty()
@@ -143,6 +146,7 @@ def test_an_interrupt_on_a_terminal_ends_it_at_once(home):
         process.wait(PATIENCE)
 
 
+@pytest.mark.slow
 def test_what_is_being_asked_when_the_end_comes_is_answered(home):
     """By the dashboard too."""
     port = free_port()

@@ -112,6 +112,7 @@ def test_companies_come_after_the_economies_unless_left_out() -> None:
 # The formats
 
 
+@pytest.mark.slow
 def test_the_connector_reads_every_page_whole(whole: World) -> None:
     source = sandbox_catalog().sources["sandbox-sec"]
     reader = connector(source.connector)
@@ -157,6 +158,7 @@ def _real(folder: str) -> list[dict[str, Any]]:
     return [json.loads(body) for body in bodies]
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_submissions_have_the_fields_of_the_real_ones(everyone: list[Told]) -> None:
     real: dict[str, set[str]] = defaultdict(set)
@@ -172,6 +174,7 @@ def test_submissions_have_the_fields_of_the_real_ones(everyone: list[Told]) -> N
         assert kinds <= real[name] | ({"str"} if name == ".lei" else set()), name
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_facts_have_the_fields_of_the_real_ones(everyone: list[Told]) -> None:
     def kinds(body: dict[str, Any]) -> set[tuple[str, ...]]:
@@ -194,6 +197,7 @@ def test_facts_have_the_fields_of_the_real_ones(everyone: list[Told]) -> None:
     assert len(ours) >= 6  # with start and without, with a frame and without
 
 
+@pytest.mark.slow
 @pytest.mark.real
 def test_the_tags_of_banks_and_shops_are_among_those_of_real_filers(everyone: list[Told]) -> None:
     real = {
@@ -246,6 +250,7 @@ def _has(item: Item, all_items: dict[str, Item], tags: set[str], template: str) 
     return False
 
 
+@pytest.mark.slow
 def test_every_money_item_can_be_had_of_a_hundred_companies_in_dollars(everyone: list[Told]) -> None:
     """In the newest annual report, for companies that still report, of the kinds the item is for."""
     every = dict(items())

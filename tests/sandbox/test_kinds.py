@@ -16,6 +16,8 @@ from almanac.sandbox.world import Response
 from tests.sandbox.simulated_statements import Truth
 from tests.support.service import Service, make_accounts, settings
 
+pytestmark = pytest.mark.slow
+
 FILERS = {one.kind: one for one in cast() if one.kind}
 LAST = max(company.number for company in FILERS.values())
 YEAR = 2025

@@ -83,6 +83,7 @@ def test_pages_begun_elsewhere_are_the_same_and_so_many_at_a_time():
     assert given == list(pages)
 
 
+@pytest.mark.slow
 def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "WORTHWHILE", 0)
     held = []
@@ -106,6 +107,7 @@ def test_more_than_have_numbers_are_refused():
         world(NOW, market=MOST + 1)
 
 
+@pytest.mark.slow
 def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(tmp_path: Path):
     pages = [
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
