@@ -7,7 +7,6 @@ import io
 import re
 from datetime import UTC, date, datetime
 
-import pytest
 from icalendar import Calendar
 
 from almanac.dashboard.explorer.calendar_files import COLUMNS, as_icalendar
@@ -124,8 +123,3 @@ def test_a_release_leads_to_the_series_of_its_country(service, browser):
         row for row in told if (row["indicatorId"], row["entityId"]) in held and row["occurredAt"] < "2026-11-24"
     )
     assert f'href="/series/{held[row["indicatorId"], row["entityId"]]}"' in text
-
-
-@pytest.mark.parametrize("path", ["/calendar.ics", "/calendar.csv"])
-def test_no_day_is_refused(browser, path):
-    assert browser().get(path, **{"from": "2026-02-30"}).status_code == 400

@@ -50,21 +50,6 @@ def test_what_a_browser_kept_is_not_believed(browser, kept):
     assert "since 13 Nov 2026" in plain(one.get("/").text)
 
 
-@pytest.mark.parametrize(
-    ("typed", "words"),
-    [
-        ("31.4.24", "is not a date"),
-        ("2027-01-01", "not within the last year"),
-        ("2001-01-01", "not within the last year"),
-    ],
-)
-def test_a_day_that_cannot_be_is_refused_at_its_field(browser, typed, words):
-    answer = browser().get("/", since=typed)
-    assert answer.status_code == 400
-    assert words in plain(answer.text)
-    assert f'value="{typed}"' in answer.text
-
-
 def test_releases_have_headline_number_and_line(browser, service):
     text = browser().get("/", since="2026-10-01").text
     told = service.ok("/release-summaries", start_date="2026-10-01", limit=100)
