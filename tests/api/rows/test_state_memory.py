@@ -67,33 +67,10 @@ def test_a_state_that_has_passed_is_let_go_with_its_memory(store):
         gc.enable()
 
 
-def test_a_redaction_says_so_when_its_state_is_gone(store):
-    path, _ = store
-    reader = Reader(path)
-    with reader.view() as view:
-        redaction = Redaction(view, view.version, None, date(2025, 1, 1))
-    del view
-    reader.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        redaction.freshness(SERIES)
-
-
 class SERIES:
     """As much of a series as is looked at before its state."""
 
     number = 1
-
-
-def test_what_was_used_least_recently_is_forgotten_first(store):
-    path, _ = store
-    reader = Reader(path)
-    with reader.view() as view:
-        kept, first = memory_of(view).redactions, (view.version, None, 0)
-        for day in range(40):
-            kept[view.version, None, day] = Redaction(view, view.version, None, date(2025, 1, 1))
-            assert kept.get(first)  # asked for again and again
-        assert len(kept) == 16
-    reader.close()
 
 
 def test_a_thing_remembered_of_a_state_is_made_once_and_again_of_the_next(store):

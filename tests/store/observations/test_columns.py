@@ -375,11 +375,3 @@ def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
     # Where a derived series is among them, or none is left, only the full way can tell.
     full = {lineage for lineage, inputs in lineages.items() if {"sum", "shut sum"} & set(inputs) or inputs == ["lost"]}
     assert set(held) == set(lineages) - full
-
-
-@pytest.mark.sqlite
-def test_series_of_lineages_are_found_by_an_index(world):
-    """By their ids, of which there is none, the engine made one of all series at each question: four fifths of a warm-up."""
-    for sql in (verdicts._LINEAGES, verdicts._SERIES):
-        plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", ("[]",))]
-        assert not [step for step in plan if "AUTOMATIC" in step or step.startswith(("SCAN l", "SCAN s"))]
