@@ -47,9 +47,13 @@ def test_get(service, path):
 
 
 @every
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
-def test_no_operation_changes_data(service, path, method):
+def test_no_operation_changes_data(service, path):
     """No operation that creates, changes or deletes data is documented: 405 with `Allow`."""
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+        check_method(service, path, method)
+
+
+def check_method(service, path, method):
     answer = service.request(method, url(service, path))
     assert answer.status_code == 405
     assert answer.headers["allow"] == "GET, HEAD"
@@ -72,11 +76,13 @@ def test_unknown_parameter(service, path):
 
 
 @every
-@pytest.mark.parametrize(
-    "name", ["api_key", "apikey", "API-Key", "x-api-key", "key", "token", "access_token", "bearer"]
-)
-def test_key_in_the_query(service, path, name):
+def test_key_in_the_query(service, path):
     """A key sent in the query string is refused, by design, whether or not a header key is there too: 400."""
+    for name in ("api_key", "apikey", "API-Key", "x-api-key", "key", "token", "access_token", "bearer"):
+        check_key(service, path, name)
+
+
+def check_key(service, path, name):
     for key in ("pro", None):
         answer = get(service, path, key, **{name: service.keys["pro"]})
         assert answer.status_code == 400
