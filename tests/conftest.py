@@ -25,8 +25,22 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 ON_POSTGRES = os.environ.get("ALMANAC_TEST_ENGINE") == "postgres"
 
 # How long a case takes says how busy the machine is: `make bench` measures, tests do not.
-# What lands must not depend on chance: there the examples are the same each time, elsewhere new ones are looked for.
-hypothesis.settings.register_profile("almanac", deadline=None, derandomize="CI" in os.environ)
+# What lands must not depend on chance: there the examples are the same each time. `make test-deep` looks for new ones, and for many.
+hypothesis.settings.register_profile(
+    "almanac",
+    max_examples=25,
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=[
+        hypothesis.HealthCheck.too_slow,
+        hypothesis.HealthCheck.filter_too_much,
+        hypothesis.HealthCheck.data_too_large,
+        hypothesis.HealthCheck.function_scoped_fixture,
+    ],
+)
+hypothesis.settings.register_profile(
+    "deep", hypothesis.settings.get_profile("almanac"), max_examples=400, derandomize=False
+)
 hypothesis.settings.load_profile("almanac")
 
 
@@ -45,12 +59,40 @@ def pytest_unconfigure() -> None:
         postgres.leave()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of what only a file has are not for a server."""
+#: Key of pytest's cache: test function → seconds its calls took when it last ran.
+_SECONDS = "almanac/seconds"
+_taken: dict[str, float] = {}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--quick", action="store_true", help="leave out functions that took a second or more when last run"
+    )
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        function = report.nodeid.partition("[")[0]
+        _taken[function] = _taken.get(function, 0.0) + report.duration
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    cache = getattr(session.config, "cache", None)
+    if cache is not None and "PYTEST_XDIST_WORKER" not in os.environ:
+        cache.set(_SECONDS, cache.get(_SECONDS, {}) | _taken)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip tests of files where a server stands in for them, and leave dear functions out of a quick run."""
     if ON_POSTGRES:
         for item in items:
             if item.get_closest_marker("sqlite"):
                 item.add_marker(pytest.mark.skip(reason="what it is about, a server has not"))
+    if config.getoption("--quick"):
+        seconds = config.cache.get(_SECONDS, {})
+        dear = [item for item in items if seconds.get(item.nodeid.partition("[")[0], 0.0) >= 1]
+        items[:] = [item for item in items if item not in set(dear)]
+        config.hook.pytest_deselected(items=dear)
 
 
 def pytest_collection_finish() -> None:

@@ -1,20 +1,14 @@
 """The commands for data: what they print where, and how they end. `accounts` and `keys` have a file of their own."""
 
-import itertools
 import json
 import os
 import subprocess
 import sys
-import time
-from contextlib import closing
 
 import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.commands.progress import Progress
-from almanac.store.engine import opening, sqlite
-from tests.support.paths import REAL_DATA
 
 from .support.treasury_home import BILLS, GOOD, NOW, ROWS, SOURCE, url, write_mirror
 
@@ -217,61 +211,6 @@ def test_an_error_is_not_on_standard_output(run):
     assert run("ingest", "fred", "--json", expect=1).stdout == ""
 
 
-def test_plain_lines_come_now_and_then_with_how_much_is_left(capsys):
-    now = [100.0]
-    plain = Progress(clock=lambda: now[0])
-    told = []
-    for part in plain.track(range(1_000), "parts"):
-        now[0] += 1.0
-        told += [(part, line) for line in capsys.readouterr().err.splitlines()]
-    assert told[0] == (5, "parts: 5 of 1,000, about 17 min left")
-    assert [after - before for (before, _), (after, _) in itertools.pairwise(told)] == [5] * (len(told) - 1)
-    assert told[-1][1] == "parts: 995 of 1,000, about 5 s left"
-    advance = plain.meter("bytes", 0)
-    now[0] += 10.0
-    advance(7)
-    assert capsys.readouterr().err == "bytes: 7\n"
-
-
-def test_long_work_tells_how_far_it_has_come_when_redirected(run, mirror, tmp_path, monkeypatch):
-    """With a clock that takes a minute for each look: what was told now and then is told at every step."""
-    run("ingest", SOURCE, "--from", mirror, expect=3)
-    monkeypatch.setattr(time, "monotonic", itertools.count(0, 60).__next__)
-    monkeypatch.setattr(Progress.__init__, "__defaults__", (time.monotonic,))
-    for words, told in (
-        (("ingest", SOURCE, "--from", write_mirror(tmp_path / "again", GOOD)), f"{SOURCE}: 3 of 4, about "),
-        (("derive",), "formulas: 1 of "),
-        (("rebuild",), "rebuild: 1 of 6, about "),
-        (("verify",), "vintages: "),
-        (("backup", tmp_path / "b"), "MiB packed: "),
-        (("backup", tmp_path / "b", "--verify"), "MiB unpacked: "),
-    ):
-        if "backup" in words:  # the small store of a test is read in one piece
-            with closing(opening.connect(tmp_path / "home/data.db")) as db:
-                sqlite.set_meta(db, "padding", "x" * (5 << 20))
-        stderr = run(*words).stderr
-        assert [line for line in stderr.splitlines() if line.startswith(told)] != [], (words, stderr)
-
-
-def test_bars_on_a_terminal_and_plain_lines_elsewhere(monkeypatch, capsys):
-    plain = Progress()
-    with plain():
-        assert list(plain.track([1, 2], "parts")) == [1, 2]
-        plain.say("[bold]as it stands")
-    assert capsys.readouterr().err == "[bold]as it stands\n"
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    bars = Progress()
-    with bars():
-        assert list(bars.track([1, 2], "parts")) == [1, 2]
-        bars.say("[bold]as it stands")
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert "[bold]as it stands\n" in shown.err
-    assert "parts" in shown.err
-    assert "2/2" in shown.err
-
-
 # -- sources ------------------------------------------------------------------------------------------------------------
 
 
@@ -347,22 +286,6 @@ def test_a_damaged_raw_store_ends_a_rebuild_with_its_name(run, good, tmp_path):
     assert coverage(run) == before
 
 
-def test_status_for_people_has_the_same_figures(run, mirror):
-    run("ingest", SOURCE, "--from", mirror, expect=3)
-    told = json.loads(run("status", "--json").stdout)
-    assert [one["nativeId"] for one in told["unmapped"]] == ["BC_4MONTH"]
-    assert [one["url"] for one in told["quarantine"]] == [url(2024)]
-    assert {one["id"]: one["health"] for one in told["sources"]}[SOURCE] == "failing"
-    lines = [line.split() for line in run("status").stdout.splitlines()]
-    held = told["coverage"]
-    assert ["observations", str(held["observations"])] in lines
-    assert ["indicators", "2", "raw,", str(held["indicators"]["derived"]), "derived"] in lines
-    reason = "the newest answer of 1 address cannot be read"
-    assert [SOURCE, "failing", NOW, NOW, NOW, "3", "2", "2", *reason.split()] in lines
-    assert [SOURCE, "BC_4MONTH", "1"] in lines
-    assert [SOURCE, url(2024), "2026-01-07T23:33:00Z"] in [line[:3] for line in lines]
-
-
 def test_status_of_an_empty_home(run):
     found = json.loads(run("status", "--json").stdout)
     assert (found["coverage"]["observations"], found["coverage"]["firstPeriod"]) == (0, None)
@@ -430,28 +353,6 @@ def test_help_lists_every_command_without_loading_what_they_need():
     ):
         assert f"\n  {command} " in found
     assert found.endswith("\n[]\n")
-
-
-@pytest.mark.real
-@pytest.mark.slow
-def test_the_publishers_own_files(run):
-    if not (REAL_DATA / "mirror.csv").exists():
-        pytest.skip("the folder of real files is not beside the repository")
-    arguments = ("ingest", "us-treasury", "fred", "mof-japan", "--from", REAL_DATA)
-    first = run(*arguments)
-    assert {name: figures[4:6] for name, figures in summary(first).items()} == {
-        "us-treasury-par": [0, 0], "fred": [0, 0], "mof-japan": [0, 0],
-    }  # fmt: skip
-    before = coverage(run)
-    assert before["observations"] > 50_000
-    again = run(*arguments)
-    assert coverage(run) == before
-    for name, figures in summary(again).items():
-        assert figures[0] == figures[7] == 0, name
-        assert figures[1] == summary(first)[name][0]
-    not_read = {line.split(" ")[2].rstrip(":") for line in first.stderr.splitlines() if line.startswith("not read ")}
-    assert len(not_read) == sum(figures[3] for figures in summary(first).values())
-    assert any("api.fiscaldata.treasury.gov" in address for address in not_read)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,7 @@ def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(se
     assert said[3] == "0 simulated payloads read."
 
 
+@pytest.mark.slow
 def test_a_second_run_beside_one_that_serves_changes_nothing(tmp_path):
     """It looks at the lock and at every port before it touches account or key, and says what runs where."""
     home = tmp_path / "demo"

@@ -54,6 +54,7 @@ def test_it_loads_those_that_ask_for_nothing_and_says_what_each_other_needs(tmp_
     assert re.search(r"(?m)^us-treasury-par +0 +4 ", again.stdout)
 
 
+@pytest.mark.slow
 def test_it_serves_at_once_and_leaves_account_and_key_at_the_second_run(tmp_path, mirror):
     home = tmp_path / "home"
     said = begun(home, mirror)
@@ -119,6 +120,7 @@ start.named_sources = lambda catalog, names: every(catalog, ("us-treasury-par", 
 """
 
 
+@pytest.mark.slow
 def test_from_the_network_each_source_is_asked_and_one_that_fails_holds_no_other_up(tmp_path):
     """Every publisher is one on this machine, which has the Treasury's feed, and nothing for all others."""
     home = tmp_path / "home"

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from bench import data
+from tests.support.worlds import once
 
-from ..contract.conftest import built_whole, once, worker_id  # noqa: F401  (fixtures)
+from ..contract.conftest import built_whole, worker_id  # noqa: F401  (fixtures)
 
 
 @pytest.fixture(scope="session")

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from tests.contract.conftest import once, worker_id
+from tests.contract.conftest import worker_id
 from tests.support.mail_server import mail_server
 from tests.support.servers import free_port, serving
+from tests.support.worlds import once
 
 from . import world
 

@@ -17,32 +17,6 @@ def kinds(form, *items):
 
 
 @pytest.mark.parametrize(
-    ("form", "kind"),
-    [
-        ("10-K", ("issuer_filing", "annual_report", None)),
-        ("10-K405/A", ("issuer_filing", "annual_report", None)),
-        ("10-QT", ("issuer_filing", "quarterly_report", None)),
-        ("20-F", ("issuer_filing", "annual_report", None)),
-        ("6-K", ("issuer_filing", "foreign_issuer_report", None)),
-        ("NT 10-K", ("issuer_filing", "late_filing_notice", None)),
-        ("S-1", ("issuer_filing", "registration", None)),
-        ("DEF 14A", ("issuer_filing", "proxy_statement", None)),
-        ("25", ("corporate_action", "delisting", None)),
-        ("25-NSE", ("corporate_action", "delisting", None)),
-        ("15-12G", ("corporate_action", "deregistration", None)),
-        ("SC TO-I/A", ("corporate_action", "tender_offer", None)),
-        ("UPLOAD", ("regulator_notice", "comment_letter", None)),
-        ("EFFECT", ("regulator_notice", "effectiveness", None)),
-        ("REVOKED", ("regulator_notice", "enforcement", None)),
-        ("SEC STAFF ACTION", ("regulator_notice", "enforcement", None)),
-        ("8-K", ("issuer_disclosure", "current_report", None)),
-    ],
-)
-def test_forms(form, kind):
-    assert kinds(form) == [kind]
-
-
-@pytest.mark.parametrize(
     ("item", "category"),
     [
         *((item, "issuer_disclosure") for item in ("2.02", "7.01", "8.01", "5.02", "5.07", "1.01", "1.02", "4.01", "4.02")),
@@ -77,13 +51,6 @@ def test_what_others_file_is_nobodys_event(form):
 def test_a_form_nobody_has_heard_of_is_no_event_and_not_known():
     assert kinds("X-99") == []
     assert not shipped().knows("X-99")
-
-
-def test_titles():
-    ((results,), (annual,)) = (shipped().of("8-K", ["2.02"]), shipped().of("10-K"))
-    assert results.named("Widgets", "8-K") == "Widgets announces results"
-    assert results.named("Widgets", "8-K/A") == "Widgets announces results (amendment)"
-    assert annual.named("Widgets", "10-K/A") == "Widgets files its annual report (10-K/A)"
 
 
 def test_every_category_that_filings_feed_is_fed():

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 
 import pytest
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
-from almanac.domain.periods import Frequency
 from almanac.domain.rights import Consent, Exposure, effective
-from almanac.sources.base import connector
 
 RAW = """
 policy_rate policy_rate_upper policy_rate_lower overnight_rate long_term_rate_10y money_market_rate_3m
@@ -41,27 +37,6 @@ def catalog() -> Catalog:
 def test_every_raw_indicator_of_the_specification_is_there(catalog: Catalog) -> None:
     there = {slug for slug, indicator in catalog.indicators.items() if indicator.kind == "raw"}
     assert set(RAW) - there == set()
-
-
-def test_people_find_indicators_by_common_names(catalog: Catalog) -> None:
-    owner = {alias: i.slug for i in catalog.indicators.values() for alias in i.aliases}
-    asked = ("cpi", "inflation", "gdp", "unemployment", "10y", "2s10s", "payrolls", "brent")
-    assert [owner[name] for name in asked] == [
-        "cpi_index",
-        "cpi_inflation_yoy",
-        "nominal_gdp",
-        "unemployment_rate",
-        "gov_yield_10y",
-        "yield_slope_2s10s",
-        "nonfarm_payrolls",
-        "oil_price_brent",
-    ]
-
-
-def test_names_of_indicators_are_written_alike(catalog: Catalog) -> None:
-    names = [name for i in catalog.indicators.values() for name in (i.slug, *i.aliases)]
-    assert [name for name in names if not re.fullmatch(r"[a-z0-9_]+", name)] == []
-    assert [i.slug for i in catalog.indicators.values() if len(i.description) < 30 or i.description[-1] != "."] == []
 
 
 def test_preferred_orders_name_the_sources_that_feed_the_indicator(catalog: Catalog) -> None:
@@ -95,63 +70,6 @@ def test_units_agree_with_the_indicators(catalog: Catalog) -> None:
     assert {native: pair for native, pair in units.items() if pair[1] not in {None, pair[0]}} == {}
 
 
-def test_scale_is_said_once(catalog: Catalog) -> None:
-    """A unit says its power of ten in its name; only credit and Japan's money in national currency have a scale of their own."""
-    assert {unit.id: unit.scale for unit in catalog.units.values() if unit.scale} == {
-        "thousands": 3,
-        "usd_millions": 6,
-        "usd_billions": 9,
-        "local_currency_millions": 6,
-        "local_currency_billions": 9,
-    }
-    specs = [spec for natives in catalog.series.values() for spec in natives.values()]
-    assert {(spec.source, spec.indicator, spec.scale) for spec in specs if spec.scale} == {
-        ("bis", "total_credit", 9),
-        ("boj", "m2", 8),
-    }
-
-
-def test_treasury_maps_the_curve_but_not_the_display_field(catalog: Catalog) -> None:
-    natives = catalog.series["us-treasury-par"]
-    assert {native: spec.indicator.removeprefix("gov_yield_") for native, spec in natives.items()} == {
-        "BC_1MONTH": "1m",
-        "BC_2MONTH": "2m",
-        "BC_3MONTH": "3m",
-        "BC_6MONTH": "6m",
-        "BC_1YEAR": "1y",
-        "BC_2YEAR": "2y",
-        "BC_3YEAR": "3y",
-        "BC_5YEAR": "5y",
-        "BC_7YEAR": "7y",
-        "BC_10YEAR": "10y",
-        "BC_20YEAR": "20y",
-        "BC_30YEAR": "30y",
-    }
-    assert {(s.curve_type, s.compounding, s.unit, s.frequency) for s in natives.values()} == {
-        ("par", "semi_annual", "percent", Frequency.DAILY)
-    }
-
-
-def test_japan_maps_the_columns_that_have_an_indicator(catalog: Catalog) -> None:
-    natives = catalog.series["mof-japan"]
-    assert {n: s.indicator for n, s in natives.items()} == {
-        f"{years}Y": f"gov_yield_{years}y" for years in (1, 2, 3, 5, 7, 10, 20, 30)
-    }
-    assert {s.entity for s in natives.values()} == {"country_jpn"}
-
-
-def test_gdp_of_the_united_states_is_in_billions_at_annual_rates(catalog: Catalog) -> None:
-    gdp = catalog.series["fred"]["GDP"]
-    assert (gdp.indicator, gdp.unit, gdp.annualized, gdp.frequency) == (
-        "nominal_gdp",
-        "usd_billions",
-        True,
-        Frequency.QUARTERLY,
-    )
-    annual = {native for native, spec in catalog.series["fred"].items() if spec.annualized}
-    assert annual == {"GDP", "GDPC1", "GDPPOT", "PI", "PCE", "HOUST", "PERMIT"}
-
-
 def test_some_series_of_fred_are_never_public_and_say_why(catalog: Catalog) -> None:
     consent = Consent(by="an operator", on="2026-01-01", reference="letter")
     rights = catalog.sources["fred"].rights
@@ -181,84 +99,6 @@ def test_mixed_results_never_make_a_withheld_input_public(catalog: Catalog) -> N
     assert (source.rights.derivatives_allowed, source.connector, source.provider) == (False, "", "almanac")
 
 
-def test_sources_say_what_they_are(catalog: Catalog) -> None:
-    known = {
-        "us-treasury-par": ("us-treasury", "us_treasury", False, "same_day"),
-        "mof-japan": ("mof", "mof_japan", False, None),
-        "boe-iadb": ("boe", "boe_iadb", False, None),
-        "boe-glc": ("boe", "boe_glc", False, None),
-        "boc-valet": ("boc", "boc", False, None),
-        "rba": ("rba", "rba", False, None),
-        "snb": ("snb", "snb", False, None),
-        "fred": ("fred", "fred", True, None),
-        "almanac-derived": ("almanac", "", False, None),
-        "central-bank-calendars": ("almanac", "", False, None),
-        "ecb-yc": ("ecb", "sdmx:ecb/YC", False, None),
-        "ecb-fm": ("ecb", "sdmx:ecb/FM", False, None),
-        "ecb-exr": ("ecb", "sdmx:ecb/EXR", False, None),
-        "ecb-tgb": ("ecb", "sdmx:ecb/TGB", False, None),
-        "bis": ("bis", "sdmx:bis", False, None),
-        "imf": ("imf", "sdmx:imf", True, None),
-        "norges-bank": ("norges-bank", "sdmx:norges-bank", False, None),
-        "bundesbank": ("bundesbank", "sdmx:bundesbank", False, None),
-        "sec": ("sec", "sec", True, None),
-        "eurostat": ("eurostat", "sdmx:eurostat", False, None),
-        "oecd": ("oecd", "sdmx:oecd", False, None),
-        "world-bank": ("world-bank", "world_bank", False, None),
-        "bls": ("bls", "bls", False, None),
-        "bls-calendar": ("bls", "bls_calendar", False, None),
-        "boj": ("boj", "boj", False, None),
-        "insee": ("insee", "sdmx:insee", False, None),
-        "istat": ("istat", "sdmx:istat", False, None),
-        "abs": ("abs", "sdmx:abs", False, None),
-    }
-    told = {s.id: (s.provider, s.connector, s.stores_vintages, s.declared_release) for s in catalog.sources.values()}
-    assert {name: told.get(name) for name in known} == known
-    # A source that came later says so in its own file and its own test; whatever it says, something must read it.
-    readers = {name: connector(line[1]) for name, line in told.items() if line[1]}
-    assert [name for name, reader in readers.items() if reader.version < 1] == []
-    assert {name for name, line in told.items() if not line[1]} == {"almanac-derived", "central-bank-calendars"}
-    assert catalog.sources["fred"].key_setting == "ALMANAC_SOURCES__FRED__API_KEY"
-
-
 def test_frequencies_of_a_source_are_those_of_its_series(catalog: Catalog) -> None:
     for source, natives in catalog.series.items():
         assert set(catalog.sources[source].frequencies) == {spec.frequency for spec in natives.values()}, source
-
-
-@pytest.mark.parametrize(
-    ("name", "sources"),
-    [
-        ("fred", ["fred"]),
-        ("us-treasury", ["us-treasury-par"]),
-        ("us-treasury-par", ["us-treasury-par"]),
-        ("mof", ["mof-japan"]),
-        ("mof-japan", ["mof-japan"]),
-        ("boe", ["boe-glc", "boe-iadb"]),
-        ("boc", ["boc-valet"]),
-        ("rba", ["rba"]),
-        ("snb", ["snb"]),
-    ],
-)
-def test_a_short_name_means_its_sources(catalog: Catalog, name: str, sources: list[str]) -> None:
-    assert catalog.providers_sources(name) == sources
-
-
-def test_every_page_of_a_fred_series_is_its_own(catalog: Catalog) -> None:
-    pages = {native: spec.page_url for native, spec in catalog.series["fred"].items()}
-    assert pages == {native: f"https://fred.stlouisfed.org/series/{native}" for native in pages}
-
-
-def test_no_text_is_left_to_be_written() -> None:
-    def texts(folder: Traversable) -> dict[str, str]:
-        found = {}
-        for item in folder.iterdir():
-            if item.is_dir():
-                found |= texts(item)
-            elif item.name.endswith(".toml"):
-                found[item.name] = item.read_text("utf-8")
-        return found
-
-    read = texts(files("almanac.catalog").joinpath("data"))
-    assert {"units.toml", "providers.toml", "sources.toml", "countries.toml", "derived.toml", "fred.toml"} <= set(read)
-    assert [name for name, text in read.items() if re.search(r"TODO|FIXME|XXX|lorem|\.invalid", text)] == []

@@ -6,9 +6,8 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import CatalogError
-from almanac.catalog.releases import check, meetings, meetings_of, parse, scheduled, simulated
+from almanac.catalog.releases import check, meetings_of, parse, scheduled, simulated
 from almanac.catalog.releases import shipped as releases
-from almanac.domain.times import wire_time
 
 RELEASE = {"type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": [], "frequencies": ["M"]}
 DATE = {"type": "prices", "native": "10", "frequency": "M", "after_days": 8}
@@ -63,25 +62,6 @@ def test_a_contradiction_is_named(data, culprit):
         parse(data)
 
 
-def test_what_the_schedules_say_that_ship():
-    """Days that the Bureau of Labor Statistics revised after the lapse in appropriations of 2025, from its own page."""
-    about = {
-        c.native: {date.fromordinal(day).isoformat(): name for day, name in c.schedule.items()}
-        for one in releases()
-        for c in one.calendars
-        if c.source == "bls-calendar"
-    }
-    assert all(about.values())
-    assert about["Employment Situation"]["2025-11-20"] == "2025-09"
-    assert about["Employment Situation"]["2025-12-16"] == "2025-11"
-    assert about["Consumer Price Index"]["2025-12-18"] == "2025-11"
-    assert about["Job Openings and Labor Turnover Survey"]["2025-12-09"] == "2025-10"
-    assert about["Employment Cost Index"]["2025-12-10"] == "2025-Q3"
-    # Household survey and prices of October 2025 were never collected.
-    for name in ("Employment Situation", "Consumer Price Index"):
-        assert "2025-10" not in about[name].values()
-
-
 @pytest.mark.parametrize(
     ("change", "culprit"),
     [
@@ -112,34 +92,6 @@ def test_names_the_catalogue_does_not_have():
     assert list(check(found, shipped())) == [
         "release prices: unknown indicator nothing", "release prices: unknown entity country_xxx", "release prices: unknown source nobody",
     ]  # fmt: skip
-
-
-def test_meetings():
-    banks = {bank.id: bank for bank in meetings().bank}
-    assert {bank.country for bank in banks.values()} <= set(shipped().entities)
-    assert set(banks) == {"federal-reserve", "boe", "rba"}
-    for bank in banks.values():
-        years = [day.year for day in bank.days]
-        assert {years.count(year) for year in set(years)} == {8}
-        assert all(day.weekday() < 5 for day in bank.days)
-        assert bank.page.startswith("https://")
-    # Summer and winter: two in the afternoon in New York.
-    fed = banks["federal-reserve"]
-    assert wire_time(fed.instant(date(2026, 1, 28))) == "2026-01-28T19:00:00Z"
-    assert wire_time(fed.instant(date(2026, 7, 29))) == "2026-07-29T18:00:00Z"
-    # Bank of England, "MPC dates for 2024" of 21 September 2023: 1 August is among them, at noon.
-    assert wire_time(banks["boe"].instant(date(2024, 8, 1))) == "2024-08-01T11:00:00Z"
-    # A bank that states no hour announces on a day.
-    bank = {
-        "id": "b",
-        "name": "B",
-        "country": "country_jpn",
-        "page": "https://b.example",
-        "zone": "Asia/Tokyo",
-        "days": [date(2026, 1, 23)],
-    }
-    (quiet,) = meetings_of({"entered": date(2026, 1, 1), "bank": [bank]}).bank
-    assert wire_time(quiet.instant(date(2026, 1, 23))) == "2026-01-23T00:00:00Z"
 
 
 def test_a_wrong_list_of_meetings_is_named():

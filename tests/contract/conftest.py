@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-import fcntl
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support import invented_mirror, postgres
+from tests.support import invented_mirror
 from tests.support.service import Service, build, copy, settings
+from tests.support.worlds import once
 
 from . import filed, simulated, whole_world
-
-
-def once(
-    tmp_path_factory: pytest.TempPathFactory,
-    worker_id: str,
-    name: str,
-    make: Callable[[Path], None],
-    *,
-    copied: bool = True,
-) -> Path:
-    """
-    A folder made by the first of all workers that asks; the others wait for it. On a server, `copied` says whether copies of
-    its homes have data of their own; else the homes have one database, wherever their folders are.
-    """
-    root = tmp_path_factory.getbasetemp()
-    if worker_id != "master":
-        root = root.parent
-    with (root / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = root / name
-        if not done.exists():
-            making = root / f"{name}.making"
-            shutil.rmtree(making, ignore_errors=True)
-            with postgres.made_once(copied=copied):
-                make(making)
-            making.rename(done)
-    return done
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 """Companies: the scored list, the profile of one, its statements."""
 
 import math
-import time
 from datetime import date
 
 import msgspec
@@ -12,11 +11,10 @@ from almanac.api.endpoints.companies.rows import ALTMAN, PIOTROSKI
 from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.names import folded
 from almanac.domain.observations import FAILED, WARNED
-from almanac.domain.periods import Period, add_months
+from almanac.domain.periods import add_months
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL, MONTHS, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
-from almanac.store.companies.statement_book import Key
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from tests.support.invented_mirror import FREE_FROM, NOW
@@ -547,47 +545,6 @@ def test_statements_that_were_closed(own):
         batch.touch()
         write(world.db, batch.version, BOLT_ID, {})
     assert ends(own.ok(path)) == []
-
-
-def test_a_hundred_statements_take_no_time(own):
-    """Bodies are rendered when written: reading them is selecting and joining."""
-    from .filed import body
-
-    with own.world() as world, world.batch("test") as batch:
-        batch.touch()
-        target = {}
-        for number in range(120):
-            year, quarter = 1990 + number // 4, number % 4 + 1
-            period = Period.parse(f"{year}-Q{quarter}")
-            for kind in (0, 1, 2):
-                items = {f"line_{line}": line * 1.5 for line in range(30)}
-                key = Period(None, period.end).key if kind == 1 else period.key
-                versions = [
-                    (1_700_000_000 + step, body(kind, QUARTER, step, {**items, "x": step})) for step in range(5)
-                ]
-                target[Key(kind, "Q", key)] = versions
-        write(world.db, batch.version, ACME_ID, target)
-    path = FINANCIALS.format("ACW")
-    assert [len(own.ok(path, limit=100)[kind]) for kind in KINDS] == [100, 100, 100]
-    best = math.inf
-    with own.reader.view() as view:
-        from almanac.store.companies.statements import FREQUENCIES, newest
-
-        for _ in range(5):
-            started = time.perf_counter()
-            for kind in (0, 1, 2):
-                newest(
-                    view,
-                    ACME_ID,
-                    kind,
-                    FREQUENCIES,
-                    version=view.version,
-                    known_by=1 << 40,
-                    ends_from=None,
-                    limit=100,
-                )
-            best = min(best, time.perf_counter() - started)
-    assert best < 0.05
 
 
 @pytest.mark.parametrize("path", [FINANCIALS, PROFILE])

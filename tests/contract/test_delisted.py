@@ -13,8 +13,7 @@ from almanac.sandbox.companies.cast import FIRST_CIK, cast
 from almanac.sandbox.companies.responses import companies
 from almanac.sandbox.world import Response
 from tests.support.service import Service, copy, make_accounts, settings
-
-from .conftest import once
+from tests.support.worlds import once
 
 #: Bought in January 2026, bought in June 2025, and still there.
 JANUARY, JUNE, LISTED = 181, 160, 1

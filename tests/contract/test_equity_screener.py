@@ -20,10 +20,10 @@ from almanac.store.engine import opening, sqlite
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
-from tests.support.service import CATALOG, Service, copy
+from tests.support.service import Service, copy
+from tests.support.worlds import once
 
 from . import invented_companies
-from .conftest import once
 from .invented_companies import FIELDS, QUARTERS, SECTORS, Made, companies, known, write_readings
 
 PATH = "/equity-screener"
@@ -247,56 +247,6 @@ def test_pages(screen, limit, sort, order):
     assert first["total"] == second["total"] == len(whole["data"])
 
 
-def test_page_size(screen):
-    """Page size: integer 1 to 200, default 100."""
-    assert screen.get(PATH, filter="sector:eq:technology").json()["meta"]["pagination"]["limit"] == 100
-    assert screen.get(PATH, filter="sector:eq:technology", limit=200).status_code == 200
-    for bad in ("0", "201"):
-        details = screen.error(PATH, 400, filter="sector:eq:technology", limit=bad)["details"]
-        assert details == {"parameter": "limit", "reason": "range", "allowed": {"minimum": 1, "maximum": 200}}
-
-
-def test_the_filter_is_required(screen):
-    """Filter expression (required)."""
-    details = screen.error(PATH, 400)["details"]
-    assert (details["parameter"], details["reason"]) == ("filter", "required")
-
-
-@pytest.mark.parametrize(
-    ("text", "clause", "reason", "suggestion"),
-    [
-        ("revenue_ttm:gt:1,sectr:eq:x", "sectr:eq:x", "field", "sector"),
-        (
-            "pe_ratio:lt:15",
-            "pe_ratio:lt:15",
-            "field",
-            None,
-        ),  # current_ratio is spelled like it, and means nothing like it
-        ("net_proft_margin:gt:1", "net_proft_margin:gt:1", "field", "net_margin"),
-        ("net_income:gt:1", "net_income:gt:1", "field", None),
-        ("invented_cycle:eq:a", "invented_cycle:eq:a", "field", None),
-        ("ticker:eq:A1", "ticker:eq:A1", "field", None),
-        ("sector:gt:a", "sector:gt:a", "operator", None),
-        ("industry:lte:a", "industry:lte:a", "operator", None),
-        ("net_margin:gte:ten", "net_margin:gte:ten", "number", None),
-        ("net_margin:=:1", "net_margin:=:1", "operator", None),
-        ("net_margin:ge:1", "net_margin:ge:1", "operator", "gte"),
-        ("net_margin", "net_margin", "syntax", None),
-    ],
-)
-def test_errors_of_the_filter(screen, text, clause, reason, suggestion):
-    """400 about a filter starts with `'filter'` and quotes the offending clause; an unknown field comes with the nearest one."""
-    error = screen.error(PATH, 400, filter=text)
-    assert error["message"].startswith("'filter' ")
-    assert f"'{clause}'" in error["message"]
-    assert (error["details"]["parameter"], error["details"]["reason"]) == ("filter", reason)
-    assert error["details"].get("suggestion") == suggestion
-    if reason == "field":
-        assert error["details"]["allowed"] == sorted([*FIELDS, *TEXTS, "quality", "score"])
-    if clause.startswith(("sector", "industry")):
-        assert error["details"]["allowed"] == ["eq", "in"]
-
-
 def test_sort_is_any_field_ticker_or_name(screen):
     """Sort: any screenable field, plus `ticker` and `name`."""
     fields = [field["field"] for field in screen.ok(f"{PATH}/filters")["fields"]]
@@ -359,13 +309,6 @@ BALANCES = """
     total_liabilities retained_earnings shareholders_equity minority_interest temporary_equity restricted_cash deposits
     shares_outstanding
 """
-
-
-def test_fields_of_the_catalogue():
-    """Fields: every flow item as `revenue_ttm`, every balance item by its name, the ratios and scores; and the texts."""
-    found = {i.slug for i in CATALOG.indicators.values() if i.screenable and i.category == "fundamentals"}
-    assert found == {*(f"{flow}_ttm" for flow in FLOWS.split()), *BALANCES.split(), *RATIOS.split()}
-    assert set(FIELDS) - {"secret_margin"} <= found
 
 
 def test_bounds_of_the_fields(screen):
@@ -879,15 +822,6 @@ def test_a_further_field_that_is_none(screen, path):
     assert error["details"]["suggestion"] == field
     many = ",".join(f"f{number}" for number in range(31))
     assert "at most 30" in screen.error(path, 400, filter=EVERYONE, fields=many)["message"]
-
-
-@pytest.mark.parametrize("name", ["USA", "us", "United States", "country_usa", "united-states"])
-def test_a_country_by_any_name(screen, name):
-    rows = screen.ok(PATH, filter=f"country:eq:{name}", limit=200)
-    everyone = screen.ok(PATH, filter=EVERYONE, limit=200)
-    assert {row["entityId"] for row in rows} == {row["entityId"] for row in everyone if row["country"] == "country_usa"}
-    assert 0 < len(rows) < len(everyone)
-    assert all(row["values"] == {"country": "country_usa"} for row in rows)
 
 
 def test_a_country_that_no_company_is_in_is_warned_of(screen):

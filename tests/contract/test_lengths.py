@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
 import pytest
 
 from almanac.api.contract.openapi import document
@@ -59,23 +57,6 @@ def test_a_part_of_a_path_that_is_too_long_is_refused_by_name(service, described
         if status == 400:
             assert error["details"] == {"parameter": name, "reason": "range", "allowed": {"maxLength": part.longest}}
     assert schema(described, path, name, "path")["maxLength"] == part.longest
-
-
-@pytest.mark.parametrize(("path", "name"), TEXTS + PARTS)
-def test_ten_times_as_long_takes_ten_times_as_long(client, path, name):
-    """Not a hundred times: what an address can hold is read, and no more is done with it."""
-    given = name in ENDPOINTS[path].by_name
-    query = "&".join(f"{key}={quote(value)}" for key, value in REQUIRED.get(path, {}).items() if key != name)
-
-    def seconds(blanks):
-        text = f"a{' ' * blanks}b"
-        there = target(path) if given else path.replace(f"{{{name}}}", text)
-        address = f"{there}?{query}&{name}={text.replace(' ', '+')}" if given else f"{there}?{query}"
-        answers = [client.ask(address) for _ in range(4)]
-        assert {one.status for one in answers} == {400}
-        return min(one.cpu for one in answers)
-
-    assert seconds(30_000) < 30 * max(seconds(3_000), 0.001)
 
 
 def target(path):

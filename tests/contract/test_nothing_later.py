@@ -90,8 +90,14 @@ def deep(tmp_path_factory):
     one.close()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("day", sorted({*DEEP_DAYS, *some_days(MORE_DAYS)}), ids=str)
+@pytest.mark.parametrize(
+    "day",
+    [
+        pytest.param(day, marks=pytest.mark.deep if place else pytest.mark.slow)
+        for place, day in enumerate(sorted({*DEEP_DAYS, *some_days(MORE_DAYS)}))
+    ],
+    ids=str,
+)
 def test_an_answer_as_of_a_day_is_that_of_a_store_that_knows_nothing_later(deep, tmp_path, day):
     pages = economy_pages(day, past_worlds.in_depth), company_pages(day, past_worlds.some_filers())
     then = load(tmp_path / "home", day, *pages)
@@ -112,7 +118,7 @@ def whole_world(tmp_path_factory):
     one.close()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("day", some_days(MORE_DAYS or 1), ids=str)
 def test_the_same_of_all_economies(whole_world, tmp_path, day):
     """Each day is one more load of the world; a long run asks of more of them."""

@@ -21,8 +21,8 @@ from almanac.store.observations.newest.columns import Column
 from tests.support import past_worlds
 from tests.support.service import Service
 from tests.support.withholding import withhold
+from tests.support.worlds import once
 
-from .conftest import once
 from .invented_companies import FIELDS, unit_of
 from .test_equity_screener import MADE, NOW, made_up, months_before, reading, screen, seconds, statement
 from .test_rights import DERIVED, RAW

@@ -16,8 +16,8 @@ from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.wording import rounded
 from almanac.sandbox.world import world as simulated_world
 from tests.support.service import Service, copy, make_accounts, settings
+from tests.support.worlds import once
 
-from .conftest import once
 from .digits import less
 
 PATH = "/release-summaries"

@@ -100,23 +100,9 @@ def test_a_page_shows_what_the_interface_says(browser: Browser, service: Service
     assert browser.get("/coverage").text == f"{service.ok('/coverage')['series']} /coverage False"
 
 
-def test_an_operators_page_is_for_operators(browser: Browser) -> None:
-    browser.cookies["almanac"] = "ada"
-    assert browser.get("/operate").status_code == 403
-    browser.cookies["almanac"] = "op"
-    assert browser.get("/operate").status_code == 200
-
-
 def test_a_form_of_this_browser_is_believed(browser: Browser) -> None:
     browser.get("/form")
     assert browser.post("/form", {"said": "<b>hello</b>"}).text.endswith("&lt;b&gt;hello&lt;/b&gt;")
-
-
-@pytest.mark.parametrize("token", ["", "x", "0.0", "ü"])
-def test_a_form_without_a_good_token_changes_nothing(browser: Browser, token: str) -> None:
-    browser.get("/form")
-    answer = browser.post("/form", {"said": "hello"}, token=token)
-    assert (answer.status_code, "hello" in answer.text) == (403, False)
 
 
 def test_a_token_is_good_for_one_browser_and_one_sign_in(app: Dashboard) -> None:
@@ -133,11 +119,6 @@ def test_a_form_sent_by_another_site_is_refused(browser: Browser) -> None:
     browser.get("/form")
     assert browser.post("/form", **{"sec-fetch-site": "cross-site"}).status_code == 403
     assert browser.post("/form", **{"content-type": "text/plain"}).status_code == 403
-
-
-def test_a_form_of_megabytes_is_refused(browser: Browser) -> None:
-    browser.get("/form")
-    assert browser.post("/form", {"said": "x" * 100_000}).status_code == 403
 
 
 def test_the_token_differs_from_page_to_page_so_that_lengths_tell_nothing(browser: Browser) -> None:
@@ -161,36 +142,6 @@ def test_errors_are_pages_and_tell_nothing_from_inside(browser: Browser, path: s
     assert "secret" not in answer.text
     assert answer.headers["x-request-id"].startswith("req_")
     assert answer.headers["cache-control"] == "no-store"
-
-
-def test_a_refusal_of_the_interface_is_told_in_its_words(browser: Browser) -> None:
-    browser.cookies["almanac"] = "ada"
-    answer = browser.get("/refused")
-    assert answer.status_code == 404
-    assert "must be one of AUS" in answer.text
-
-
-def test_an_address_takes_what_it_was_made_for(browser: Browser) -> None:
-    assert browser.send("PUT", "/form").status_code == 405
-    assert browser.get("/signed-in").status_code == 405
-    assert browser.send("HEAD", "/form").text == ""
-
-
-@pytest.mark.parametrize("to", ["//evil.example", "https://evil.example", "/\\evil.example", "evil"])
-def test_nobody_is_sent_away_from_here(browser: Browser, to: str) -> None:
-    assert browser.get("/elsewhere", to=to).status_code == 500
-
-
-@pytest.mark.parametrize("path", ["/form", "/nowhere", "/file", "/mine"])
-def test_every_answer_carries_the_policy(browser: Browser, path: str) -> None:
-    headers = browser.get(path).headers
-    policy = headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "script-src 'self'" in policy
-    assert "unsafe" not in policy
-    assert "frame-ancestors 'none'" in policy
-    assert headers["x-frame-options"] == "DENY"
-    assert headers["x-content-type-options"] == "nosniff"
 
 
 def test_cookies_are_for_this_host_and_out_of_reach_of_scripts(app: Dashboard) -> None:

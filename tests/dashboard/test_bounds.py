@@ -188,6 +188,7 @@ def test_no_more_wait_than_can_be_answered(service: Service, slow: Slow, monkeyp
     asyncio.run(go())
 
 
+@pytest.mark.slow
 def test_pages_are_counted_by_account_and_strangers_by_address(
     service: Service, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

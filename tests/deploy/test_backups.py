@@ -11,6 +11,8 @@ import pytest
 from tests.support.paths import ROOT
 from tests.support.processes import environment, run
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = ROOT / "deploy/backup.sh"
 
 

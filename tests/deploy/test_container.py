@@ -13,6 +13,8 @@ from tests.support.paths import ROOT
 from tests.support.processes import environment, run
 from tests.support.servers import serving
 
+pytestmark = pytest.mark.slow
+
 TEXT = (ROOT / "Containerfile").read_text("utf-8")
 #: (instruction, rest) of every line, continued lines joined.
 STEPS = [

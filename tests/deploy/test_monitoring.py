@@ -19,6 +19,8 @@ from tests.support.paths import ROOT
 from tests.support.servers import free_port, serving, until_ready
 from tests.support.treasury_home import SOURCE, settings, take
 
+pytestmark = pytest.mark.slow
+
 RULES = ROOT / "deploy/prometheus/almanac.rules.yml"
 DASHBOARD = ROOT / "deploy/grafana/almanac.json"
 NAME = re.compile(r"\balmanac_[a-z_]+\b")

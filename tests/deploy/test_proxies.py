@@ -16,6 +16,8 @@ from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, run
 from tests.support.servers import free_port, serving
 
+pytestmark = pytest.mark.slow
+
 HOST, PAGES = "almanac.example.org", "data.example.org"
 
 

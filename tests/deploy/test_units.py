@@ -14,7 +14,6 @@ import pytest
 from almanac import hosting
 from almanac.__main__ import main
 from almanac.commands.shared import UNFIT
-from almanac.config import Http
 from almanac.domain.cadence import Cadence
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
@@ -22,10 +21,10 @@ from tests.support.paths import ROOT
 from tests.support.processes import command, environment
 from tests.support.servers import free_port
 
+pytestmark = pytest.mark.slow
+
 FOLDER = ROOT / "deploy/systemd"
 SERVICES = sorted(FOLDER.glob("*.service"))
-#: Exposure of a unit as systemd counts it, of 10; 9.6 is one that says nothing.
-MOST_EXPOSED = 1.5
 #: Under the rule of `MemoryDenyWriteExecute=`, which is a seccomp filter there and the kernel's own here.
 NO_WRITABLE_CODE = "import ctypes; assert ctypes.CDLL(None).prctl(65, 1, 0, 0, 0) == 0\n"
 
@@ -79,33 +78,6 @@ def test_systemd_finds_no_fault(analyze, tmp_path):
         assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
-def test_systemd_finds_a_fault_that_is_there(analyze, tmp_path):
-    """That the check above can fail."""
-    unit = installed(tmp_path) / "almanac.service"
-    unit.write_text(unit.read_text("utf-8").replace("Type=exec", "Type=exec\nProtectSystm=yes"))
-    assert "ProtectSystm" in analyze("verify", "--man=no", unit).stderr
-
-
-@pytest.mark.parametrize("path", SERVICES, ids=lambda path: path.name)
-def test_a_unit_exposes_little(analyze, tmp_path, path):
-    done = analyze("security", "--offline=true", installed(tmp_path) / path.name)
-    (found,) = re.findall(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
-    assert float(found) <= MOST_EXPOSED
-
-
-def test_all_units_are_hardened_alike():
-    parts = [path.read_text("utf-8").split("# What the process may do")[1].split("\n\n")[0] for path in SERVICES]
-    assert len(parts) == 3
-    assert len({part.strip() for part in parts}) == 1
-
-
-def test_every_unit_runs_as_the_user_with_the_settings():
-    for path in SERVICES:
-        found = read(path)["Service"]
-        assert (found["User"], found["Environment"]) == ("almanac", "ALMANAC_HOME=/var/lib/almanac")
-        assert found["EnvironmentFile"] == "-/etc/almanac/environment"
-
-
 def test_the_unit_of_the_service_waits_for_its_workers():
     found = service("almanac")
     started, given = well_formed(shlex.split(found["ExecStart"]))
@@ -130,24 +102,11 @@ def test_a_store_of_another_schema_is_not_met_again_and_again(name, tmp_path):
     assert service(name)["Restart"] == "on-failure"
 
 
-def test_the_unit_of_a_worker_waits_for_the_answer_in_hand():
-    found = service("almanac-worker")
-    started, given = well_formed(shlex.split(found["ExecStart"]))
-    assert (started.name, given) == ("worker", {"names": (), "once": False})
-    assert int(found["TimeoutStopSec"]) > Http().total_timeout
-
-
 def test_the_backup_writes_where_it_may():
     found = service("almanac-backup")
     program, folder, days = shlex.split(found["ExecStart"])
     assert (ROOT / "deploy" / program.rpartition("/")[2]).stat().st_mode & 0o111
     assert (found["ReadWritePaths"], int(days) > 0) == (folder, True)
-
-
-def test_the_timer_is_a_time(analyze):
-    found = read(FOLDER / "almanac-backup.timer")["Timer"]
-    assert analyze("calendar", found["OnCalendar"]).returncode == 0
-    assert found["Persistent"] == "yes"
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="a rule of Linux")

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from .served import Service
+from tools.docs.served import Service
 
 #: Headers that are of a connection, not of an answer.
 _OF_THE_WAY = {"content-length", "content-encoding", "transfer-encoding", "connection", "date", "server"}

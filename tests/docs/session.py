@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from almanac_client import Almanac
+from tools.docs.served import Service
 
-from .served import Service
 from .shown import ANYTHING, differences
 
 BASE = "http://127.0.0.1:8000"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .render import ROOT, pages
+from tools.docs.render import ROOT, pages
 
 _FENCE = re.compile(r"(?ms)^```(\w*)\n(.*?)^```$")
 #: Stands for whatever was left out of an answer or of a list.

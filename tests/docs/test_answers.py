@@ -2,9 +2,8 @@
 
 from almanac.api.contract import examples
 from almanac.api.contract.errors import CODES
-
-from .answers import FILE, REQUESTS, record, written
-from .tables_interface import every
+from tools.docs.answers import FILE, REQUESTS, record, written
+from tools.docs.tables_interface import every
 
 
 def test_what_is_kept_is_what_is_answered(service):

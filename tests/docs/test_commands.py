@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
+from tools.docs.render import ROOT, pages
 
 from .machine import Machine
-from .render import ROOT, pages
 from .shown import commands
 
 #: Commands of Almanac that are only checked to be well-formed, by their first words, and why.
@@ -101,6 +101,7 @@ def _set_up(machine):
         pytest.skip("run or checked, all but: " + "; ".join(sorted(set(missing))))
 
 
+@pytest.mark.slow
 def test_what_the_pages_show_of_other_programs_sets_up_a_machine(tmp_path):
     """Without downloading: packages are those of this very environment, looked up against the lock files."""
     _set_up(Machine(tmp_path, real=False))

@@ -9,8 +9,8 @@ from almanac.dashboard.explorer.tutorials import TUTORIALS
 from almanac.dashboard.site import templates as environment
 from almanac.dashboard.statics import Statics
 from tests.support.service import settings
+from tools.docs.dashboard_tutorials import FOLDER, GUIDE, SOURCE, heading_id, template, templates
 
-from .dashboard_tutorials import FOLDER, GUIDE, SOURCE, heading_id, template, templates
 from .shown import blocks
 
 ADDRESS = "https://api.example"

@@ -3,9 +3,9 @@
 import pytest
 
 from almanac.api.contract.errors import CODES
+from tools.docs.tables_interface import every
 
 from .shown import ANYTHING, commands, differences, requests
-from .tables_interface import every
 
 _STATUS = {code: status for status, code in CODES.items()}
 

@@ -1,17 +1,28 @@
 """The generated tables of the pages are in step with the code, and nothing declared is missing from them."""
 
+import importlib
 import re
 
 import pytest
 
 from almanac.api.contract.errors import CODES
+from tools.docs.render import ROOT, MarkError, pages, rendered
+from tools.docs.tables_interface import every
+from tools.docs.tables_operations import paths, variable
 
-from .render import ROOT, MarkError, pages, rendered
-from .tables_interface import every
-from .tables_operations import paths, variable
+#: Pages whose tables take seconds to make.
+DEAR = {"companies.md", "operations.md"}
 
 
-@pytest.mark.parametrize("page", list(pages()), ids=lambda page: page.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=pytest.mark.slow if page.name in DEAR else ())
+        for page in pages()
+        if "<!-- table:" in page.read_text("utf-8")
+    ],
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
+)
 def test_the_tables_of_a_page_are_in_step(page):
     text = page.read_text("utf-8")
     assert rendered(text, page.name) == text, "run `make docs`"
@@ -41,6 +52,22 @@ def test_links_between_pages_lead_somewhere():
         if "://" not in target and not (page.parent / target).exists()
     ]
     assert broken == []
+
+
+def test_functions_and_tests_that_pages_name_are_there():
+    text = (ROOT / "docs/architecture.md").read_text("utf-8")
+    for module, name in re.findall(r"`([a-z_.]+):([A-Za-z_.]+)`", text.partition("## Four journeys")[2]):
+        found = importlib.import_module(f"almanac.{module}")
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert callable(found)
+    named = {
+        one for page in pages() for one in re.findall(r"`(tests/[a-z_/]+\.py)::(test_\w+)`", page.read_text("utf-8"))
+    }
+    assert named
+    assert [one for one in sorted(named) if f"\ndef {one[1]}(" not in (ROOT / one[0]).read_text("utf-8")] == []
+    files = set(re.findall(r"`((?:api|store|pipeline|sources|derived|sandbox|tests|tools)/[a-z_/]+\.py)`", text))
+    assert [name for name in files if not any((ROOT / base / name).exists() for base in ("src/almanac", "."))] == []
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import re
 import pytest
 
 from tests.support.paths import ROOT
+from tools.docs import clients
+from tools.docs.reference import FOLDER, pages
+from tools.docs.served import Service
+from tools.docs.tables_interface import every
 
-from . import clients
 from .listening import listening
-from .reference import FOLDER, pages
-from .served import Service
 from .session import NODE, Session, pattern
 from .shown import blocks
-from .tables_interface import every
 
 #: The guide to the dashboard has addresses in place of requests: tests/dashboard/explorer/test_guide.py opens them.
 TUTORIALS = [

@@ -8,8 +8,9 @@ import pytest
 
 from tests.support.paths import REAL_DATA
 from tests.support.processes import ingest, run
+from tests.support.worlds import once
 
-from ..contract.conftest import once, worker_id  # noqa: F401  (a fixture)
+from ..contract.conftest import worker_id  # noqa: F401  (a fixture)
 from .mirrors import SOURCES, TREASURY_SOURCE, Response, large, write, year_file, year_url
 
 SMALL = [

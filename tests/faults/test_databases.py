@@ -101,6 +101,7 @@ def test_a_store_replaced_by_another_is_read_at_the_next_request(home, small_hom
     reader.close()
 
 
+@pytest.mark.slow
 def test_accounts_replaced_by_others_are_asked_at_the_next_request(tmp_path):
     for name in ("one", "two"):
         accounts = Accounts(tmp_path / name / "accounts.db")
@@ -144,6 +145,7 @@ def locked(path, seconds):
         holder.communicate()
 
 
+@pytest.mark.slow
 def test_an_ingest_waits_for_another_writer(home, small_mirror):
     with locked(home / "data.db", 1.5):
         ingest(home, small_mirror, (TREASURY_SOURCE,))
@@ -159,6 +161,7 @@ def test_an_ingest_that_waited_too_long_says_what_to_do(home, small_mirror):
     assert done.stderr == told
 
 
+@pytest.mark.slow
 def test_accounts_locked_by_a_writer_are_still_read(home):
     service = Service(home)
     try:

@@ -82,6 +82,7 @@ def test_an_ingest_without_room_says_so_and_the_next_completes(fault, when, told
     assert run(home, "verify").stdout.startswith("no problem; 4 payloads, ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "when"),
     [
@@ -111,6 +112,7 @@ rm "$ALMANAC_HOME/../filler"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite  # the disk of a server is its own
 def test_an_ingest_on_a_disk_without_a_byte_left_is_not_forgotten(tmp_path, small_mirror):
     if shutil.which("unshare") is None:
@@ -130,6 +132,7 @@ def test_an_ingest_on_a_disk_without_a_byte_left_is_not_forgotten(tmp_path, smal
     assert (told["health"], "the storage failed" in told["lastError"]) == ("failing", True)
 
 
+@pytest.mark.slow
 def test_a_backup_without_room_leaves_nothing_behind(tmp_path, small_home):
     file = tmp_path / "all.almanac"
     done = run(small_home, "backup", file, before=NO_LARGE_FILES.format(when=50_000), expect=1)

@@ -17,6 +17,8 @@ from almanac.distribution import version
 from tests.support.processes import command, environment, run
 from tests.support.servers import free_port, serving
 
+pytestmark = pytest.mark.slow
+
 #: Far more than any of this takes on an idle machine.
 PATIENCE = 30
 #: Seconds a client may take over the head of a request.

@@ -92,7 +92,7 @@ def test_a_kill_at_a_chosen_instant_of_an_ingest(point, tmp_path, small_mirror, 
     check_point(point, tmp_path, small_mirror, small_home)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("point", [point for point in POINTS if point not in FEW], ids=str)
 def test_a_kill_at_every_kind_of_instant_of_an_ingest(point, tmp_path, small_mirror, small_home):
     home = check_point(point, tmp_path, small_mirror, small_home)
@@ -119,7 +119,7 @@ def kill_after(home, lines, seconds, *arguments):
     assert process.wait(PATIENCE) == -signal.SIGKILL
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("number", range(KILLS))
 def test_kills_at_random_instants_of_an_ingest(number, tmp_path, large_mirror, large_home):
     """One instant from each twelfth of the run, so that they are spread over all of it."""
@@ -135,7 +135,7 @@ def test_kills_at_random_instants_of_an_ingest(number, tmp_path, large_mirror, l
     assert unfinished(home) == []
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.real
 def test_kills_at_random_instants_of_an_ingest_of_real_files(tmp_path, real_mirror):
     undisturbed, home = tmp_path / "undisturbed", tmp_path / "home"
@@ -149,6 +149,7 @@ def test_kills_at_random_instants_of_an_ingest_of_real_files(tmp_path, real_mirr
     same(state(undisturbed), state(home))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", [pytest.param(("executemany", 5, True), marks=pytest.mark.slow), ("COMMIT", 1, False)], ids=str
 )
@@ -170,6 +171,7 @@ def restore(home, file):
         run(home, "rebuild")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", [pytest.param(("fsync", 1, False), marks=pytest.mark.slow), ("link", 1, False)], ids=str
 )
@@ -186,6 +188,7 @@ def test_a_kill_during_a_backup_leaves_no_file_and_the_next_clears_up(point, tmp
     same(state(home), state(other))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point", [pytest.param(("open", 6, True), marks=pytest.mark.slow), ("fsync", 3, False)], ids=str
 )
@@ -212,7 +215,7 @@ simulation._GROUP = 10
 """
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_kills_during_the_loading_of_the_simulated_world(tmp_path):
     home, undisturbed = tmp_path / "home", tmp_path / "undisturbed"
     run(undisturbed, "sandbox", before=FEW_PAGES)

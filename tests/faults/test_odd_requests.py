@@ -9,6 +9,8 @@ import pytest
 from tests.support.processes import run
 from tests.support.servers import serving
 
+pytestmark = pytest.mark.slow
+
 #: Far more than any answer takes.
 PATIENCE = 20
 

@@ -12,6 +12,8 @@ from tests.support.service import Service, make_accounts, settings
 from .mirrors import HISTORY, MOF, NOW, TREASURY_SOURCE, Response, write, year_file, year_url
 from .states import same, state
 
+pytestmark = pytest.mark.slow
+
 SPREAD = "almanac-derived:country_jpn:sovereign_spread_10y_usa:D"
 
 

@@ -36,6 +36,7 @@ def observations(home, more):
     return json.loads(run(home, "status", "--json", **more).stdout)["coverage"]["observations"]
 
 
+@pytest.mark.slow
 def test_the_second_host_serves_and_is_refused_all_else(more, small_mirror, tmp_path):
     first, second, log = tmp_path / "first", tmp_path / "second", tmp_path / "log"
     run(first, "ingest", TREASURY_SOURCE, "--from", small_mirror, **more)

@@ -84,6 +84,7 @@ def test_due_does_what_is_due_once_and_then_says_that_nothing_is(home):
         assert later.stdout.splitlines()[1].split()[:3] == [TREASURY_SOURCE, "0", "2"]
 
 
+@pytest.mark.slow
 def test_the_exit_code_tells_what_failed(home):
     curves = Curves()
     with Publisher(lambda path: (404, b"", {}) if path.endswith("2024") else curves(path)) as publisher:
@@ -106,6 +107,7 @@ def test_other_options_make_no_sense_with_due(home):
     assert "there is no source 'us-tresury'; the nearest is us-treasury" in run(home, "worker", "us-tresury", expect=2).stderr  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_command_by_hand_ends_the_turn_unless_it_was_narrowed(home):
     with Publisher(Curves()) as publisher:
         before = redirected(publisher)
@@ -115,6 +117,7 @@ def test_a_command_by_hand_ends_the_turn_unless_it_was_narrowed(home):
         assert held(home) == schedule.SourceTurn(Turn(START))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_lets_the_payload_in_hand_be_finished(home, number):
     curves = Curves(held="2026")
@@ -133,6 +136,7 @@ def test_a_signal_lets_the_payload_in_hand_be_finished(home, number):
     assert held(home) == schedule.SourceTurn(Turn())
 
 
+@pytest.mark.slow
 def test_a_waiting_worker_ends_at_once(home):
     with Publisher(Curves()) as publisher:
         process = start(home, "worker", "us-treasury", before=redirected(publisher), **QUICK)
@@ -148,6 +152,7 @@ def test_a_waiting_worker_ends_at_once(home):
     assert held(home) == schedule.SourceTurn(Turn(START))
 
 
+@pytest.mark.slow
 def test_after_a_kill_the_lease_runs_out_and_the_next_worker_goes_on(home):
     curves = Curves(held="2024")  # the newest first, then the past
     with Publisher(curves) as publisher:

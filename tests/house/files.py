@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,12 @@ def tracked() -> tuple[Path, ...]:
 def text(path: Path) -> str:
     """Content of a file; bytes that are not UTF-8 are replaced."""
     return path.read_text("utf-8", errors="replace")
+
+
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """Return every node of the syntax tree of a module."""
+    return tuple(ast.walk(ast.parse(text(path))))
 
 
 def modules() -> list[Path]:

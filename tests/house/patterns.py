@@ -24,9 +24,6 @@ METHODS = ("fullmatch", "match", "search", "sub", "findall", "finditer", "split"
 _SCRIPTS = {"almanac.__main__", "almanac_mcp.__main__"}
 _CLASSES = {c.CATEGORY_DIGIT: "0", c.CATEGORY_SPACE: " ", c.CATEGORY_WORD: "a", c.CATEGORY_NOT_DIGIT: "-",
             c.CATEGORY_NOT_SPACE: "-", c.CATEGORY_NOT_WORD: "-"}  # fmt: skip
-_TEXTS = {"str", "bytes", "str | None", "bytes | None"}
-#: Of these, what is gone through is what they are given.
-_THROUGH = {"enumerate", "reversed", "zip", "map", "filter", "set", "sorted", "dict.fromkeys", "list", "tuple"}
 #: What a text may hold beside what the expression names.
 _OTHERS = " a0-"
 _MOST_LETTERS = 12
@@ -76,53 +73,6 @@ def used(module: ModuleType) -> dict[str, set[str]]:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in METHODS:
             asked.setdefault(ast.unparse(node.func.value), set()).add(node.func.attr)
     return asked
-
-
-def written() -> Iterator[tuple[str, str, str]]:
-    """Expressions that stand where they are used, in place of a name: place, function, source."""
-    for module in modules():
-        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8"))):
-            if (
-                isinstance(node, ast.Call)
-                and isinstance(node.func, ast.Attribute)
-                and ast.unparse(node.func.value) == "re"
-                and node.func.attr in METHODS
-            ):
-                yield f"{module.__name__}:{node.lineno}", node.func.attr, ast.unparse(node.args[0])
-
-
-def loops() -> set[str]:
-    """Functions that go through a text they are given, letter by letter or part by part: module and name."""
-    found = set()
-    for module in modules():
-        for node in ast.walk(ast.parse(Path(str(module.__file__)).read_text("utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-                texts = {a.arg for a in given if a.annotation is not None and ast.unparse(a.annotation) in _TEXTS}
-                if any(_over(one, texts) for one in _gone_through(node)):
-                    found.add(f"{module.__name__}:{node.name}")
-    return found
-
-
-def _gone_through(function: ast.AST) -> Iterator[ast.AST]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.For):
-            yield node.iter
-        elif isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            yield from (one.iter for one in node.generators)
-        elif isinstance(node, ast.While):
-            yield from ast.walk(node.test)
-
-
-def _over(node: ast.AST, texts: set[str]) -> bool:
-    """Whether what is gone through is one of these texts, or is made of one: its parts, its letters with their places."""
-    if isinstance(node, ast.Name):
-        return node.id in texts
-    if isinstance(node, ast.Call):
-        if isinstance(node.func, ast.Attribute):
-            return _over(node.func.value, texts)
-        return ast.unparse(node.func) in _THROUGH and any(_over(one, texts) for one in node.args)
-    return isinstance(node, ast.Subscript) and _over(node.value, texts)
 
 
 def letters(pattern: re.Pattern[Any]) -> str:

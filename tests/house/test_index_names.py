@@ -1,9 +1,9 @@
 """No document, error or help text has anybody install one of our names from an index: there they are other people's."""
 
-import ast
 import json
 import re
 import tomllib
+from functools import cache
 
 import click
 import pytest
@@ -57,17 +57,10 @@ def from_index(body):
     ]
 
 
-def strings(source):
-    """The texts of a module, each whole: what is put together of pieces, and with values in it, is one."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
-        elif isinstance(node, ast.JoinedStr):
-            yield "".join(part.value if isinstance(part, ast.Constant) else "x" for part in node.values)
-
-
+@cache
 def texts():
-    """(name, text) of every tracked file that people or programs read; of modules also every text in them."""
+    """(name, text) of every tracked file that people or programs read."""
+    found = []
     for path in tracked():
         called = name(path)
         if called.startswith(VENDORED) or path == ROOT / name(ROOT / "tests/house/test_index_names.py"):
@@ -76,9 +69,8 @@ def texts():
         if path.suffix == ".ipynb":
             cells = json.loads(body)["cells"]
             body = "\n\n".join("".join(cell["source"]) for cell in cells)
-        yield called, body
-        if path.suffix == ".py":
-            yield called, "\n\n".join(strings(body))
+        found.append((called, body))
+    return found
 
 
 def helps():

@@ -15,6 +15,8 @@ from almanac import distribution
 
 from .files import ROOT, name, tracked
 
+pytestmark = pytest.mark.slow
+
 #: The three packages, by the folder of each.
 FOLDERS = {"almanac_service": ".", "almanac_service_client": "clients/python", "almanac_service_mcp": "clients/mcp"}
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

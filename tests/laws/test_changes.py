@@ -3,8 +3,7 @@
 from typing import NamedTuple
 from unittest.mock import patch
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.fragments import value_of
@@ -12,9 +11,6 @@ from almanac.store.observations.reading import changes
 from almanac.store.observations.reading.selection import Selection
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
-
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 consents = st.lists(st.just(GAMMA), max_size=1).map(lambda names: ("allow", tuple(names)))
 orders = st.permutations([ALPHA, BETA, GAMMA]).map(lambda names: ("prefer", tuple(names)))
@@ -139,20 +135,11 @@ def check(first, then, query, many):
                     assert bytes_of(world, row) == now[name]
 
 
-@FAST
 @given(histories, events, asked, st.sampled_from([1, 20_000]))
 def test_changes_are_what_two_whole_lists_differ_in(first, then, query, many):
     check(first, then, query, many)
 
 
-@pytest.mark.slow
-@DEEP
-@given(histories, st.lists(arrivals | consents | orders, max_size=9), asked, st.sampled_from([1, 20_000]))
-def test_changes_are_what_two_whole_lists_differ_in_deep(first, then, query, many):
-    check(first, then, query, many)
-
-
-@FAST
 @given(histories, st.data(), asked, events, st.booleans(), st.integers(1, 4), st.sampled_from([1, 20_000]))
 def test_pages_of_changes_joined_are_the_whole(first, data, query, later, descending, limit, many):
     """Though rows arrive and orders change between two pages: a walk is pinned."""
@@ -181,7 +168,6 @@ def test_pages_of_changes_joined_are_the_whole(first, data, query, later, descen
         assert shown(joined) == shown(whole)
 
 
-@FAST
 @given(
     histories, events, asked, st.integers(-1, 6), st.integers(0, 3), st.booleans(), st.sampled_from([1, 20_000]),
 )  # fmt: skip

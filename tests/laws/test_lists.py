@@ -1,15 +1,12 @@
 """Lists: without `as_of` is as of now, sorted as documented, and what is preferred follows rights and order."""
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.store.observations.reading.selection import SORTS
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 NOW = START + 100 * 86_400
 
 consents = st.lists(st.just(GAMMA), max_size=1).map(lambda names: ("allow", tuple(names)))
@@ -36,16 +33,8 @@ def check_now(responses, changes):
                     assert [row[1:7] for row in now] == [row[1:7] for row in then]
 
 
-@FAST
 @given(histories, st.lists(consents | orders, max_size=3))
 def test_no_as_of_is_as_of_now(responses, changes):
-    check_now(responses, changes)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, st.lists(consents | orders, max_size=3))
-def test_no_as_of_is_as_of_now_deep(responses, changes):
     check_now(responses, changes)
 
 
@@ -70,7 +59,6 @@ def expected_order(rows, sort, descending):
     return there + sorted((row for row in rows if column(row) is None), key=key, reverse=descending)
 
 
-@FAST
 @given(histories, st.sampled_from(sorted(SORTS)), st.booleans(), st.booleans(), st.integers(-2, 6) | st.none())
 def test_lists_are_sorted_as_documented_with_nulls_last_either_way(responses, sort, descending, every, day):
     as_of = None if day is None else START + day * 86_400
@@ -81,7 +69,6 @@ def test_lists_are_sorted_as_documented_with_nulls_last_either_way(responses, so
         assert shown(found) == shown(expected_order(rows, sort, descending))
 
 
-@FAST
 @given(histories, st.lists(consents | orders, max_size=2), st.integers(-2, 6) | st.none())
 def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(responses, changes, day):
     as_of = None if day is None else START + day * 86_400
@@ -110,7 +97,6 @@ def test_preferred_is_one_row_of_every_cell_and_withheld_only_where_all_are(resp
             assert withheld[row.series.id] == all(withheld.values())
 
 
-@FAST
 @given(histories, st.sampled_from(sorted(SORTS)), st.booleans(), st.integers(-2, 4), st.integers(0, 3))
 def test_bounds_on_knowledge_test_the_chosen_row_and_never_bring_an_older_one(responses, sort, every, first, days):
     low, high = START + first * 86_400, START + (first + days) * 86_400

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
@@ -13,8 +13,6 @@ from almanac.reports.haystack import Haystack, LetterCounts
 from almanac.reports.resolve import Subject, norms, resolve
 from almanac.reports.spellings import Spellings
 
-FAST = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=3_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 DAY = 730_000
 
 #: Words much alike, with letters that fold to others, to two, and to none of the alphabet.
@@ -97,7 +95,8 @@ def aliases(told):
     ]  # fmt: skip
 
 
-def check_likeness(told, data):
+@given(st.lists(names, min_size=1, max_size=60), st.data())
+def test_likeness_finds_what_comparing_every_name_finds(told, data):
     spelled = aliases(told)
     fast, plain = Spellings(spelled), PlainSpellings(spelled)
     subjects = {
@@ -114,19 +113,6 @@ def check_likeness(told, data):
                 assert resolve(text, found, subjects, fast, day) == resolve(text, found, subjects, plain, day)
 
 
-@FAST
-@given(st.lists(names, min_size=1, max_size=60), st.data())
-def test_likeness_finds_what_comparing_every_name_finds(told, data):
-    check_likeness(told, data)
-
-
-@pytest.mark.slow
-@DEEP
-@given(st.lists(names, min_size=1, max_size=120), st.data())
-def test_likeness_finds_what_comparing_every_name_finds_deep(told, data):
-    check_likeness(told, data)
-
-
 def test_of_many_names_alike_the_same_twenty_are_looked_at():
     """More than are looked at have the same likeness: those first in order count."""
     spelled = aliases([f"amberline steel {letter}{other}" for letter in "abcdefgh" for other in "abcdefgh"])
@@ -136,7 +122,6 @@ def test_of_many_names_alike_the_same_twenty_are_looked_at():
         assert len(found) >= 20
 
 
-@FAST
 @given(st.lists(texts, max_size=40), texts | st.sampled_from(["\n", "", "a\nb"]))
 def test_a_haystack_finds_what_looking_at_every_text_finds(told, part):
     haystack = Haystack(told)
@@ -151,7 +136,6 @@ def test_a_haystack_finds_what_looking_at_every_text_finds(told, part):
                 assert haystack.holding(piece).tolist() == [piece in other for other in told]
 
 
-@FAST
 @given(st.lists(texts, max_size=40), texts, st.sampled_from([0.5, 0.75, 0.9, 1.0]))
 def test_no_text_that_is_alike_is_passed_over_for_its_letters(told, text, ratio):
     kept = LetterCounts(told).alike(text, ratio)

@@ -15,9 +15,13 @@ from almanac.config import Settings
 from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import opening
-from tests.docs.tables_operations import _leaves
+from tests.contract.conftest import worker_id
 from tests.support.places import place_for
 from tests.support.treasury_home import FIRST, NOW, ROWS, SOURCE, url, write_mirror
+from tests.support.worlds import once
+from tools.docs.tables_operations import _leaves
+
+__all__ = ["worker_id"]
 
 #: What each command is called with, `FILE` and `MIRROR` standing for names of this test; the rest changes no data.
 REPLACING = {
@@ -62,10 +66,14 @@ class Home:
             "BEFORE": str(tmp_path / "before"),
             "OTHER": other if isinstance(other, str) else getattr(other, "url", None) or f"sqlite:///{other}",
         }
+
+    def fill(self):
+        """Take six payloads in, make an account and write a backup."""
         self.run("ingest", SOURCE, "--from", "MIRROR", expect=3)
         with contextlib.closing(Accounts(opening.place(self.settings.accounts_place), None)) as accounts:
             accounts.create_account("ada@example.org", "free", self.settings.plans, now=1)
         self.run("backup", "BEFORE")
+        return self
 
     @staticmethod
     def _settings(home, place):
@@ -104,6 +112,12 @@ class Home:
         return 0 if state == "whole" else 6
 
 
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory, worker_id):
+    """A home of files and its backup, to be copied."""
+    return once(tmp_path_factory, worker_id, "nothing-lost", lambda folder: Home(folder, None, "").fill() and None)
+
+
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
 def home(request, tmp_path):
     from tests.support import postgres
@@ -113,7 +127,14 @@ def home(request, tmp_path):
     if request.param == "sqlite" and postgres.ENGINE == "postgres":
         pytest.skip("files are not looked at in this run")
     with place_for(request.param, tmp_path / "x") as place, place_for(request.param, tmp_path / "other.db") as other:
-        yield Home(tmp_path, place, other)
+        one = Home(tmp_path, place, other)
+        if request.param == "postgres":
+            one.fill()
+        else:
+            filled = request.getfixturevalue("filled")
+            shutil.copytree(filled / "home", tmp_path / "home")
+            shutil.copy(filled / "before", tmp_path / "before")
+        yield one
 
 
 @pytest.mark.parametrize("state", STATES)

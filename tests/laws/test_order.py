@@ -1,14 +1,10 @@
 """What is served does not depend on the order in which responses arrive, nor on restarts in between."""
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.generators import histories
 from tests.support.small_world import SmallWorld, shown
-
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def in_order(responses):
@@ -18,7 +14,8 @@ def in_order(responses):
     return world
 
 
-def check_order(responses, data):
+@given(histories, st.data())
+def test_any_order_of_arrival_serves_the_same_at_every_moment(responses, data):
     with in_order(responses) as expected, SmallWorld() as world:
         left = data.draw(st.permutations(responses))
         while left:
@@ -31,16 +28,3 @@ def check_order(responses, data):
         for moment in expected.moments():
             for every in (True, False):
                 assert shown(world.rows(moment, every=every)) == shown(expected.rows(moment, every=every))
-
-
-@FAST
-@given(histories, st.data())
-def test_any_order_of_arrival_serves_the_same_at_every_moment(responses, data):
-    check_order(responses, data)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, st.data())
-def test_any_order_of_arrival_serves_the_same_at_every_moment_deep(responses, data):
-    check_order(responses, data)

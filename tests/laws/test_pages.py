@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from almanac.api.rows.redaction import Redaction
@@ -25,9 +25,6 @@ from tests.laws.test_lists import NOW, consents, expected_order, orders
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent, shown
-
-FAST = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=1_500, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 # -- stores -------------------------------------------------------------------------------------------------------------
 
@@ -286,15 +283,6 @@ def vintages_at(world, version):
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
-@FAST
 @given(stores, st.data())
 def test_pages_joined_are_the_list(kind, store, data):
-    check(store, data.draw(QUESTIONS[kind]))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", QUESTIONS)
-@DEEP
-@given(stores, st.data())
-def test_pages_joined_are_the_list_deep(kind, store, data):
     check(store, data.draw(QUESTIONS[kind]))

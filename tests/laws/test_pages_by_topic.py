@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import HealthCheck, event, given, settings
+from hypothesis import event, given
 from hypothesis import strategies as st
 
 from almanac.api.rows.redaction import Redaction
@@ -18,8 +18,6 @@ from tests.laws.test_pages import AHEAD, INSTANT, few_series, filters, responses
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
-
-FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Mostly one series or a few, so that most pages are of the kind in question.
 stores = st.one_of(*[few_series] * 3, histories)
@@ -37,20 +35,8 @@ asked = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@FAST
 @given(stores, st.lists(changes, min_size=1, max_size=8), selections, asked, st.integers(1, 6))
 def test_pages_with_one_etag_are_one_page(responses, events, selection, asked, limit):
-    check_etags(responses, events, selection, asked, limit)
-
-
-@pytest.mark.slow
-@settings(FAST, max_examples=300)
-@given(stores, st.lists(changes, min_size=1, max_size=8), selections, asked, st.integers(1, 6))
-def test_pages_with_one_etag_are_one_page_deep(responses, events, selection, asked, limit):
-    check_etags(responses, events, selection, asked, limit)
-
-
-def check_etags(responses, events, selection, asked, limit):
     """The same question put to one state of the store after the other."""
     with SmallWorld() as world:
         world.send(responses)

@@ -1,7 +1,7 @@
 """What is preferred of a result is the formula on what is preferred of its inputs, whatever the rights and orders are."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.observations import ReportedValue
@@ -9,8 +9,6 @@ from almanac.domain.rights import Exposure
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAYS, GAMMA, MIXED, START, SmallWorld, sent, value_of
 
-FAST = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(FAST, max_examples=400)
 DAY = 86_400
 #: Formulas whose inputs are all of the result's own period: slug → inputs, arithmetic.
 SAME_PERIOD = {
@@ -45,20 +43,8 @@ def check(world, moment):
                 assert sorted(lineage) == sorted(one.series.id for one in used)
 
 
-@FAST
 @given(histories, st.lists(changes, max_size=2), st.integers(-2, 6) | st.none())
 def test_the_preferred_result_is_the_formula_on_preferred_inputs(responses, events, day):
-    check_result(responses, events, day)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, st.lists(changes, max_size=2), st.integers(-2, 6) | st.none())
-def test_the_preferred_result_is_the_formula_on_preferred_inputs_deep(responses, events, day):
-    check_result(responses, events, day)
-
-
-def check_result(responses, events, day):
     with SmallWorld() as world:
         world.send(responses)
         for name, arguments in events:
@@ -66,20 +52,8 @@ def check_result(responses, events, day):
         check(world, None if day is None else START + day * DAY)
 
 
-@FAST
 @given(histories, st.lists(changes, max_size=3))
 def test_rights_and_orders_that_change_leave_what_deriving_anew_gives(responses, events):
-    check_changes(responses, events)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, st.lists(changes, max_size=3))
-def test_rights_and_orders_that_change_leave_what_deriving_anew_gives_deep(responses, events):
-    check_changes(responses, events)
-
-
-def check_changes(responses, events):
     with SmallWorld() as world:
         world.send(responses)
         for name, arguments in events:

@@ -4,17 +4,12 @@ import sys
 import types
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.pipeline.operate.rebuild import rebuild
 from tests.support.generators import histories
 from tests.support.small_world import Reader, SmallWorld, shown
-
-FAST = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-DEEP = settings(FAST, max_examples=400)
 
 
 @pytest.fixture
@@ -25,7 +20,8 @@ def connector(monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
 
 
-def check_rebuild(found, data):
+@given(histories, st.data())
+def test_a_rebuilt_store_serves_the_same_rows_under_the_same_ids(connector, found, data):
     with SmallWorld() as world:
         world.send(data.draw(st.permutations(found)))
         rows, lists = world.open_rows(), [shown(world.rows(every=every)) for every in (True, False)]
@@ -40,16 +36,3 @@ def check_rebuild(found, data):
             world.send(more)
             straight.send(sorted([*found, *more], key=lambda one: one.order))
             assert world.open_rows() == straight.open_rows()
-
-
-@FAST
-@given(histories, st.data())
-def test_a_rebuilt_store_serves_the_same_rows_under_the_same_ids(connector, found, data):
-    check_rebuild(found, data)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, st.data())
-def test_a_rebuilt_store_serves_the_same_rows_under_the_same_ids_deep(connector, found, data):
-    check_rebuild(found, data)

@@ -3,7 +3,7 @@
 import pickle
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.pipeline.derive import series_at_work
@@ -13,9 +13,6 @@ from tests.laws.test_lists import apply, arrivals, consents, orders
 from tests.support.generators import histories
 from tests.support.small_world import SmallWorld
 
-FAST = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
 #: Of these rows bear the time of the clock, or an id or a beginning by chance.
 OF_THE_RUN = {"meta", "version", "run", "payload", "change_token"}
 
@@ -63,7 +60,6 @@ def check(done, found, events):
 def test_cells_that_are_computed_elsewhere_are_stored_the_same(every_cell):
     done = []
 
-    @FAST
     @given(histories, st.lists(consents | orders | arrivals, max_size=3))
     def law(found, events):
         check(done, found, events)

@@ -6,8 +6,7 @@ what is served, does not depend on the order in which they arrive, nor on when o
 import contextlib
 from unittest import mock
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.observations import ReportedValue
@@ -15,9 +14,6 @@ from almanac.pipeline.ingest import shrinking
 from almanac.store.log import payloads
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, MONTHS, SmallWorld, sent, shown
-
-FAST = settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -68,14 +64,6 @@ def check(responses, data):
             assert shown(world.rows(moment, every=True)) == shown(expected.rows(moment, every=True))
 
 
-@FAST
 @given(HISTORIES, st.data())
 def test_the_same_are_held_in_any_order_of_arrival(responses, data):
-    check(responses, data)
-
-
-@pytest.mark.slow
-@DEEP
-@given(HISTORIES, st.data())
-def test_the_same_are_held_in_any_order_of_arrival_deep(responses, data):
     check(responses, data)

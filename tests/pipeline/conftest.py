@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from almanac.pipeline.workplace import Workplace
-from tests.contract.conftest import once, worker_id
+from tests.contract.conftest import worker_id
 from tests.support import postgres
 from tests.support.treasury_home import settings, take
+from tests.support.worlds import once
 
 __all__ = ["worker_id"]
 

@@ -96,6 +96,7 @@ def on_slow_round(day, since):
     return found
 
 
+@pytest.mark.slow
 def test_a_turn_asks_for_who_filed_and_for_no_other(begun):
     settings, stand_in = begun
     until(settings, stand_in, SATURDAY)
@@ -153,6 +154,7 @@ def test_in_a_month_no_filing_is_missed_and_everything_is_asked_for_once_more(be
     assert stand_in.broken == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", [LISTING, "master.20261023.idx"])
 @pytest.mark.parametrize(
     "reply", [Reply(b"Service Unavailable", "text/html", 503), Reply(b"<html>Something else</html>", "text/html")]

@@ -27,7 +27,7 @@ from tests.publishers.clock import SimulatedClock
 from tests.publishers.rehearsal import rehearsal
 from tests.support.service import Service, make_accounts
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 #: A Monday, and a month that the slow round fits into after the last revision.
 START, END = "2026-11-02T08:00:00+00:00", "2026-12-04T08:00:00+00:00"

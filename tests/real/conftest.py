@@ -1,10 +1,20 @@
-"""What tests over the publishers' own files share."""
+"""What tests over the publishers' own files share; all but the values that were checked by hand are slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
 from almanac.catalog.load import shipped
 
 from .files import mirror
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not item.originalname.endswith("checked_by_hand"):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

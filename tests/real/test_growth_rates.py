@@ -9,12 +9,11 @@ import json
 from decimal import Decimal
 
 import pytest
-from lxml import etree
 
-from almanac.derived.macro.derivation import InputSeries, cells_for, derive, result_at
-from almanac.derived.macro.operators import Operator, Slot, operator
-from almanac.domain.observations import UNKNOWN, ReportedValue, Vintage
-from almanac.domain.periods import Frequency, Period, key_at, ordinal
+from almanac.derived.macro.derivation import InputSeries, derive
+from almanac.derived.macro.operators import operator
+from almanac.domain.observations import UNKNOWN, Vintage
+from almanac.domain.periods import Frequency, Period, ordinal
 from almanac.sources.base import Payload, connector
 
 from .files import FOLDER, REAL, mirror
@@ -159,74 +158,6 @@ def test_rates_beside_the_levels_they_are_of(catalog):
         compared += len(both)
     if not compared:
         pytest.skip("no publisher's rate is among the files together with its level")
-
-
-def test_unrounded_rates_are_growth_of_levels_of_one_decimal(catalog):
-    """
-    The OECD gives this rate with fifteen digits and its index, which is not among the files, with one decimal.
-
-    So each rate is 100·(p/q − 1) of two whole numbers of tenths, which its digits give away: by chance one rate in a
-    hundred thousand would be. The level of a month that is the upper one of one rate and the lower one of another, a year
-    later, must come out the same; and our own operator over the levels must give every digit.
-    """
-    native = "DSD_KEI@DF_KEI.EA20.M.PRVM.GR.BTE.Y.GY"
-    source = "oecd-kei" if native in catalog.series.get("oecd-kei", {}) else "oecd"
-    block = blocks_of(catalog, source).get(native)
-    if block is None:
-        pytest.skip(f"{native} is not among the publishers' files")
-    told = {ordinal(s.period, M): s.value for s in block.statements}
-    assert len(told) == 19
-    #: Month of a rate → its lower level → its upper one, all that give the rate.
-    possible = {
-        number: {
-            below: above
-            for below in range(800, 1_200)
-            if abs(100 * ((above := round(below * (1 + rate / 100))) / below - 1) - rate) < 1e-9
-        }
-        for number, rate in told.items()
-    }
-    assert all(possible.values())
-    levels = {}
-    chained = [number for number in sorted(told) if number + 12 in told]
-    assert len(chained) == 7
-    for number in chained:
-        fitting = {below: above for below, above in possible[number].items() if above in possible[number + 12]}
-        assert fitting, f"{key_at(number, M)} is another level above than below"
-        below, above = min(fitting.items())
-        levels |= {number - 12: below, number: above, number + 12: possible[number + 12][above]}
-    for number in told.keys() - levels.keys():
-        below, above = min(possible[number].items())
-        levels |= {number - 12: below, number: above}
-    statements = [ReportedValue(key_at(number, M), tenths / 10) for number, tenths in sorted(levels.items())]
-    found = {ordinal(key, M): value for key, value in ours(statements, M, "1y", 1).items()}
-    compared = [abs(found[number] - rate) for number, rate in told.items()]
-    assert max(compared) < 1e-9
-
-
-def test_annual_means_are_those_of_the_publisher():
-    """Insee publishes the annual means of its monthly indices of production, five of them from 1990 to 2014."""
-    file = FOLDER / "macro/insee/insee_ipi_2010_a21.xml"
-    if not file.exists():
-        pytest.skip(f"{file.name} is not among the publishers' files")
-    published = {}
-    for one in etree.parse(file).iter("{*}Series"):
-        said = {v.get("id"): v.get("value") for part in ("SeriesKey", "Attributes") for v in one.find(f"{{*}}{part}")}
-        rows = {o.find("{*}ObsDimension").get("value"): o.find("{*}ObsValue").get("value") for o in one.iter("{*}Obs")}
-        published[said["FREQ"], said["NATURE"], said["PRODUIT"], said["TIME_PER_COLLECT"]] = rows
-    mean = Operator((Slot(0, within="mean"),), lambda value: value, vector=False)
-    compared = []
-    for product in "BCDEF":
-        months, years = published["M", "BRUT", product, "PERIODE"], published["A", "BRUT", product, "MOYENNE"]
-        inputs = [[series({Period.parse(month).key: float(text) for month, text in months.items()}, M)]]
-        for year, text in years.items():
-            number = ordinal(Period.parse(year).key, A)
-            windows = [[cells_for(mean.slots[0], number, A, inputs[0][0])]]
-            found = result_at(mean, A, inputs, windows, number, NOW)
-            if found is not None:  # the last year is not over
-                compared.append(abs(found[0].value - float(text)))
-    assert len(compared) == 125
-    # Half a step of the mean as published, and half a step of the months it is of.
-    assert max(compared) <= 0.005 + 0.005
 
 
 def test_differences_are_those_of_the_publisher():

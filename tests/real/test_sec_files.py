@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import re
-import tracemalloc
 import zipfile
 from collections import Counter
 from datetime import UTC, date, datetime
@@ -21,7 +20,6 @@ from almanac.domain.companies import Fact, Listing, raw_slug
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
-from almanac.sources.feeds.sec import datasets
 from almanac.sources.feeds.sec.connector import CONNECTOR
 from almanac.sources.feeds.sec.facts import odd_days
 
@@ -388,19 +386,3 @@ def test_both_feeds_tell_the_same_times():
                 compared[fits[0]] += 1
                 assert filing.known_at >= known - 60
     assert compared == {"utc": 11, "new york": 1}
-
-
-def test_what_reading_the_data_set_takes_beside_its_result_is_small():
-    content = body(QUARTER)
-    wanted_tags()
-    tracemalloc.start()
-    try:
-        read = datasets.read(content, "2009q3.zip", wanted_tags())
-        held, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    facts = sum(len(company.facts) for company in read.facts)
-    assert facts > 10_000
-    # The members have 14 MB and 0.1 MB; a fact held takes about 200 bytes.
-    assert peak - held < 3_000_000
-    assert held < facts * 300 + 3_000_000

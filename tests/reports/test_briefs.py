@@ -9,13 +9,12 @@ from almanac.reports import briefs
 from almanac.reports.brief_measures import MEASURES, SECTIONS
 from almanac.reports.brief_sentences import (
     change_clause,
-    comparison,
     reading_sentence,
     stale_sentence,
 )
 from almanac.reports.measure_readings import MeasureReading, Ranking
 from almanac.reports.moves import usual
-from almanac.reports.wording import amount, country, decimals, earlier, figure, listed, place, span
+from almanac.reports.wording import decimals, figure, span
 
 SECTION = {section.key: section for section in SECTIONS}
 UNITS = {
@@ -57,25 +56,6 @@ def read(slug, value, previous=None, period="2026-10", before=None, **more):
 # -- words --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "unit", "expected"),
-    [
-        (3.44, 1, "%", "3.4%"),
-        (-0.04, 1, "%", "0.0%"),
-        (-0.25, 2, "%", "−0.25%"),
-        (61.0, 1, "% of GDP", "61.0% of GDP"),
-        (1.0, 1, "percentage points", "1 percentage point"),
-        (-1.04, 1, "percentage points", "−1 percentage point"),
-        (1.1, 1, "percentage points", "1.1 percentage points"),
-        (0.0, 1, "percentage points", "0.0 percentage points"),
-        (1204.4, 0, "thousand", "1,204 thousand"),
-        (-7.25, 2, "", "−7.25"),
-    ],
-)
-def test_amounts(value, digits, unit, expected):
-    assert amount(value, digits, unit) == expected
-
-
 def test_a_policy_rate_is_told_whole_and_beside_another_with_as_many_digits():
     assert [figure(v, decimals(3, v)) for v in (2.625, 3.0, 0.1, -0.75)] == ["2.625", "3.00", "0.10", "−0.75"]
     assert [decimals(3, 2.625, 2.5), decimals(3, 2.75, 2.5), decimals(1, 2.625)] == [3, 2, 1]
@@ -84,46 +64,9 @@ def test_a_policy_rate_is_told_whole_and_beside_another_with_as_many_digits():
     )
 
 
-@pytest.mark.parametrize(
-    ("period", "letter", "expected"),
-    [
-        ("2026-10", "M", "October 2026"),
-        ("2026-Q3", "Q", "the third quarter of 2026"),
-        ("2026-S1", "S", "the first half of 2026"),
-        ("2025", "A", "2025"),
-        ("2026-11-09", "D", "9 November 2026"),
-    ],
-)
-def test_periods(period, letter, expected):
-    assert span(Period.parse(period), Frequency(letter)) == expected
-
-
 def test_a_week_and_a_year_that_is_not_the_calendars():
     assert span(Period(date(2026, 11, 8), date(2026, 11, 14)), Frequency.WEEKLY) == "the week to 14 November 2026"
     assert span(Period(date(2025, 7, 1), date(2026, 6, 30)), Frequency.ANNUAL) == "the year to June 2026"
-
-
-def test_how_long_ago():
-    def ago(now, then, letter, turn=0):
-        return earlier(Period.parse(now).key, Period.parse(then).key, Frequency(letter), turn)
-
-    assert ago("2026-10", "2026-09", "M") == "a month earlier"
-    assert ago("2026-10", "2026-09", "M", 1) == "the month before"
-    assert ago("2026-10", "2026-08", "M") == ago("2026-10", "2026-08", "M", 1) == "at the previous reading"
-    assert ago("2026-Q1", "2025-Q4", "Q") == "a quarter earlier"
-    assert ago("2026", "2025", "A") == "a year earlier"
-    assert ago("2026-11-19", "2026-11-18", "D") == "the day before"
-    assert ago("2026-11-16", "2026-11-13", "D") == "at the previous reading"
-
-
-def test_small_words():
-    assert [place(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 23, 101, 111)] == [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "23rd", "101st", "111th",
-    ]  # fmt: skip
-    assert [listed(words) for words in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
-    assert [country(name) for name in ("Portugal", "United States", "Netherlands", "Euro area", "Marshall Islands")] == [
-        "Portugal", "the United States", "the Netherlands", "the euro area", "the Marshall Islands",
-    ]  # fmt: skip
 
 
 # -- statistics ---------------------------------------------------------------------------------------------------------
@@ -199,57 +142,6 @@ def test_a_rate_of_growth_says_over_what_also_beside_another():
     )
 
 
-@pytest.mark.parametrize(
-    ("slug", "value", "previous", "period", "expected"),
-    [
-        ("gdp_growth_yoy", 1.2, 1.6, "2026-Q3", "Real GDP grew by 1.2% over the year to the third quarter of 2026, slower than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", 2.6, 1.6, "2026-Q3", "Real GDP grew by 2.6% over the year to the third quarter of 2026, faster than the 1.6% a quarter earlier."),
-        ("gdp_growth_yoy", -0.4, 0.2, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, after growth of 0.2% over the year a quarter earlier."),
-        ("gdp_growth_yoy", 0.4, -0.2, "2026-Q3", "Real GDP grew by 0.4% over the year to the third quarter of 2026, after a contraction of 0.2% over the year a quarter earlier."),
-        ("industrial_production_growth_yoy", 0.4, -0.2, "2026-10", "Industrial production rose by 0.4% over the year to October 2026, after a fall of 0.2% over the year a month earlier."),
-        ("gdp_growth_yoy", -0.4, -0.6, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, a smaller fall than the 0.6% a quarter earlier."),
-        ("gdp_growth_yoy", -0.4, -0.4, "2026-Q3", "Real GDP shrank by 0.4% over the year to the third quarter of 2026, the same fall as a quarter earlier."),
-        ("gdp_growth_yoy", 0.04, 0.5, "2026-Q3", "Real GDP was little changed over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
-        ("gdp_growth_yoy", 0.0, 0.5, "2026-Q3", "Real GDP was unchanged over the year to the third quarter of 2026, after growth of 0.5% over the year a quarter earlier."),
-        ("gdp_growth_yoy", 0.5, 0.0, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after no change a quarter earlier."),
-        ("gdp_growth_yoy", 0.5, 0.02, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026, after hardly any change a quarter earlier."),
-        ("gdp_growth_yoy", 0.5, None, "2026-Q3", "Real GDP grew by 0.5% over the year to the third quarter of 2026."),
-        ("gdp_growth_annual", 1.5, 1.0, "2025", "Real GDP grew by 1.5% in 2025, faster than the 1.0% a year earlier."),
-        ("cpi_inflation_yoy", 0.0, 0.0, "2026-10", "Consumer prices were unchanged over the year to October 2026, as a month earlier."),
-        ("cpi_inflation_yoy", 2.1, 2.1, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, the same rate as a month earlier."),
-        ("cpi_inflation_yoy", 2.14, 2.11, "2026-10", "Consumer prices rose by 2.1% over the year to October 2026, about the same rate as a month earlier."),
-        ("cpi_inflation_yoy", 3.1, 2.1, "2026-10", "Consumer prices rose by 3.1% over the year to October 2026, more than the 2.1% a month earlier."),
-        ("unemployment_rate", 4.2, 4.1, "2026-10", "The unemployment rate rose to 4.2% in October 2026, from 4.1% a month earlier."),
-        ("unemployment_rate", 4.2, 4.5, "2026-10", "The unemployment rate fell to 4.2% in October 2026, from 4.5% a month earlier."),
-        ("unemployment_rate", 4.9, 4.1, "2026-10", "The unemployment rate rose to 4.9% in October 2026, from 4.1% a month earlier."),
-        ("unemployment_rate", 4.2, 4.2, "2026-10", "The unemployment rate was 4.2% in October 2026, unchanged from a month earlier."),
-        ("unemployment_rate", 4.21, 4.19, "2026-10", "The unemployment rate was 4.2% in October 2026, little changed from a month earlier."),
-        ("unemployment_rate", 4.2, None, "2026-10", "The unemployment rate stood at 4.2% in October 2026."),
-        ("consumer_confidence", -1.4, -2.5, "2026-10", "Consumer confidence rose to −1.4 in October 2026, from −2.5 a month earlier."),
-        ("gov_yield_2y", 0.12, -0.01, "2026-11-19", "The two-year government yield rose to 0.12% on 19 November 2026, from −0.01% the day before."),
-        ("current_account_pct_gdp", -3.0, -2.4, "2025", "The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier."),
-        ("current_account_pct_gdp", -2.4, -3.0, "2025", "The current account showed a deficit of 2.4% of GDP in 2025, narrower than the 3.0% a year earlier."),
-        ("current_account_pct_gdp", 2.4, 3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, smaller than the 3.0% a year earlier."),
-        ("current_account_pct_gdp", 2.4, -3.0, "2025", "The current account showed a surplus of 2.4% of GDP in 2025, after a deficit of 3.0% a year earlier."),
-        ("current_account_pct_gdp", 0.01, -3.0, "2025", "The current account was almost in balance in 2025, after a deficit of 3.0% a year earlier."),
-        ("current_account_pct_gdp", 1.0, 0.0, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after being in balance a year earlier."),
-        ("current_account_pct_gdp", 1.0, 0.04, "2025", "The current account showed a surplus of 1.0% of GDP in 2025, after almost being in balance a year earlier."),
-        ("current_account_pct_gdp", -1.0, -1.0, "2025", "The current account showed a deficit of 1.0% of GDP in 2025, the same as a year earlier."),
-        ("current_account_pct_gdp", -1.0, -1.04, "2025", "The current account showed a deficit of 1.0% of GDP in 2025, about the same as a year earlier."),
-        ("unemployment_change_12m", 1.0, None, "2026-10", "In October 2026 the rate was 1 percentage point higher than a year before."),
-        ("unemployment_change_12m", -0.3, None, "2026-10", "In October 2026 the rate was 0.3 percentage points lower than a year before."),
-        ("nonfarm_payrolls_change", 142.0, -98.0, "2026-10", "Nonfarm payrolls rose by 142 thousand in October 2026, after a fall of 98 thousand a month earlier."),
-        ("nonfarm_payrolls_change", 0.0, 98.0, "2026-10", "Nonfarm payrolls did not change in October 2026, after a rise of 98 thousand a month earlier."),
-        ("nonfarm_payrolls_change", 0.3, 98.0, "2026-10", "Nonfarm payrolls hardly changed in October 2026, after a rise of 98 thousand a month earlier."),
-        ("yield_slope_2s10s", -0.35, None, "2026-11-19", "On 19 November 2026 the curve was inverted, the ten-year yield lying 0.35 percentage points below the two-year one."),
-        ("yield_slope_2s10s", 0.001, None, "2026-11-19", "The curve was almost flat between two and ten years on 19 November 2026."),
-        ("gdp_growth_qoq_annualized", -0.6, 2.0, "2026-Q3", "In the third quarter of 2026 output shrank at an annual rate of 0.6%, after growth at an annual rate of 2.0% a quarter earlier."),
-    ],
-)  # fmt: skip
-def test_sentences(slug, value, previous, period, expected):
-    assert reading_sentence(read(slug, value, previous, period)) == expected
-
-
 def test_a_gap_is_not_called_a_month():
     one = read("unemployment_rate", 4.4, 4.3, "2025-11", before="2025-09")
     assert (
@@ -303,30 +195,6 @@ def test_a_difference_joins_its_level_only_in_the_same_period():
     assert change_clause(rate, rate) is None
 
 
-@pytest.mark.parametrize(
-    ("ranking", "percentile", "expected"),
-    [
-        (Ranking(1, 35, False), None, "This is the highest growth rate of the 35 countries compared."),
-        (Ranking(1, 35, True), None, "This is the joint highest growth rate of the 35 countries compared."),
-        (Ranking(35, 35, False), None, "None of the 35 countries compared has a lower growth rate."),
-        (Ranking(3, 35, False), 100.0, "This is among the highest: the 3rd-highest growth rate of the 35 countries compared; it is higher than at any time in its own past decade."),
-        (Ranking(33, 35, True), 0.0, "This is one of the lowest growth rates of the 35 countries compared, in joint 33rd place; it is lower than at any time in its own past decade."),
-        (Ranking(18, 35, False), 50.0, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 50th percentile."),
-        # Half away from zero, as pages round.
-        (Ranking(18, 35, False), 62.5, "This is close to the middle of the 35 countries compared, with the 18th-highest growth rate; within its own past decade it is at the 63rd percentile."),
-        (Ranking(12, 35, False), 91.7, "This is the 12th-highest growth rate of the 35 countries compared; within its own past decade it is high, at the 92nd percentile."),
-        (Ranking(24, 35, False), None, "Among the 35 countries compared this growth rate ranks 24th."),
-        (Ranking(24, 35, True), 14.6, "Among the 35 countries compared this growth rate ranks joint 24th; within its own past decade it is low, at the 15th percentile."),
-        (None, 99.6, "This is at the top of its own past decade."),
-        (None, 0.0, "This is lower than at any time in its own past decade."),
-        (Ranking(2, 4, False), None, None),
-        (None, None, None),
-    ],
-)  # fmt: skip
-def test_company(ranking, percentile, expected):
-    assert comparison(read("gdp_growth_yoy", 1.0, ranking=ranking, percentile=percentile)) == expected
-
-
 def test_a_stale_reading_says_so_and_nothing_more():
     one = read("unemployment_rate", 4.2, 4.1, "2025-03", freshness="stale", ranking=Ranking(2, 30, False))
     assert (
@@ -366,36 +234,6 @@ def test_a_section_without_readings(found, expected):
     assert briefs.section_text(SECTION["inflation"], PORTUGAL, found) == expected
 
 
-def test_rates_of_a_country_that_shares_the_euro():
-    text = briefs.section_text(
-        SECTION["rates"],
-        briefs.BriefSubject("Portugal", shares=True),
-        briefs.SectionReadings([read("long_term_rate_10y", 3.1)]),
-    )
-    assert text == (
-        "Portugal shares the euro and has no policy rate of its own: for that and for the curve see the brief of the euro area,"
-        " /briefs/EUR. The ten-year interest rate stood at 3.10% in October 2026."
-    )
-
-
-def test_kinds_of_curve():
-    one = read("gov_yield_10y", 3.0, period="2026-11-19", ranking=Ranking(2, 6, False))
-    like = briefs.section_text(
-        SECTION["rates"], PORTUGAL, briefs.SectionReadings([one]), {"gov_yield_10y": ("par", "par")}
-    )
-    assert "Mind" not in like
-    unlike = briefs.section_text(
-        SECTION["rates"],
-        PORTUGAL,
-        briefs.SectionReadings([one]),
-        {"gov_yield_10y": ("par", "benchmark", "par", "spot")},
-    )
-    assert (
-        unlike
-        == f"{like} Mind that this is a par yield, while others are benchmark and spot yields, which are not quite alike."
-    )
-
-
 def told_headline(growth, prices, jobs, payrolls=()):
     one = {
         "growth": [] if growth is None else [read("gdp_growth_yoy", *growth, "2026-Q3")],
@@ -407,28 +245,6 @@ def told_headline(growth, prices, jobs, payrolls=()):
 
 
 JOBS = read("unemployment_rate", 9.8)
-
-
-@pytest.mark.parametrize(
-    ("growth", "prices", "jobs", "expected"),
-    [
-        ((1.2, 1.6), (2.1, 2.0), JOBS, "In Portugal, growth is slowing while inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026, consumer prices rose by 2.1% over the year to October 2026 and unemployment was 9.8% in the same month."),
-        ((1.2, 1.0), (2.1, 2.0), None, "In Portugal, growth is quickening and inflation is picking up: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
-        ((-0.2, 1.0), (-0.1, 0.2), None, "In Portugal, output is shrinking and prices are falling: real GDP shrank by 0.2% over the year to the third quarter of 2026 and consumer prices fell by 0.1% over the year to October 2026."),
-        ((1.2, 1.2), (2.1, 2.1), None, "In Portugal, growth and inflation are holding steady: real GDP grew by 1.2% over the year to the third quarter of 2026 and consumer prices rose by 2.1% over the year to October 2026."),
-        (None, (2.1, 2.1), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.1% over the year to October 2026."),
-        # 0.01 more is no picking up, though it is another number when rounded; nor are 0.1, where 0.3 are usual.
-        (None, (2.1500001, 2.1400001), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
-        (None, (2.2, 2.1, 0.3), None, "In Portugal, inflation is holding steady: consumer prices rose by 2.2% over the year to October 2026."),
-        (None, (2.2, 2.1, 0.1), None, "In Portugal, inflation is picking up: consumer prices rose by 2.2% over the year to October 2026."),
-        ((0.0, None), None, None, "In Portugal, real GDP was unchanged over the year to the third quarter of 2026."),
-        ((0.02, 0.5), (0.0, 0.3), None, "In Portugal, output and prices are flat: real GDP was little changed over the year to the third quarter of 2026 and consumer prices were unchanged over the year to October 2026."),
-        (None, None, JOBS, "In Portugal, unemployment was 9.8% in October 2026."),
-        (None, None, None, "There are no readings to show for Portugal."),
-    ],
-)  # fmt: skip
-def test_headlines(growth, prices, jobs, expected):
-    assert told_headline(growth, prices, jobs) == expected
 
 
 def test_millions_of_jobs_are_in_the_headline():

@@ -44,8 +44,3 @@ def test_what_is_named_is_never_another():
     """Every name that there is leads to itself."""
     names = Suggestions((slug, ()) for slug in CATALOG.indicators)
     assert [slug for slug in CATALOG.indicators if names.nearest(slug) != slug] == []  # itself, whatever is like it
-
-
-def test_a_long_text_is_no_work():
-    assert FIELDS.nearest("x" * 100_000) is None
-    assert Suggestions([]).nearest("anything") is None

@@ -75,15 +75,6 @@ def read(catalog: Catalog, pages: list[Response]) -> Seen:
     return seen
 
 
-def series_of(catalog: Catalog, source: str, indicator: str) -> dict[str, str]:
-    """Native codes of an indicator by entity, without those of the load test."""
-    return {
-        spec.entity: native
-        for native, spec in catalog.series[source].items()
-        if spec.indicator == indicator and "load test" not in spec.name
-    }
-
-
 def page_of(pages: list[Response], source: str, part: str) -> Response:
     """The last page of a source whose URL has that part."""
     return next(page for page in reversed(pages) if page.source == source and part in page.url)

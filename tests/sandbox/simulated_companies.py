@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from almanac.sandbox.companies.cast import FIRST_CIK, Filer, cast
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.cast import Filer, cast
+from almanac.sandbox.companies.responses import companies, pages_of
 
 NOW = int(datetime(2026, 11, 20, tzinfo=UTC).timestamp())
 DAY = 86_400
@@ -100,13 +100,9 @@ ORDINARY = sum(not one.kind for one in cast())
 SAMPLE = frozenset([*range(0, ORDINARY, 9), 5, 11, 20, 33, 51, 72, 77, 80, 86, 181, 201])
 
 
-def made(now: int, numbers: Collection[int] = range(len(cast()))) -> World:
-    """The world's pages of the companies of these numbers, and the list of tickers."""
-    captures = [
-        capture
-        for capture in companies(now)
-        if "CIK" not in capture.url or int(capture.url[-15:-5]) - FIRST_CIK in numbers
-    ]
+def made(now: int, numbers: Iterable[int] | None = None) -> World:
+    """Return the pages of these companies; without numbers those of all, and the list of tickers."""
+    captures = list(companies(now) if numbers is None else pages_of(numbers, now))
     return World(
         {capture.url: capture.make() for capture in captures}, {capture.url: capture.fetched_at for capture in captures}
     )

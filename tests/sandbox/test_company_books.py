@@ -6,10 +6,7 @@ from collections import defaultdict
 from datetime import date
 from itertools import pairwise
 
-from almanac.sandbox.companies.calendar import last_day
-from almanac.sandbox.companies.cast import YearEnd
-
-from .simulated_companies import Row, Told, World, quarters_long
+from .simulated_companies import Row, Told, World
 
 CHANGE = "us-gaap:CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalentsPeriodIncreaseDecreaseIncludingExchangeRateEffect"
 OLD_CHANGE = "us-gaap:CashAndCashEquivalentsPeriodIncreaseDecrease"
@@ -169,14 +166,6 @@ def test_a_quarterly_report_shows_the_year_so_far_and_the_year_before(whole: Wor
     assert {(row.fy, row.fp) for row in rows} == {(2026, "Q2")}
 
 
-def test_calendars() -> None:
-    assert last_day(YearEnd("last", 9), 2024) == date(2024, 9, 28)
-    assert last_day(YearEnd("near", 1), 2026) == date(2026, 1, 31)
-    assert last_day(YearEnd("near", 12), 2026) == date(2027, 1, 2)
-    assert last_day(YearEnd("near", 12), 2024) == date(2024, 12, 28)
-    assert last_day(YearEnd("month", 2), 2024) == date(2024, 2, 29)
-
-
 # What was first stated otherwise
 
 
@@ -187,98 +176,6 @@ def _first_and_last(told: Told, tag: str, unit: str = "USD") -> dict[tuple[str |
             found[row.start, row.end].append(row)
     ordered = {span: sorted(rows, key=lambda row: (row.filed, row.accn)) for span, rows in found.items()}
     return {span: (rows[0], rows[-1]) for span, rows in ordered.items()}
-
-
-def test_restated_years_are_filed_anew_after_a_warning(everyone: list[Told]) -> None:
-    amended = 0
-    for told in everyone:
-        year = told.company.error
-        if year is None:
-            continue
-        forms = [(one["form"], one["items"]) for one in told.filings]
-        assert ("8-K", "4.02,9.01") in forms
-        warned, anew = forms.index(("8-K", "4.02,9.01")), forms.index(("10-K/A", ""))
-        assert warned < anew
-        changed = {
-            span: rows
-            for span, rows in _first_and_last(told, "us-gaap:NetIncomeLoss").items()
-            if rows[0].val != rows[1].val and quarters_long(rows[0]) == 4
-        }
-        ((first, last),) = changed.values()
-        assert first.val > last.val
-        assert (first.form, first.fy) == ("10-K", year)
-        assets = _first_and_last(told, "us-gaap:Assets")[None, first.end]
-        assert assets[0].val > assets[1].val
-        amended += 1
-    assert amended == 8
-
-
-def test_recast_years_look_otherwise_in_the_next_annual_report(everyone: list[Told]) -> None:
-    found = {"regrouped": 0, "discontinued": 0}
-    for told in everyone:
-        label, how = told.company.recast or (0, "")
-        if how not in found:
-            continue
-        spans = [
-            rows for rows in _first_and_last(told, "us-gaap:OperatingIncomeLoss").values() if rows[0].fy == label
-            and rows[0].form == "10-K" and quarters_long(rows[0]) == 4
-        ]  # fmt: skip
-        (operating,) = [rows for rows in spans if rows[0].end == max(one[0].end for one in spans)]
-        span = operating[0].start, operating[0].end
-        costs = [
-            _first_and_last(told, tag)[span]
-            for tag in ("us-gaap:CostOfRevenue", "us-gaap:CostOfGoodsAndServicesSold", "us-gaap:CostOfGoodsSold")
-            if span in _first_and_last(told, tag)
-        ]
-        cost = costs[0][0].val, costs[-1][1].val
-        income = _first_and_last(told, "us-gaap:NetIncomeLoss")[span]
-        assert income[0].val == income[1].val
-        if how == "regrouped":
-            assert operating[0].val == operating[1].val
-            assert cost[1] > cost[0]
-        else:
-            assert operating[0].val != operating[1].val
-            assert cost[1] < cost[0]
-        found[how] += 1
-    assert found == {"regrouped": 9, "discontinued": 5}
-
-
-def test_after_a_spin_off_every_line_of_the_year_is_without_the_part(everyone: list[Told]) -> None:
-    """Two filings of one year, each a whole that adds up; the part keeps three fifths of what is left of each line."""
-    (told,) = [one for one in everyone if one.company.recast and one.company.recast[1] == "spun_off"]
-    label, _ = told.company.recast or (0, "")
-    old, new = ({"us-gaap:Revenues"}, {REVENUE})
-    shown = []
-    for fiscal_year, tags in ((label, old), (label + 1, new)):
-        rows = [row for row in told.rows if (row.fy, row.form) == (fiscal_year, "10-K") and row.start]
-        own = [row for row in rows if row.start[:4] == str(label) and quarters_long(row) == 4]
-        assert {row.tag for row in own if row.tag in old | new} == tags
-        shown.append({"revenue" if row.tag in old | new else row.tag: row.val for row in own})
-    first, again = shown
-    assert first.keys() == again.keys()
-    for tag in ("revenue", "us-gaap:SellingGeneralAndAdministrativeExpense"):
-        assert 1.59 < first[tag] / again[tag] < 1.61
-    income = "us-gaap:NetIncomeLoss"
-    assert first[income] > again[income] > 0
-    said = [one for one in told.filings if one["items"] == "2.01,9.01" and one["filingDate"][:4] == str(label + 1)]
-    quarter = next(one for one in told.filings if one["form"] == "10-Q" and one["filingDate"][:4] == str(label + 1))
-    annual = next(one for one in told.filings if one["form"] == "10-K" and one["filingDate"][:4] == str(label + 1))
-    assert annual["filingDate"] < said[0]["filingDate"] < quarter["filingDate"]
-
-
-def test_a_line_is_filed_with_the_other_sign_once(everyone: list[Told]) -> None:
-    found = {}
-    for told in everyone:
-        if told.company.turned is None:
-            continue
-        label, column, where = told.company.turned
-        tag = {"tax": "us-gaap:IncomeTaxExpenseBenefit", "income": "us-gaap:NetIncomeLoss"}[column]
-        turned = [rows for rows in _first_and_last(told, tag).values() if rows[0].val * rows[1].val < 0]
-        ((first, last),) = turned
-        assert (first.fy, last.fy, first.val) == (label, label + 1, -last.val)
-        assert (first.form, last.form, quarters_long(first)) == ("10-K", "10-K", 4)
-        found[where] = (column, first.val < 0)
-    assert found == {"first": ("tax", True), "again": ("income", True)}
 
 
 def test_splits_change_shares_and_amounts_per_share_of_older_periods_from_their_day_on(everyone: list[Told]) -> None:
@@ -314,47 +211,9 @@ def test_a_changed_year_end_has_a_report_of_the_transition(whole: World) -> None
     assert told.submissions["fiscalYearEnd"] == "0630"
 
 
-def test_some_are_gone_some_came_late_some_changed_their_name(ordinary: list[Told]) -> None:
-    gone = [told for told in ordinary if told.company.gone]
-    assert len(gone) == 10
-    for told in gone:
-        day, how = told.company.gone or (date.min, "")
-        assert told.submissions["tickers"] == []
-        assert [one["form"] for one in told.filings[-2:]] == ["25-NSE", "15-12G"]
-        assert max(row.filed for row in told.rows) <= str(day)
-        said = {item for one in told.filings for item in one["items"].split(",")}
-        assert {"bought": "5.01", "bankrupt": "1.03"}[how] in said
-    young = [told for told in ordinary if told.company.first_year > 2013]
-    assert len(young) == 9
-    for told in young:
-        assert [one["form"] for one in told.filings[:4]] == ["S-1", "UPLOAD", "CORRESP", "S-1/A"]
-    renamed = [told for told in ordinary if told.submissions["formerNames"]]
-    assert len(renamed) == 22
-    names = [told.company.name for told in ordinary]
-    assert len(set(names)) < len(names)  # two that only their numbers tell apart
-    listed = [told for told in ordinary if len(told.submissions["tickers"]) == 2 and not told.company.seat]
-    assert len(listed) == 6
-    tickers = [ticker for told in ordinary for ticker in told.submissions["tickers"]]
-    assert len(tickers) == len(set(tickers)) > 300
-    assert sum(told.submissions["lei"] is not None for told in ordinary) == len(ordinary) // 3
-
-
 def test_identifiers_have_true_check_digits(everyone: list[Told]) -> None:
     for told in everyone:
         lei = told.submissions["lei"]
         if lei:
             assert len(lei) == 20
             assert int("".join(str(int(letter, 36)) for letter in lei)) % 97 == 1
-
-
-def test_stamps_are_new_yorks_clock_for_some(everyone: list[Told]) -> None:
-    """Before 2023, as in the real index: hours of the evening or early morning tell the two clocks apart."""
-    hours: dict[bool, set[int]] = {True: set(), False: set()}
-    for told in everyone:
-        for one in told.filings:
-            if one["filingDate"] < "2023" and one["form"] in {"10-K", "10-Q"}:
-                hours[told.company.has("new_york_clock")].add(int(one["acceptanceDateTime"][11:13]))
-    assert min(hours[True]) == 6
-    assert 22 not in hours[True]
-    assert min(hours[False] - {0, 1}) >= 10
-    assert 22 in hours[False]

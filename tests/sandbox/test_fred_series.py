@@ -3,44 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
-from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from almanac.catalog.records import Catalog
 from almanac.domain.observations import INITIAL, REVISED, UNKNOWN
-from almanac.domain.periods import Frequency, Period, end_of, start_of
+from almanac.domain.periods import Period, end_of, start_of
 from almanac.domain.rights import Exposure
-from almanac.sandbox.places import LANDS, SCOPES
-from almanac.sandbox.world import ATTRIBUTION, catalog_part, world
+from almanac.sandbox.world import world
 
-from .simulated import NOW, YESTERDAY, Seen, read, series_of
-
-
-def test_every_name_says_simulated(catalog: Catalog) -> None:
-    part = catalog_part()
-    assert {line["id"] for line in part["source"]} == {
-        "sandbox-us-treasury-par",
-        "sandbox-mof-japan",
-        "sandbox-fred",
-        "sandbox-licensed",
-        "sandbox-sec",
-        "sandbox-bls-calendar",
-        "sandbox-central-bank-calendars",
-    }
-    for line in part["source"]:
-        source = catalog.sources[line["id"]]
-        assert source.simulated
-        assert source.provider.startswith("sandbox-")
-        assert source.rights.attribution == catalog.providers[source.provider].attribution == ATTRIBUTION
-        assert source.rights.license == "Simulated"
-        names = [
-            source.name,
-            catalog.providers[source.provider].name,
-            *(spec.name for spec in catalog.series.get(source.id, {}).values()),
-        ]
-        assert all(name.startswith("Simulated ") for name in names)
+from .simulated import NOW, YESTERDAY, Seen, read
 
 
 def test_one_source_is_withheld_and_says_why(catalog: Catalog, seen: Seen) -> None:
@@ -60,66 +32,6 @@ def test_one_source_is_withheld_and_says_why(catalog: Catalog, seen: Seen) -> No
     assert held == {
         "high_yield_spread", "financial_conditions_index", "consumer_confidence", "potential_gdp", "output_gap", "gov_yield_10y",
     }  # fmt: skip
-
-
-def test_economies_have_sizes_in_one_currency(catalog: Catalog, seen: Seen) -> None:
-    """Gross domestic product in US dollars once a year, from which large economies come first wherever places are listed."""
-    natives = series_of(catalog, "sandbox-fred", "gdp_current_usd")
-    assert set(natives) == {land.entity for land in LANDS.values()}
-    sizes = {}
-    for entity, native in natives.items():
-        cells = seen.cells("sandbox-fred", native)
-        assert {day.month for day in cells} == {12}
-        sizes[entity] = cells[date(2022, 12, 31)][-1].value
-    order = sorted(sizes, key=lambda entity: -sizes[entity])
-    assert order[:4] == ["country_usa", "country_chn", "region_euro_area", "country_jpn"]
-    assert order.index("country_deu") < order.index("country_aus") < order.index("country_aut")
-    assert 1e13 < sizes["country_usa"] < 5e13
-    # The United States needs no exchange rate, others their own: a year of its quarters at an annual rate.
-    for code in ("usa", "gbr"):
-        quarters = seen.cells("sandbox-fred", series_of(catalog, "sandbox-fred", "nominal_gdp")[f"country_{code}"])
-        year = sum(rows[-1].value for day, rows in quarters.items() if day.year == 2022) * 1e9
-        in_dollars = year / 4 if code == "usa" else year / LANDS["GBR"].exchange
-        assert abs(sizes[f"country_{code}"] / in_dollars - 1) < (0.02 if code == "usa" else 0.4)
-
-
-def test_thirty_five_countries_and_the_euro_area_have_the_headline_figures(catalog: Catalog, seen: Seen) -> None:
-    assert len(LANDS) == 36
-    everywhere = {land.entity for land in LANDS.values()}
-    assert {entity.id for entity in catalog.entities.values() if entity.kind == "country"} >= everywhere - {
-        "region_euro_area"
-    }
-    since = {
-        "cpi_index": 31,
-        "unemployment_rate": 31,
-        "industrial_production_index": 31,
-        "real_gdp": 31,
-        "nominal_gdp": 31,
-    }
-    for indicator in since:
-        natives = series_of(catalog, "sandbox-fred", indicator)
-        assert set(natives) == everywhere, indicator
-        for native in natives.values():
-            latest = seen.latest("sandbox-fred", native)
-            assert min(latest) <= date(2010, 3, 31)
-            assert max(latest) >= date(2023, 12, 31)
-    currencies = {entity for entity in everywhere if not LANDS.get(entity[-3:].upper(), LANDS["EUR"]).euro}
-    assert set(series_of(catalog, "sandbox-fred", "policy_rate")) == currencies
-    assert len(currencies) == 25  # eleven members have no policy rate of their own
-    assert set(series_of(catalog, "sandbox-fred", "usd_exchange_rate")) == everywhere - {"country_usa"}
-
-
-def test_seven_scopes_have_four_tenors_up_to_now(catalog: Catalog, seen: Seen) -> None:
-    home = {"USA": "sandbox-us-treasury-par", "JPN": "sandbox-mof-japan"}
-    for scope in SCOPES:
-        source = home.get(scope, "sandbox-fred")
-        for tenor in ("2y", "5y", "10y", "30y"):
-            native = series_of(catalog, source, f"gov_yield_{tenor}")[LANDS[scope].entity]
-            served = seen.latest(source, native)
-            assert max(served) == YESTERDAY, (scope, tenor)
-            assert min(served) == date(2010, 1, 4), (scope, tenor)
-            assert all(day.weekday() < 5 for day in served)
-            assert -3 < min(served.values()) < max(served.values()) < 9
 
 
 def test_two_providers_agree_on_the_same_cells(seen: Seen) -> None:
@@ -199,31 +111,6 @@ def test_release_days_are_those_of_the_vintages_and_reach_a_year_ahead(seen: See
         if end > date(2012, 1, 1)
     }
     assert {datetime.fromtimestamp(known, UTC).date() for known in first} <= calendar
-
-
-def test_the_numbers_are_plausible(catalog: Catalog, seen: Seen) -> None:
-    for entity, native in series_of(catalog, "sandbox-fred", "cpi_index").items():
-        prices = seen.latest("sandbox-fred", native)
-        yearly = [
-            100 * (value / prices[start] - 1)
-            for end, value in prices.items()
-            if (start := Period.ending(date(end.year - 1, end.month, 1), Frequency.MONTHLY).end) in prices
-        ]
-        assert -2 < min(yearly) < max(yearly) < 16, entity
-        assert 1 < float(np.mean(yearly)) < 9.5, entity
-    for entity, native in series_of(catalog, "sandbox-fred", "real_gdp").items():
-        output = seen.latest("sandbox-fred", native)
-        assert output[date(2020, 6, 30)] < 0.95 * output[date(2019, 12, 31)], entity
-    for entity, native in series_of(catalog, "sandbox-fred", "unemployment_rate").items():
-        rates = list(seen.latest("sandbox-fred", native).values())
-        assert 1 <= min(rates) < max(rates) < 40, entity
-    for scope in SCOPES:
-        rates = list(
-            seen.latest("sandbox-fred", series_of(catalog, "sandbox-fred", "policy_rate")[LANDS[scope].entity]).values()
-        )
-        moves = {abs(after - before) for before, after in pairwise(rates)}
-        assert moves <= {0, 0.25, 0.5, 0.75}, scope
-        assert len(moves) > 1, scope
 
 
 def test_exports_less_imports_are_the_trade_balance(seen: Seen) -> None:

@@ -1,7 +1,6 @@
 """Further companies of the simulated world: as many as are asked for, each with books of its own."""
 
 import itertools
-import json
 import pickle
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,42 +15,15 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.cast import cast
 from almanac.sandbox.companies.market import MOST, filer
-from almanac.sandbox.companies.responses import _facts, further
+from almanac.sandbox.companies.responses import further
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import treasury
 from almanac.sandbox.world import Response, SimulatedPages, world
 
 from .simulated_companies import NOW
 
-COUNT = 3_000
 #: When there is little to make.
 EARLY = int(datetime(2016, 2, 1, tzinfo=UTC).timestamp())
-
-
-def test_further_companies_are_told_apart_by_all_that_names_them():
-    everyone = [filer(number) for number in range(COUNT)]
-    assert everyone[: len(cast())] == list(cast())
-    assert len({one.cik for one in everyone}) == COUNT
-    # A holding company has the ticker of the company it owns.
-    assert len({one.ticker for one in everyone}) == COUNT - sum(one.continues is not None for one in everyone)
-    assert all(one.ticker.isalpha() and 3 <= len(one.ticker) <= 5 for one in everyone)
-    assert filer(MOST - 1).cik == cast()[0].cik + MOST - 1
-    # They are of all trades, and most have a name that no other has.
-    assert {one.trade.name for one in everyone[len(cast()) :]} == {one.trade.name for one in cast()}
-    assert len({one.name for one in everyone}) > COUNT * 0.9
-
-
-def test_one_that_does_as_another_has_other_figures():
-    own = sum(one.seat is None and not one.kind for one in cast())
-    pages = {page.url: page for page in further(len(cast()) + 2, NOW)}
-    facts = [json.loads(page.make()) for url, page in pages.items() if "companyfacts" in url]
-    assert len(facts) == 2
-    mine, other = (
-        [row["val"] for row in found["facts"]["us-gaap"]["Assets"]["units"]["USD"]]
-        for found in (facts[0], json.loads(_facts(len(cast()) % own, NOW)))
-    )
-    assert len(mine) > 20
-    assert not set(mine) & set(other)
 
 
 def test_the_pages_of_a_world_are_the_same_with_a_larger_market():
@@ -83,6 +55,7 @@ def test_pages_begun_elsewhere_are_the_same_and_so_many_at_a_time():
     assert given == list(pages)
 
 
+@pytest.mark.slow
 def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "WORTHWHILE", 0)
     held = []
@@ -106,6 +79,7 @@ def test_more_than_have_numbers_are_refused():
         world(NOW, market=MOST + 1)
 
 
+@pytest.mark.slow
 def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(tmp_path: Path):
     pages = [
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)

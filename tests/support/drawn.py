@@ -5,7 +5,6 @@ from itertools import pairwise
 
 from lxml import etree
 
-NAMESPACE = "{http://www.w3.org/2000/svg}"
 _PLACE = r"(-?[0-9.]+(?:e-?[0-9]+)?),(-?[0-9.]+(?:e-?[0-9]+)?)"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,18 @@ from typing import Any
 import pytest
 from mcp.client.client import Client
 
+from tests.contract.conftest import worker_id
+from tests.support.service import copy
+from tests.support.worlds import once
+
 from .world import Served, build
+
+__all__ = ["worker_id"]
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Path:
-    root = tmp_path_factory.getbasetemp()
-    if hasattr(request.config, "workerinput"):
-        root = root.parent
-    with (root / "mcp-world.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        done = root / "mcp-world"
-        if not done.exists():
-            making = root / "mcp-world.making"
-            build(making)
-            making.rename(done)
-    return done
+def home(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    return copy(once(tmp_path_factory, worker_id, "documented", build), tmp_path_factory.mktemp("mcp") / "home")
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from almanac_client import BadRequest, NotFound, _generated_async, _generated_models, _generated_sync
 from almanac_client._operations import Operation
 from tests.contract.declared import ENDPOINTS
-from tests.docs import client_files, client_surface
+from tools.docs import client_files, client_surface
 
 from .served import asked
 

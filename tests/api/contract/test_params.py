@@ -88,23 +88,6 @@ def test_unknown_name_comes_with_the_nearest(frame):
     )
 
 
-def test_choices_are_told(frame):
-    """Unknown enum value, unknown sort field: what is allowed is said."""
-    error = frame.error("/observations?frequency=monthl", 400)
-    assert error["details"]["allowed"] == ["M", "monthly", "A"]
-    assert error["details"]["suggestion"] == "monthly"
-    assert frame.error("/observations?limit=0", 400)["details"]["allowed"] == {"minimum": 1, "maximum": 500}
-
-
-def test_required(frame):
-    """Filter expression (required)."""
-    assert frame.error("/screener", 400)["message"] == "'filter' is required"
-    assert frame.get("/screener?filter=a:gt:1").json()["meta"]["pagination"]["total"] == 0
-    assert frame.error("/screener?filter=" + "x" * 101, 400)["details"]["reason"] == "range"
-    assert frame.error("/screener?filter=a&limit=201", 400)["details"]["allowed"]["maximum"] == 200
-    assert frame.error("/screener?filter=a&order=asc", 400)["details"]["reason"] == "unknown"
-
-
 def test_typed_values(frame):
     """Defaults are filled in, absent ones are None, choices are canonical, lists lose repeats."""
     assert read(frame, "") == {
@@ -178,12 +161,6 @@ def test_partly_inside_the_window(frame, query):
     assert frame.seen[-1].window_start == date(2024, 11, 20)
     assert "x-history-from" not in frame.get("/coverage", frame.FREE).headers
     assert "x-history-from" not in frame.get(f"/observations?{query}", frame.PRO).headers
-
-
-def test_parameters_come_before_the_window(frame):
-    """Parameters → 400; then the window → 403."""
-    assert frame.error("/observations?period=1990&order=up", 400, frame.FREE)["details"]["parameter"] == "order"
-    assert frame.error("/observations?period=1990&cursor=x", 400, frame.FREE)["details"]["parameter"] == "cursor"
 
 
 def test_days_stay_within_the_calendar():

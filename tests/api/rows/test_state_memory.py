@@ -9,7 +9,7 @@ from datetime import date
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import MEANINGS_BYTES, Meaning, StateMemory, memory_of
+from almanac.api.rows.state_memory import memory_of
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.state_memory import Remembered
@@ -67,44 +67,10 @@ def test_a_state_that_has_passed_is_let_go_with_its_memory(store):
         gc.enable()
 
 
-def test_a_redaction_says_so_when_its_state_is_gone(store):
-    path, _ = store
-    reader = Reader(path)
-    with reader.view() as view:
-        redaction = Redaction(view, view.version, None, date(2025, 1, 1))
-    del view
-    reader.close()
-    with pytest.raises(RuntimeError, match="closed"):
-        redaction.freshness(SERIES)
-
-
 class SERIES:
     """As much of a series as is looked at before its state."""
 
     number = 1
-
-
-def test_meanings_take_so_many_bytes_and_no_more():
-    """Whatever is asked: names are as long as a parameter lets them."""
-    held, meaning = StateMemory().meanings, Meaning((), None, (), ())
-    for number in range(20_000):
-        names = (f"{number}{'ﷺ' * 180}", None, None)
-        held[names] = (names, meaning)
-    assert sum(4 * len(names[0]) for names in held) <= MEANINGS_BYTES
-    assert 1_000 < len(held) < 20_000
-    assert held[names] == (names, meaning)
-
-
-def test_what_was_used_least_recently_is_forgotten_first(store):
-    path, _ = store
-    reader = Reader(path)
-    with reader.view() as view:
-        kept, first = memory_of(view).redactions, (view.version, None, 0)
-        for day in range(40):
-            kept[view.version, None, day] = Redaction(view, view.version, None, date(2025, 1, 1))
-            assert kept.get(first)  # asked for again and again
-        assert len(kept) == 16
-    reader.close()
 
 
 def test_a_thing_remembered_of_a_state_is_made_once_and_again_of_the_next(store):

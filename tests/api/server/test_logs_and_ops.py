@@ -3,7 +3,7 @@
 import asyncio
 import io
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import httpx2
 import pytest
@@ -16,7 +16,6 @@ from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.api.contract.errors import StorageUnavailable
 from almanac.api.server import logs
 from almanac.api.server.app import App
-from almanac.api.server.journal import Journal
 
 
 def test_access_log(frame, monkeypatch):
@@ -41,84 +40,6 @@ def test_access_log(frame, monkeypatch):
         "account": "acc_pro",
         "key": "alm_PPPP",
     }
-
-
-def test_lines_are_written_together_and_whole(monkeypatch):
-    """Held for a while, but never more than a pipe takes in one go; what is left is written at the end."""
-    written = []
-
-    class Pipe(io.BytesIO):
-        def write(self, text):
-            written.append(bytes(text))
-
-    monkeypatch.setattr(logs.access, "stream", Pipe())
-    journal = Journal(0.01)
-    began = datetime.now(UTC)
-
-    def add(count):
-        for _ in range(count):
-            journal.add(logs.AccessLine("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
-
-    async def run():
-        add(9)
-        first = list(written)
-        await asyncio.sleep(0.1)
-        journal._hold_seconds = 60.0  # a busy machine may take longer than the first over ending the loop
-        add(1)
-        return first
-
-    assert asyncio.run(run()) == []
-    assert [text.count(b"\n") for text in written] == [4, 4, 1]
-    assert all(len(text) <= 4_096 for text in written)
-    journal.flush()
-    assert [text.count(b"\n") for text in written] == [4, 4, 1, 1]
-    told = [json.loads(one) for one in b"".join(written).splitlines()]
-    times = [datetime.fromisoformat(line["timestamp"]) for line in told]
-    # Each has the time of its answer, not that of its being written.
-    assert times == sorted(times)
-    assert began <= times[0] <= times[8] < times[9] - timedelta(seconds=0.09)
-
-
-def test_a_fault_of_the_stream_costs_no_more_than_what_it_refused(monkeypatch):
-    """The lines behind it are written all the same, and whoever holds the journal hears of it."""
-    written = []
-
-    class Full(io.BytesIO):
-        def write(self, text):
-            if not written:
-                written.append(b"")
-                raise BlockingIOError("the pipe is full")
-            written.append(bytes(text))
-
-    monkeypatch.setattr(logs.access, "stream", Full())
-    journal = Journal(60.0)
-
-    async def run():
-        for _ in range(9):
-            journal.add(logs.AccessLine("req_1", None, "GET", "/x" * 400, 200, 1.0, None, None), 0.001)
-
-    asyncio.run(run())
-    with pytest.raises(BlockingIOError):
-        journal.flush()
-    assert [text.count(b"\n") for text in written] == [0, 4, 1]
-
-
-def test_entries_do_not_pile_up():
-    """Many answers at once are written before the time is up, and counted, each in its bucket."""
-    journal = Journal(60.0)
-    labels = {"path": "/piled", "method": "GET", "status": "200"}
-
-    async def run():
-        for number in range(70):
-            seconds = 0.001 if number % 2 else 1.0
-            journal.add(logs.AccessLine("req_1", None, "GET", "/piled", 200, 1.0, None, None), seconds)
-
-    asyncio.run(run())
-    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 64
-    assert REGISTRY.get_sample_value("almanac_request_seconds_bucket", {"path": "/piled", "le": "0.001"}) == 32
-    journal.flush()
-    assert REGISTRY.get_sample_value("almanac_requests_total", labels) == 70
-    assert REGISTRY.get_sample_value("almanac_request_seconds_sum", {"path": "/piled"}) == pytest.approx(35.035)
 
 
 def test_no_access_log_below_its_level(frame, monkeypatch):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import tracemalloc
 from types import SimpleNamespace
 from typing import Any
 
@@ -33,25 +32,6 @@ def test_the_least_recently_used_goes_first() -> None:
     assert [name for name in "abcd" if cache.get(name)] == ["a", "c", "d"]
 
 
-def test_a_page_larger_than_the_cache_is_not_kept() -> None:
-    cache = room(1, 10)
-    cache.put("small", page(10))
-    cache.put("large", page(11))
-    assert cache.get("large") is None
-    assert cache.get("small") is not None
-
-
-def test_a_page_put_again_counts_once() -> None:
-    cache = room(2, 10)
-    cache.put("a", page(4))
-    cache.put("a", page(6, b"y"))
-    cache.put("b", page(4))
-    kept = cache.get("a")
-    assert kept is not None
-    assert kept.data == b"yyyyyy"
-    assert cache.get("b") is not None
-
-
 def test_a_page_is_kept_when_it_is_offered_for_the_second_time() -> None:
     cache = room(1, 10)
     cache.offer("a", page(3))
@@ -70,46 +50,6 @@ def test_a_walk_through_everything_pushes_nothing_out() -> None:
     # What was offered long ago counts as new.
     cache.offer(0, page(9))
     assert cache.get(0) is None
-
-
-def test_nothing_is_kept_where_there_is_no_room() -> None:
-    cache = PageCache(0)
-    for name, size in (("a", 1), ("empty", 0)):
-        cache.put(name, page(size))
-        assert cache.get(name) is None
-
-
-def test_empty_pages_are_bounded_too() -> None:
-    """A page without a row takes its key and its objects: of many, the oldest fall out."""
-    cache = room(5, 0)
-    for number in range(100):
-        cache.put(number, page(0))
-    assert [number for number in range(100) if cache.get(number)] == [95, 96, 97, 98, 99]
-
-
-def test_an_entry_takes_no_more_than_is_counted_for_it() -> None:
-    """As many as are held by real caches: keys as of a list's second page, and no row."""
-    entries = 500
-    tracemalloc.start()
-    before = tracemalloc.get_traced_memory()[0]
-    cache = PageCache(1 << 30)
-    for number in range(entries):
-        key = (
-            "/observations",
-            number.to_bytes(12, "big"),
-            100,
-            "c" * 300 + str(number),
-            None,
-            10**6 + number,
-            12,
-            "e" * 8,
-        )
-        kept = Kept(ListAnswer(b"", [number * 1000, str(number) * 5]), b"", b'W/"' + str(number).encode() * 8)
-        kept.following = (number + 10**6, number + 10**7), "f" * 300 + str(number)
-        cache.put(key, kept)
-    taken = tracemalloc.get_traced_memory()[0] - before
-    tracemalloc.stop()
-    assert _ENTRY / 3 < taken / entries < _ENTRY
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 12)), max_size=60))

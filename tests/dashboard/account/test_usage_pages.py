@@ -48,12 +48,6 @@ def test_all_views_add_up_to_what_was_counted(used: House) -> None:
     assert "/rates/{scope}" in browser.get("/usage", by="endpoint").text
 
 
-def test_the_figure_says_what_the_table_says(used: House) -> None:
-    text = used.browser().get("/usage").text
-    assert "43 requests so far on" in text.replace("\xa0", " ")
-    assert "50 requests in all" in text.replace("\xa0", " ")
-
-
 def test_the_csv_has_every_counter(used: House) -> None:
     answer = used.browser().get("/usage.csv")
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
@@ -70,9 +64,3 @@ def test_days_may_be_chosen_and_wrong_ones_are_told(used: House) -> None:
     answer = browser.get("/usage", **{"from": "31.4.27"})
     assert answer.status_code == 400
     assert "is not a date" in answer.text
-
-
-def test_nothing_used_leads_to_a_first_request(house: House) -> None:
-    text = house.browser().get("/usage").text
-    assert "No requests" in text
-    assert "Send the first one" in text

@@ -14,7 +14,7 @@ from almanac.domain.companies import company_id
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import INCOME, Key
 from tests.contract import filed
-from tests.contract.test_company_rights import COMPANY, WHY, shut
+from tests.contract.test_company_rights import COMPANY
 from tests.contract.test_company_rights import own as filer
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
@@ -115,13 +115,6 @@ def test_a_restatement_that_was_really_filed(filer: Service) -> None:
     assert cells(browser.get(address, as_of="2024-04-01").text)[year] == 47
 
 
-def test_a_plan_that_reaches_back_less_sees_what_it_may(app: Dashboard, service: Service) -> None:
-    answer = signed_in(app, "free").get(PAGE, as_of="2026-06-01")
-    told = service.get(f"/companies/{ACME}/financials", "free", None, frequency="annual", limit="8", as_of="2026-06-01")
-    assert answer.status_code == told.status_code == 200
-    assert cells(answer.text) == rows(told.json()["data"]["incomeStatements"])
-
-
 def test_a_computed_line_says_how_and_from_what(browser: Browser) -> None:
     text = browser.get(PAGE).text
     assert 'href="#how-gross_profit-1"' in text
@@ -138,21 +131,6 @@ def test_every_name_leads_to_the_one_address(browser: Browser, name: str) -> Non
     assert (answer.status_code, answer.headers["location"]) == (301, f"{PAGE}?frequency=annual")
 
 
-def test_what_is_no_company_is_told(browser: Browser) -> None:
-    answer = browser.get("/companies/<b>nobody</b>".replace("/b", "b"))
-    assert answer.status_code == 404
-    assert "<b>nobody" not in answer.text
-
-
-@pytest.mark.parametrize("as_of", ["30.4.24", "2999-01-01"])
-def test_a_day_that_cannot_be_is_refused_at_its_field(browser: Browser, as_of: str) -> None:
-    answer = browser.get(PAGE, as_of=as_of)
-    assert answer.status_code == 400
-    assert 'href="#field-as_of"' in answer.text
-    assert 'id="field-as_of"' in answer.text
-    assert cells(answer.text)  # the page stays on today
-
-
 @pytest.mark.parametrize("as_of", ["", "2026-06-01"])
 def test_a_company_leads_to_its_charts_with_its_reports_marked(browser: Browser, as_of: str) -> None:
     """On the day of the page; what may not be shown is drawn nowhere, and a line that it lacks is told as none."""
@@ -162,12 +140,6 @@ def test_a_company_leads_to_its_charts_with_its_reports_marked(browser: Browser,
     assert all(f"entities={ACME}&events=own" in one and ("as_of=" in one) == bool(as_of) for one in links)
     for link in links:
         assert browser.get(link).status_code == 200
-
-
-def test_a_day_before_all_filings_says_so(browser: Browser) -> None:
-    answer = browser.get(PAGE, as_of="2001-01-01")
-    assert answer.status_code == 200
-    assert "was known on 1 Jan 2001" in plain(answer.text)
 
 
 def test_the_list_is_that_of_the_interface(browser: Browser, service: Service) -> None:
@@ -184,58 +156,10 @@ def test_a_sector_that_is_none_leads_to_the_one_that_was_meant(browser: Browser)
     assert 'href="/companies?sector=Technology">Technology</a>' in text
 
 
-@pytest.mark.parametrize("query", [{"q": " "}, {"order": "sideways"}])
-def test_what_the_interface_refuses_is_told_in_its_words(
-    browser: Browser, service: Service, query: dict[str, str]
-) -> None:
-    answer = browser.get("/companies", **query)
-    assert answer.status_code == 400
-    assert service.error("/companies", 400, "pro", **query)["message"] in html.unescape(answer.text)
-
-
 def test_a_list_whose_cursor_is_no_good_starts_again(browser: Browser) -> None:
     answer = browser.get("/companies", cursor="nonsense")
     assert answer.status_code == 400
     assert "Start again" in answer.text
-
-
-def test_names_with_markup_stay_text(own: Service) -> None:
-    from almanac.domain.companies import CompanyRecord, Listing
-
-    with own.world() as world, world.batch("test") as batch:
-        batch.touch()
-        record = CompanyRecord(cik=filed.ACME, part="submissions", name="<script>alert(1)</script>", sic="3571",
-                               listings=(Listing("ACW", "Nasdaq"),), website="javascript:alert(1)")  # fmt: skip
-        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
-        settle_company(world.db, record.entity, filed.classify)
-    browser = signed_in(dashboard(own))
-    answer = browser.get(f"/companies/{ACME}")
-    if answer.status_code == 301:
-        answer = browser.get(answer.headers["location"])
-    assert "&lt;script&gt;alert(1)" in answer.text
-    assert "<script>alert" not in answer.text
-    assert 'href="javascript' not in answer.text
-
-
-def test_withheld_values_are_on_no_page(filer: Service) -> None:
-    """Each number of the filings, looked for as a program and as an eye reads it, in every look of the page."""
-    entity = COMPANY.removeprefix("/companies/")
-    open_page = signed_in(dashboard(filer)).get(f"/companies/{entity}")
-    address = open_page.headers["location"]
-    numbers = {str(value) for value in cells(signed_in(dashboard(filer)).get(address, scale="units").text).values()}
-    assert {"470", "44"} <= {one.removesuffix(".0") for one in numbers}
-    shut(filer)
-    browser = signed_in(dashboard(filer))
-    for statement in PLACES:
-        for frequency in ("annual", "quarterly"):
-            for query in ({}, {"as_of": "2024-03-01"}):
-                text = browser.get(address, statement=statement, frequency=frequency, scale="units", **query).text
-                if filer.ok(f"{COMPANY}/financials", frequency=frequency, **query)[PLACES[statement]]:
-                    assert "Withheld" in text
-                    assert WHY in text
-                assert not cells(text)
-                assert 'data-value="' not in text
-    assert not re.findall(r'data-value="', browser.get("/companies").text)
 
 
 @pytest.fixture

@@ -98,11 +98,3 @@ def test_a_split_is_one_ratio_that_explains_all_lines(
     changed: dict[str, tuple[float, float]], ratio: Fraction | None
 ) -> None:
     assert splits.split(changed) == ratio
-
-
-def test_splits_in_words() -> None:
-    assert [splits.words(one) for one in (Fraction(4), Fraction(3, 2), Fraction(1, 10))] == [
-        "4-for-1 split",
-        "3-for-2 split",
-        "1-for-10 reverse split",
-    ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from almanac.dashboard.explorer.companies import restatements, statements
-from almanac.dashboard.explorer.companies.statement_lines import FINDINGS
 
 
 def income(end: str, items: dict[str, float], computed: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
@@ -56,43 +55,3 @@ def test_a_line_that_a_split_changed_is_no_revision_up_or_down() -> None:
     assert (per_share.text, per_share.direction, per_share.note) == ("2.99", None, "4-for-1 split")
     assert per_share.spoken == "2.99, restated for a 4-for-1 split"
     assert looks["revenue"].direction == "up"
-
-
-def test_what_checks_found_is_told_in_sentences() -> None:
-    def check(name: str, detail: str | None, status: str = "failed") -> dict[str, Any]:
-        return {"name": name, "status": status, "detail": detail}
-
-    def quality(*checks: dict[str, Any]) -> dict[str, Any]:
-        return {"quality": {"status": "warning", "checks": list(checks)}}
-
-    one = income(
-        "2026-03-28", {}, **quality(check("signs_agree", "research_and_development -5 is negative; ebitda: so"))
-    )
-    other = income(
-        "2025-12-27", {}, **quality(check("signs_agree", "cost_of_revenue -1 is negative"), check("x_y", None))
-    )
-    fine = income("2025-09-27", {}, **quality(check("scale", "revenue 1", "passed")))
-    assert statements.failed_checks([one, other, fine]) == [
-        (
-            "A sign does not fit the other lines",
-            [
-                ("research and development −5 is negative; EBITDA: so", [one]),
-                ("cost of revenue −1 is negative", [other]),
-            ],
-        ),
-        ("X y failed", [("", [other])]),
-    ]
-
-
-def test_every_check_has_a_sentence() -> None:
-    """Of checks as the derivation makes them, over a statement of each kind that has nothing."""
-    from almanac.derived.companies import checks
-
-    nothing = checks.CheckedPeriod(
-        get=lambda _: None, before=lambda _: None, closing=lambda _: None, opening=lambda _: None, quarters=(),
-        additive=(), keys=(), contradicted=None,
-    )  # fmt: skip
-    made = {
-        check.name for of in (checks.of_income, checks.of_balance, checks.of_cash_flow) for check in of(nothing)
-    } | checks.FATAL
-    assert made - {"absent_with_reason"} == set(FINDINGS)

@@ -4,17 +4,15 @@ from datetime import date, timedelta
 from itertools import chain, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing.labels import APART, spread
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.drawing.svg import SHEETS
 from almanac.dashboard.drawing.thinning import MOST, thinned
 from almanac.dashboard.words.points import ChartPoint, points, runs
 from almanac.domain.periods import Frequency
-from tests.support.dashboard_rows import SHUT, observation, quarters
-from tests.support.drawn import dots, elements, joined, parsed, strokes, texts
+from tests.support.dashboard_rows import SHUT, quarters
+from tests.support.drawn import dots, elements, joined, strokes
 
 values = st.lists(
     st.none() | st.just("none") | st.floats(-1e4, 1e4).map(lambda value: round(value, 2)), min_size=1, max_size=40
@@ -98,20 +96,6 @@ def test_first_publications_are_circles_on_stems_where_they_differ():
     assert dots(line_chart([ChartLine("GDP", found)]).svgs[0], "first") == []
 
 
-def test_a_past_line_has_todays_behind_it_and_its_label_above_its_end():
-    now = points(quarters([1.0, 2.0, 3.0, 4.0, 5.0, 9.0]))
-    drawing = line_chart([ChartLine("GDP", now[:3], 1, "3.0%")], ghost=now)
-    svg, on = drawing.svgs[0], drawing.plots[0]
-    assert [len(stroke) for stroke in strokes(svg, "line ghost")] == [6]
-    assert [len(stroke) for stroke in strokes(svg, "line c1")] == [3]
-    assert on.y.high >= 9
-    ((label, x, y),) = texts(svg, "end")
-    (newest,) = dots(svg, "newest")
-    assert label == "3.0%"
-    assert abs(x - newest[0]) < 0.11
-    assert y < newest[1]
-
-
 def test_a_forecast_is_dotted_hangs_on_the_line_and_is_not_the_newest():
     rows = [*quarters([1.0, 2.0, 3.0]), *quarters([4.0, 5.0], first="2016-Q4", metadata={"forecast": True})]
     drawing = chart(rows)
@@ -124,43 +108,6 @@ def test_a_forecast_is_dotted_hangs_on_the_line_and_is_not_the_newest():
     assert round(on.y.back(dots(svg, "newest")[0][1]), 1) == 3.0
 
 
-@pytest.mark.parametrize(("lines", "dashes"), [(1, 0), (3, 0), (4, 4), (7, 7)])
-def test_four_lines_and_more_have_dashes(lines, dashes):
-    svg = line_chart(
-        [ChartLine(f"line {n}", points(quarters([n, n + 1.0])), n + 1, f"l{n}") for n in range(lines)]
-    ).svgs[0]
-    assert len(elements(svg, "path", "dash")) == dashes
-    assert len(elements(svg, "path", "line")) == lines
-    assert len(texts(svg, "end")) == lines
-
-
-def test_a_thirteenth_line_is_refused():
-    with pytest.raises(ValueError, match="lines 1 to 12, not 13"):
-        line_chart([ChartLine("x", points(quarters([1.0])), 13)])
-
-
-@given(st.lists(st.floats(0, 300), min_size=1, max_size=7))
-def test_labels_are_pushed_apart_and_stay_in_order(wanted):
-    found = spread(wanted, 14, 290)
-    order = sorted(range(len(wanted)), key=lambda index: wanted[index])
-    assert all(found[after] - found[before] >= APART - 1e-6 for before, after in pairwise(order))
-    assert all(14 - 1e-6 <= place <= 290 + 1e-6 for place in found)
-    if len(wanted) == 1:
-        assert found[0] == min(max(wanted[0], 14), 290)
-
-
-def test_labels_that_are_apart_already_stay_where_they_are():
-    assert spread([100.0, 20.0, 200.0], 14, 290) == [100.0, 20.0, 200.0]
-
-
-def test_names_are_inert():
-    evil = '<script>alert("1")</script>&'
-    svg = line_chart([ChartLine(evil, points(quarters([1.0, 2.0])), n, evil) for n in (1, 2)]).svgs[0]
-    assert "<script" not in svg
-    assert {text for text, *_ in texts(svg, "end")} <= {evil, *(f"{evil[:n]}…" for n in range(len(evil)))}
-
-
-@settings(max_examples=25)
 @given(st.data())
 def test_a_thinned_run_keeps_its_ends_and_the_extremes_of_every_column(data):
     count = data.draw(st.integers(3, 400))
@@ -220,49 +167,3 @@ def test_ten_thousand_days_are_few_bytes_with_their_extremes_and_gaps():
     # Up to the limit every point is drawn.
     (whole,) = strokes(line_chart([ChartLine("x", daily(MOST))]).svgs[0], "line c1")
     assert len(whole) == MOST
-
-
-def test_every_drawing_is_hidden_from_readers_and_has_no_style():
-    drawing = chart(quarters([1.0, None, 2.0, 3.0]), firsts=True)
-    assert [svg.tag for svg in map(parsed, drawing.svgs)] == ["svg"] * 3
-    for sheet, svg in zip(SHEETS, drawing.svgs, strict=True):
-        root = parsed(svg)
-        assert (root.get("aria-hidden"), root.get("focusable")) == ("true", "false")
-        assert root.get("viewBox") == f"0 0 {sheet.width} {sheet.height}"
-        assert root.get("class").split() == ["chart", sheet.name]
-        assert not any(
-            name.startswith(("style", "on", "fill", "stroke", "href")) for one in root.iter() for name in one.attrib
-        )
-
-
-def test_everything_written_lies_on_the_paper():
-    rows = [observation(value=123_456_789.0, unit="persons"), observation("2026-Q2", 120_000_000.0, unit="persons")]
-    lines = [
-        ChartLine(f"A country with a long name {n}", points(rows), n, f"A country with a long name {n}") for n in (1, 2)
-    ]
-    drawing = line_chart(lines)
-    for sheet, svg in zip(SHEETS, drawing.svgs, strict=True):
-        for words, x, y in texts(svg, "end"):
-            assert 0 < y < sheet.height
-            assert x + 6.4 * len(words) <= sheet.width
-        assert ("million", 0.0, 11.0) in texts(svg, "tick")
-
-
-def test_labels_stand_in_one_column_and_only_those_that_moved_have_leaders():
-    values = {"USA": 1.0, "EUR": 1.01, "JPN": 9.0}
-    lines = [
-        ChartLine(name, points(quarters([5.0, value])), n, name) for n, (name, value) in enumerate(values.items(), 1)
-    ]
-    svg = line_chart(lines).svgs[0]
-    assert len({x for _, x, _ in texts(svg, "end")}) == 1
-    assert len(strokes(svg, "leader")) == 2
-    # A line that ended long ago keeps its label at its end: nothing is drawn across the plot.
-    lines.append(ChartLine("CHE", points(quarters([4.0], first="2014-Q1")), 4, "CHE"))
-    drawing = line_chart(lines)
-    ((_, x, y),) = [one for one in texts(drawing.svgs[0], "end") if one[0] == "CHE"]
-    on = drawing.plots[0]
-    assert (x, y) == (
-        pytest.approx(on.x(date(2014, 1, 1).toordinal()), abs=0.06),
-        pytest.approx(on.y(4.0) - 10, abs=0.06),
-    )
-    assert all(end[0] - start[0] < 20 for start, end in strokes(drawing.svgs[0], "leader"))

@@ -13,7 +13,6 @@ from tests.contract.conftest import sandbox
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service
-from tests.support.withholding import withhold
 
 __all__ = ["sandbox"]
 
@@ -75,20 +74,6 @@ def test_another_day_is_another_page_of_numbers(sandbox, browser):
     assert f"/series/sandbox-us-treasury-par:country_usa:{SLUG}:D?as_of={PAST}" in text
 
 
-@pytest.mark.parametrize(("by", "key"), [("name", 0), ("value", 1)])
-def test_the_table_sorts_both_ways(browser, by, key):
-    names = re.compile(r'name="entities" value="([^"]+)".*?<a href="[^"]+">([^<]+)</a>', re.DOTALL)
-
-    def order(**query: str) -> list[object]:
-        text = look(browser, **query)
-        return [name.casefold() for _, name in names.findall(text)] if key == 0 else [row[1] for row in rows(text)]
-
-    up, down = order(sort=by, order="asc"), order(sort=by, order="desc")
-    assert up == sorted(up)
-    assert down == up[::-1]
-    assert len(up) > 5
-
-
 def test_the_map_has_a_colour_for_each_ranked_country_and_says_its_value(sandbox, browser):
     text = look(browser)
     drawn = dict(re.findall(r'<path class="(q\d)" d="[^"]+"><title>([^:]+):', text))
@@ -104,46 +89,6 @@ def test_the_map_has_a_colour_for_each_ranked_country_and_says_its_value(sandbox
         assert min(bounds) <= value <= max(bounds)
     high = max(value for _, value in grades.values())
     assert f"at {high:.3f}%" in text.partition('id="map-caption">')[2].partition("</p>")[0]
-
-
-def test_small_multiples_end_at_the_readings_and_say_their_range(sandbox, browser):
-    text = look(browser).partition('id="multiples"')[2]
-    ranges = re.findall(r"<small>[^<]+ · ([\d.−]+) to ([\d.−]+)</small>", text)
-    told = sandbox.walk(
-        "/observations", indicator=SLUG, country="USA", source_id="sandbox-us-treasury-par", period_start="2025-11-20"
-    )
-    values = [row["valueNumeric"] for row in told]
-    assert len(ranges) == text.count('class="multiple"') == len(latest(sandbox))
-    usa = re.search(r">United States</a>.*?<small>[^<]+ · ([\d.]+) to ([\d.]+)</small>", text, re.DOTALL)
-    assert (float(usa[1]), float(usa[2])) == (min(values), max(values))
-
-
-def test_the_ticked_lead_to_a_comparison(browser):
-    answer = browser.send(
-        "GET",
-        f"/indicators/{SLUG}?compare=1&entities=country_usa&entities=country_jpn&entities=country_usa&as_of={PAST}",
-    )
-    assert answer.status_code == 303
-    assert answer.headers["location"] == f"/compare?indicator={SLUG}&entities=country_usa,country_jpn&as_of={PAST}"
-    assert len([match for match in ROW.finditer(look(browser)) if match[2]]) == 5
-
-
-def test_what_is_withheld_is_in_no_drawing_rank_or_range(own):
-    page = signed_in(dashboard(own))
-    before = rows(look(page))
-    japan = next(value for entity, value, _ in before if entity == "country_jpn")
-    withhold(own, "mof-japan")
-    text = look(page)
-    assert "Withheld: 1" in text
-    row = next(match[0] for match in ROW.finditer(text) if match[1] == "country_jpn")
-    assert "data-value" not in row
-    assert 'class="bar"' not in row
-    assert 'data-label="Rank"' not in row
-    # Not in the text of any cell, legend, caption or title.
-    assert f"{japan:.3f}" not in text
-    assert re.search(r'<path class="withheld" d="[^"]+"><title>Japan: withheld', text)
-    assert ">Japan</a>" not in text.partition('id="multiples"')[2]
-    assert [rank for _, _, rank in rows(text.replace(row, ""))] == list(range(1, len(before)))
 
 
 class TestPastSlider:

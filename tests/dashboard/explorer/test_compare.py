@@ -7,7 +7,6 @@ import html
 import io
 import re
 from datetime import date, datetime
-from itertools import pairwise
 from xml.etree import ElementTree as ET
 
 import openpyxl
@@ -105,20 +104,6 @@ def test_units_that_differ_have_a_panel_each_and_never_a_second_scale(browser):
     assert {len(row) for row in table(text)} == {4}
 
 
-def test_lines_are_ticked_off_and_keep_their_colour(browser):
-    one = browser()
-    text = one.get(YIELDS + "&off=1").text
-    assert {len(row) for row in table(text)} == {2}
-    assert 'class="line c2"' in text
-    assert 'id="on-1" name="on-1" value="1">' in text
-    assert 'id="on-2" name="on-2" value="1" checked>' in text
-    answer = one.get(
-        "/compare", indicator="gov_yield_10y", entities="usa,jpn", lines="2", **{"on-1": "1", "known-1": "2025-01-10"}
-    )
-    assert answer.status_code == 303
-    assert answer.headers["location"] == "/compare?indicator=gov_yield_10y&entities=usa,jpn&off=2&known=1:2025-01-10"
-
-
 def test_a_line_is_added_by_a_few_words(browser):
     one = browser()
     answer = one.get(
@@ -140,32 +125,6 @@ def test_a_line_is_added_by_a_few_words(browser):
 @pytest.mark.parametrize(
     ("address", "words"),
     [
-        ("indicator=cpi_inflaton_yoy&entities=usa", "There is no indicator “cpi_inflaton_yoy”."),
-        ("indicator=gov_yield_10y&entities=usa,nowhere", "There is no country, region or company “nowhere”."),
-        ("series=fred:country_usa:nothing:M", "There is no series “fred:country_usa:nothing:M”."),
-        ("indicator=gov_yield_10y&entities=usa&as_of=31.4.24", "“31.4.24” is not a date."),
-        ("indicator=gov_yield_10y&entities=usa&as_of=2030-01-01", "is after today"),
-        ("indicator=gov_yield_10y&entities=usa&known=1:2030-01-01", "is after today"),
-        ("indicator=gov_yield_10y&entities=usa&known=first", "“first” in `known` is no line and its day"),
-        ("indicator=gov_yield_10y&entities=usa&show=cube", "“cube” is none of level, change"),
-        ("indicator=gov_yield_10y&entities=usa&from=2026-02-01&to=2025-01-01", "The range ends before it begins"),
-        ("indicator=gov_yield_10y&entities=usa&from=2026-02-30", "“2026-02-30” is not a date."),
-        ("indicator=gov_yield_10y&entities=" + ",".join(["usa"] * 13), "A chart has 12 lines at most, and 13 were asked for"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_is_said_and_the_rest_is_drawn(browser, address, words):
-    answer = browser().get(f"/compare?{address}")
-    text = html.unescape(answer.text)
-    assert answer.status_code == 400
-    assert words in text.replace("\xa0", " ")
-    assert "<title>Error: " in text
-    if "usa" in address and "inflaton" not in address and "nothing" not in address:
-        assert '<svg class="chart wide"' in text
-
-
-@pytest.mark.parametrize(
-    ("address", "words"),
-    [
         ("/compare?indicator=gov_yield_10y&entities=che", "There are no values of these lines."),
         (
             "/compare?indicator=gov_yield_10y&entities=usa&as_of=1950-01-01",
@@ -177,18 +136,6 @@ def test_what_cannot_be_is_said_and_the_rest_is_drawn(browser, address, words):
 def test_an_empty_panel_says_why_it_is(browser, address, words):
     """A range is not blamed for a series that there is not."""
     assert words in html.unescape(browser().get(address).text)
-
-
-def test_twelve_lines_are_told_apart_and_their_labels_never_touch(browser):
-    days = ",".join(f"{number}:2026-{number:02}-15" for number in range(1, 11))
-    entities = ",".join(["usa"] * 12)
-    text = browser().get(f"/compare?indicator=gov_yield_10y&entities={entities}&known={days},11:2025-12-15").text
-    for svg in re.findall(r"<svg class=\"chart .*?</svg>", text, re.DOTALL):
-        heights = sorted(float(y) for y in re.findall(r'<text class="end" x="[^"]*" y="([^"]*)"', svg))
-        assert len(heights) == 12
-        assert all(below - above >= 14.9 for above, below in pairwise(heights))
-    signs = re.findall(r'<circle class="newest (c\d(?: again)?) dash"', text.partition('class="chart middle"')[0])
-    assert len(set(signs)) == 12
 
 
 def test_the_workbook_has_dates_as_dates_and_says_what_it_is(service, browser):
@@ -239,42 +186,6 @@ def test_the_picture_carries_its_name_source_licence_day_and_address(service, br
     assert {path.get("class") for path in root.iter(f"{SVG}path")} >= {"grid", "line c1"}
 
 
-def test_withheld_values_are_absent_from_pages_pictures_and_files(browser):
-    one = browser()
-    query = "series=fred:country_usa:high_yield_spread:D&from=all"
-    for show in ("", "&show=change", "&show=index"):
-        page = one.get(f"/compare?{query}{show}").text
-        assert '<svg class="chart' not in page
-        assert "Withheld" in page
-        assert not any(value for row in table(page) for value in row[1:])
-        rows = list(csv.DictReader(io.StringIO(one.get(f"/compare.csv?{query}{show}").text)))
-        assert all(row["value"] == "" for row in rows)
-        if not show:
-            assert {row["withheld"] for row in rows} == {"true"}
-        book = openpyxl.load_workbook(io.BytesIO(one.get(f"/compare.xlsx?{query}{show}").content))
-        cells = {
-            cell for row in book["Data"].iter_rows(min_row=2, min_col=4, max_col=4, values_only=True) for cell in row
-        }
-        assert cells <= {"withheld"}
-        assert b'class="line' not in one.get(f"/compare.svg?{query}{show}").content
-
-
-def test_a_plan_with_a_window_gets_no_more_by_any_way(browser):
-    """What is compared with a value before the window has none: no file nor transform brings an older one."""
-    free = browser("free")
-    rows = list(
-        csv.DictReader(io.StringIO(free.get("/compare.csv?indicator=cpi_index_nsa&entities=usa&from=all").text))
-    )
-    first = min(row["periodEnd"] for row in rows)
-    assert first >= "2024-11-20"
-    changes = list(
-        csv.DictReader(
-            io.StringIO(free.get("/compare.csv?indicator=cpi_index_nsa&entities=usa&from=all&show=year").text)
-        )
-    )
-    assert min(row["periodEnd"] for row in changes if row["value"]) >= f"{int(first[:4]) + 1}{first[4:]}"
-
-
 def test_the_workbook_of_one_line_says_since_when_each_value_is_known(service, browser):
     answer = browser().get("/compare.xlsx", series="fred:country_usa:cpi_index_nsa:M", **{"from": "all"})
     rows = list(openpyxl.load_workbook(io.BytesIO(answer.content))["Data"].iter_rows(values_only=True))
@@ -283,12 +194,3 @@ def test_the_workbook_of_one_line_says_since_when_each_value_is_known(service, b
     wanted = service.walk("/observations", "pro", indicator="cpi_index_nsa", country="USA")
     assert told == {row["periodEnd"][:10]: (row["observedAt"][:10], row["revisionStatus"]) for row in wanted}
     assert "revised" in {status for _, status in told.values()}
-
-
-def test_the_page_of_a_series_leads_to_its_comparison_and_its_files(browser):
-    text = html.unescape(browser().get("/series/fred:country_usa:cpi_index_nsa:M?as_of=2026-10-30").text)
-    query = "series=fred:country_usa:cpi_index_nsa:M&as_of=2026-10-30&from=all"
-    for kind in ("", ".xlsx", ".svg"):
-        assert f'href="/compare{kind}?{query}"' in text
-    title = re.search(r'<h2 id="chart-title">(.*?)</h2>', text)[1]
-    assert re.fullmatch(r"Consumer price index, .*United States, 20\d\d(?: to 20\d\d)?", title)

@@ -16,7 +16,7 @@ from tests.support.browser import Browser
 from tests.support.service import Service, copy
 
 from .conftest import dashboard
-from .test_series import CPI, SHUT, YIELD
+from .test_series import CPI, YIELD
 
 ORIGINS = ("https://blog.example", "http://127.0.0.1:8080")
 PATHS = (f"/embed/series/{CPI}", "/embed/compare?indicator=gov_yield_10y&entities=usa,jpn")
@@ -126,51 +126,6 @@ def test_whoever_looks_sees_what_anybody_sees(allowed, service):
     assert begins["pro"] < begins["free"]
     shown = re.findall(r'data-x="(\d+) ', allowed("pro").get(PATHS[0]).text)
     assert {int(day) for day in shown} == {begins["free"]}
-
-
-def test_what_is_withheld_is_in_no_frame(allowed):
-    for path in (f"/embed/series/{SHUT}", f"/embed/compare?series={SHUT}"):
-        answer = allowed("pro").get(path)
-        assert answer.status_code == 200
-        assert "Withheld. The licence of" in words(answer)
-        assert '<path class="line' not in answer.text
-        assert "data-value" not in answer.text
-
-
-def test_what_cannot_be_shown_is_said_in_the_frame(allowed):
-    one = allowed()
-    for path, status, told in (
-        ("/embed/series/fred:country_usa:nothing:M", 404, "There is no such chart."),
-        (f"/embed/series/{CPI}?as_of=2026-02-30", 400, "“2026-02-30” is not a date."),
-        (f"/embed/series/{CPI}?as_of=2020-01-01", 400, "asks for data before 2024-11-20"),
-        ("/embed/compare?indicator=nothing&entities=usa", 400, "There is no indicator “nothing”."),
-        ("/embed/compare", 200, "No line is shown."),
-    ):
-        answer = one.get(path)
-        assert (answer.status_code, told in words(answer)) == (status, True), (path, words(answer))
-        assert frames(answer) == list(ORIGINS)
-    moved = one.get("/embed/series/FRED:country_usa:CPI_index_nsa:m", as_of="2026-01-31")
-    assert (moved.status_code, moved.headers["location"]) == (301, f"/embed/series/{CPI}?as_of=2026-01-31")
-
-
-@pytest.mark.parametrize(
-    ("page", "frame"),
-    [
-        (f"/series/{CPI}?as_of=2026-11-17", f"/embed/series/{CPI}?as_of=2026-11-17"),
-        (
-            "/compare?indicator=gov_yield_10y&entities=usa,jpn",
-            "/embed/compare?indicator=gov_yield_10y&entities=usa,jpn",
-        ),
-    ],
-)
-def test_pages_show_the_markup_where_it_is_allowed(allowed, page, frame):
-    text = allowed("pro").get(page).text
-    code = html.unescape(re.search(r'<code id="embed-markup">(.*?)</code>', text)[1])
-    address = html.unescape(
-        re.search(r'^<iframe src="([^"]*)" title="[^"]+" width="100%" height="\d+" loading="lazy"></iframe>$', code)[1]
-    )
-    assert address == f"http://127.0.0.1:8001{frame}"
-    assert allowed().get(frame).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,9 @@ import json
 import re
 from datetime import date
 from types import SimpleNamespace
-from xml.etree import ElementTree as ET
 
 import pytest
 
-from almanac.dashboard.drawing.happenings import EventMark, event_lane
-from almanac.dashboard.drawing.scales import value_axis
-from almanac.dashboard.drawing.svg import SHEETS, plot
 from almanac.dashboard.explorer.happenings import MOST, REPORTS, EventSubject, marked, related
 from almanac.dashboard.words.dates import day
 
@@ -40,13 +36,6 @@ def read_along(text: str, chart: str = "chart") -> list[list]:
 def told(service, **asked) -> list[str]:
     rows = service.walk("/events", entity_id="country_usa", order="desc", limit=500, **asked)
     return [row["occurredAt"] for row in rows]
-
-
-def test_a_chart_is_calm_until_it_is_asked(browser):
-    text = browser().get(f"/series/{INFLATION}").text
-    assert 'class="event"' not in text
-    assert read_along(text) == listed(text) == []
-    assert sentence(text) == "Mark releases of this series · Mark all events of the United States"
 
 
 @pytest.mark.parametrize(
@@ -109,28 +98,6 @@ def test_the_choice_stays_with_the_range_the_day_and_the_part(browser):
     part = one.get(f"/series/{INFLATION}/part", events="own").text
     assert listed(part) == listed(text)
     assert len(one.get(html.unescape(ranges[0])).text) < len(text)
-
-
-def test_a_word_that_is_no_choice_is_named(browser):
-    text = browser().get(f"/series/{INFLATION}", events="<b>").text
-    assert "“<b>” in `events` is neither own nor all." in sentence(text)
-    assert "<b>" not in text
-    assert 'class="event"' not in text
-
-
-def test_where_nothing_is_drawn_nothing_is_marked(browser):
-    one = browser()
-    for asked in ({"events": "all"}, {"events": "all", "as_of": "2020-01-01"}):
-        text = one.get(f"/series/{SHUT}", **asked).text
-        assert (sentence(text), listed(text)) == ("", [])
-        assert 'class="event"' not in text
-
-
-def test_a_drawing_with_events_is_not_covered_by_another(browser):
-    """Many points are drawn over by what can be zoomed, which knows no events; what draws it is then not loaded either."""
-    one = browser()
-    loaded = {events: "uPlot" in one.get(f"/series/{YIELD}", events=events).text for events in ("", "own", "all")}
-    assert loaded == {"": True, "own": False, "all": False}
 
 
 # -- what comes out together ------------------------------------------------------------------------------------------
@@ -262,13 +229,6 @@ def test_all_panels_together_have_no_more_marks_than_a_page_and_say_that_there_a
 PRICES, YIELDS = "indicator=cpi_inflation_yoy&entities=usa", "indicator=gov_yield_10y&entities=usa,jpn"
 
 
-def test_a_comparison_is_calm_until_it_is_asked(browser):
-    text = browser().get(f"/compare?{YIELDS}").text
-    assert 'class="event"' not in text
-    assert read_along(text, "chart-1") == listed(text) == []
-    assert sentence(text) == "Mark releases of these series · Mark all events of the United States and Japan"
-
-
 @pytest.mark.parametrize("as_of", [None, "2026-10-20"])
 @pytest.mark.parametrize(("chosen", "asked"), [("own", {"indicator_id": "cpi_inflation_yoy"}), ("all", {})])
 def test_what_a_comparison_marks_is_what_the_interface_tells(service, browser, chosen, asked, as_of):
@@ -282,23 +242,6 @@ def test_what_a_comparison_marks_is_what_the_interface_tells(service, browser, c
     assert [point[2] for point in read_along(text, "chart-1")] == listed(text)[::-1]
     assert 'class="event"' in text
     assert '<input type="hidden" name="events" value="' + chosen in text
-
-
-def test_each_mark_of_several_places_says_which_one_it_is_of(browser):
-    text = browser().get(f"/compare?{YIELDS}&events=all").text
-    assert listed(text)
-    assert all(", United\xa0States: " in one or ", United States: " in one for one in listed(text))
-    assert "United States: United States" not in text
-
-
-def test_events_stand_below_the_lines_that_they_are_of(browser):
-    """Of two panels the one with prices has their releases, the one with yields none."""
-    series = "fred:country_usa:cpi_index_nsa:M,us-treasury-par:country_usa:gov_yield_10y:D"
-    text = browser().get(f"/compare?series={series}&from=2025-01-01&events=own").text
-    assert read_along(text, "chart-1")
-    assert read_along(text, "chart-2") == []
-    text = browser().get(f"/compare?series={series}&from=2025-01-01&events=all").text
-    assert read_along(text, "chart-1") == read_along(text, "chart-2") != []
 
 
 def test_lines_of_past_days_alone_have_no_event_of_a_later_day(browser):
@@ -322,51 +265,4 @@ def test_first_publications_of_a_past_day_are_none_of_later_ones(browser):
     assert html.unescape(periods[0]) == "Sep\xa02026"
 
 
-def test_what_may_not_be_shown_is_not_marked_beside_what_may(browser):
-    one = browser()
-    for asked in ("own", "all"):
-        assert sentence(one.get(f"/compare?series={SHUT}&events={asked}").text) == ""
-        text = one.get(f"/compare?series={SHUT},mof-japan:country_jpn:gov_yield_10y:D&events={asked}").text
-        assert "United States" not in sentence(text)
-        assert listed(text) == []
-
-
-def test_a_plan_with_a_window_is_told_of_no_older_event(browser):
-    for one in (f"/compare?{PRICES}&events=all&from=all", f"/series/{INFLATION}?events=all&from=all"):
-        events = listed(browser("free").get(one).text)
-        assert events
-        assert min(int(words[:11].replace("\xa0", " ").partition(":")[0].split()[2]) for words in events) >= 2024
-
-
-def test_the_picture_carries_the_marks_and_says_what_they_are(browser):
-    one = browser()
-    answer = one.get(f"/compare.svg?{PRICES}&events=own&as_of=2026-10-20")
-    root = ET.fromstring(answer.content)
-    assert 'class="event"' in answer.text
-    assert ".event{fill:#" in answer.text
-    words = " ".join("".join(text.itertext()) for text in root.iter("{http://www.w3.org/2000/svg}text"))
-    assert "releases of this series are marked under the axis." in words
-    plain = ET.fromstring(one.get(f"/compare.svg?{PRICES}&as_of=2026-10-20").content)
-    assert int(root.get("height")) > int(plain.get("height"))
-    # From the page of a series, too.
-    assert "&amp;events=own" in one.get(f"/series/{INFLATION}?events=own").text.partition("/compare.svg?")[2][:200]
-
-
 # -- drawing ------------------------------------------------------------------------------------------------------------
-
-
-def test_marks_that_would_touch_are_one_that_names_them():
-    on = plot(SHEETS[0], (0, 1000), value_axis([0.0, 1.0]), right=14.0)
-    marks = [
-        EventMark(100, "one"),
-        EventMark(101, "two & <three>"),
-        EventMark(103, "four"),
-        EventMark(104, "five"),
-        EventMark(400, "six"),
-    ]
-    lane = event_lane(on, marks)
-    assert re.findall(r"<title>(.*?)</title>", lane) == ["one; two &amp; &lt;three&gt;; four; 1 more", "six"]
-    places = [tuple(map(float, place)) for place in re.findall(r'd="M([\d.]+),([\d.]+)', lane)]
-    assert abs(places[0][0] - on.x(102)) < 0.06
-    assert all(on.bottom + 20 < y < on.sheet.height for _, y in places)
-    assert event_lane(on, []) == ""

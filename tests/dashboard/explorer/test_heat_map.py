@@ -5,9 +5,7 @@ from __future__ import annotations
 from datetime import date
 from types import SimpleNamespace
 
-import pytest
-
-from almanac.dashboard.explorer.heat_map import HeatCell, heat_map
+from almanac.dashboard.explorer.heat_map import heat_map
 
 
 def reading(slug, value, percentile=None, **more):
@@ -53,17 +51,6 @@ def cells(found):
     return {row.name: row.cells for row in found.rows}
 
 
-@pytest.mark.parametrize(
-    ("percentile", "place", "kind"),
-    [(0, "very low, 0", "p1"), (9.9, "very low, 10", "p1"), (10, "low, 10", "p2"), (30, "usual, 30", "p3"), (69.9, "usual, 70", "p3"),
-     (70, "high, 70", "p4"), (90, "very high, 90", "p5"), (100, "very high, 100", "p5")],
-)  # fmt: skip
-def test_a_place_is_told_in_a_word_a_number_and_a_colour(percentile, place, kind):
-    (cell,) = cells(made({"a": [reading("cpi_inflation_yoy", 2.5, percentile)]}))["A"]
-    assert (cell.place, cell.kind, cell.look.text) == (place, kind, "2.5")
-    assert cell.href == "/series/invented:country_x:cpi_inflation_yoy:M"
-
-
 def test_what_is_stale_short_or_withheld_has_no_colour():
     found = cells(
         made(
@@ -79,23 +66,6 @@ def test_what_is_stale_short_or_withheld_has_no_colour():
     assert (found["Stale"][0].place, found["Stale"][0].kind) == ("stale", "")
     assert (found["Shut"][0].look.text, found["Shut"][0].kind) == ("Withheld", "")
     assert "None" not in found
-
-
-def test_who_has_nothing_is_named_and_every_other_cell_is_told_empty():
-    found = made({"a": [reading("cpi_inflation_yoy", 1.0)], "b": [reading("policy_rate", 2.0)], "c": []})
-    assert found.without == ["C"]
-    assert cells(found)["A"][1] == cells(found)["B"][0] == HeatCell()
-
-
-def test_a_head_sorts_and_sorts_back():
-    briefs = {name: [reading("cpi_inflation_yoy", value)] for name, value in (("a", 2.0), ("b", 9.0), ("c", 4.0))}
-    briefs["d"] = [reading("policy_rate", 1.0)]
-    found = made(briefs, sort="cpi_inflation_yoy")
-    assert [row.name for row in found.rows] == ["B", "C", "A", "D"]
-    assert (found.columns[0].sorted, found.columns[0].sort) == ("descending", "sort=cpi_inflation_yoy&order=asc")
-    found = made(briefs, sort="cpi_inflation_yoy", order="asc")
-    assert [row.name for row in found.rows] == ["A", "C", "B", "D"]
-    assert [row.name for row in made(briefs, sort="no_such_thing").rows] == ["A", "B", "C", "D"]
 
 
 def test_one_brief_stands_for_the_requests_of_all():

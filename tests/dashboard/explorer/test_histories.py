@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from almanac.dashboard.explorer.histories import _PAGE, _PAGES, histories, spans
+from almanac.dashboard.explorer.histories import _PAGE, _PAGES, histories
 from almanac.dashboard.visit import Visit
 
 TODAY = date(2026, 11, 20)
@@ -98,17 +98,3 @@ def test_what_is_not_told_to_its_end_is_left_out() -> None:
     assert len(asked) == _PAGES
     assert set(found.values()) == {92}
     assert len(found) == _PAGE * _PAGES // 92
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        ({"monthly": 36}, "five years of monthly data"),
-        ({"daily": 15}, "a year of daily data"),
-        ({"daily": 16, "monthly": 2}, "three months of daily data; five years of monthly data"),
-        ({"annual": 1, "quarterly": 40, "semiannual": 2}, "twelve years of quarterly, semiannual and annual data"),
-    ],
-)
-def test_what_drawings_are_of_is_said_in_words(counts: dict[str, int], said: str) -> None:
-    readings = [{"frequency": frequency} for frequency, count in counts.items() for _ in range(count)]
-    assert spans(readings) == said

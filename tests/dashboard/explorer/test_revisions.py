@@ -10,8 +10,6 @@ import pytest
 from almanac.dashboard.explorer.series import revisions
 from almanac.dashboard.explorer.series.vintages import Vintages
 from almanac.dashboard.words.units import unit
-from tests.support.page_visitor import dashboard, signed_in
-from tests.support.withholding import withhold
 
 SERIES = (
     ("fred:country_usa:cpi_index_nsa:M", "/observations"),
@@ -60,16 +58,6 @@ def test_what_changed_is_marked_with_its_direction(service, browser):
         for before, now in pairwise(states)
     )
     assert len(found) == wanted > 0
-
-
-def test_by_age_and_its_foot(service, browser):
-    text = browser().get("/series/fred:country_usa:cpi_index_nsa:M/revisions", by="age").text
-    assert "After a year" in text
-    assert "Mean absolute revision" in text
-    rows = service.walk("/observations/vintages", indicator="cpi_index_nsa", source_id="fred")
-    cells = Vintages(rows, complete=True).cells
-    table = text.partition('id="revisions"')[2].partition("</table>")[0]
-    assert len(re.findall(r'<tr>\s*<th scope="row">', table)) == len(cells)
 
 
 def test_a_source_without_vintages_says_since_when_changes_are_kept(browser):
@@ -129,18 +117,3 @@ def test_the_histogram_counts_every_period_once(service, browser):
     caption = text.partition('id="sizes-caption">')[2].partition("</p>")[0]
     changed = [move for move in moves if move]
     assert f"{len(changed)} of {len(moves)} months differ from their first publication" in caption
-
-
-def test_a_source_without_vintages_has_no_pictures(browser):
-    text = browser().get("/series/mof-japan:country_jpn:gov_yield_10y:D/revisions").text
-    assert 'id="fan"' not in text
-    assert "life.js" not in text
-
-
-def test_of_a_withheld_series_nothing_is_drawn(own):
-    page = signed_in(dashboard(own))
-    assert 'id="life"' in page.get(f"/series/{REVISED}/revisions").text
-    withhold(own, "fred")
-    text = page.get(f"/series/{REVISED}/revisions").text
-    assert not re.findall(r'id="(fan|sizes|life|states)"', text)
-    assert "<circle" not in text.partition("<main")[2]

@@ -9,7 +9,6 @@ import pytest
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.operate import accounts, feeds
-from almanac.dashboard.site import pages
 from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.invitations import Invitations
@@ -46,36 +45,6 @@ def quarantine(service: Service, source: str, body: bytes, reason: str = "an <i>
         with world.batch("test") as batch:
             batch.touch()
             return payloads.put(world.db, capture, "run1", payloads.QUARANTINED, reason).number
-
-
-def test_every_address_below_operate_is_for_operators() -> None:
-    below = [page for page in pages() if page.path.split("/")[1] == "operate"]
-    assert {page.path for page in below} == {page.path for page in PAGES}
-    assert all(page.who == "operator" for page in below)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.path)
-def test_a_user_sees_no_page_and_does_no_deed(app: Dashboard, service: Service, page: Any) -> None:
-    browser = signed_in(app)
-    browser.get("/account")  # has a good token
-    assert browser.get(address(page.path)).status_code == 403
-    browser.get("/account")
-    assert browser.post(
-        address(page.path), {"email": "x@example.org", "plan": "pro", "role": "operator"}
-    ).status_code in {403, 405}
-    assert AuditLog(service.accounts).latest() == []
-
-
-@pytest.mark.parametrize("path", ["/operate/invitations", "/operate/accounts/{}/disable", "/operate/accounts/{}/reset"])
-@pytest.mark.parametrize("token", ["", "nonsense"])
-def test_no_deed_without_its_form(own: Service, path: str, token: str) -> None:
-    browser = signed_in(dashboard(own), "op")
-    where = path.format(account_id(own, "free@example.org"))
-    assert browser.get(where).status_code == 200
-    assert (
-        browser.post(where, {"email": "x@example.org", "plan": "pro", "role": "user"}, token=token).status_code == 403
-    )
-    assert AuditLog(own.accounts).latest() == []
 
 
 def test_health_is_the_interfaces(app: Dashboard, service: Service) -> None:
@@ -142,27 +111,10 @@ def test_a_raw_store_that_cannot_be_read_is_no_fault_of_ours(own: Service) -> No
     assert "The raw store cannot be read just now" in answer.text
 
 
-def test_a_withheld_sources_payload_is_on_no_page(own: Service) -> None:
-    shut = [row["id"] for row in own.ok("/sources", limit=500) if not row["rights"]["redistributable"]]
-    for source in [*shut[:1], "nobody-knows"]:
-        number = quarantine(own, source, EVIL)
-        text = signed_in(dashboard(own), "op").get(f"/operate/quarantine/{number}").text
-        assert "Withheld" in text
-        assert "424242" not in text
-    assert shut
-
-
 def test_payloads_that_were_read_are_not_shown(app: Dashboard) -> None:
     browser = signed_in(app, "op")
     for number in ("1", "99999", "x", "1" * 40):
         assert browser.get(f"/operate/quarantine/{number}").status_code == 404
-
-
-def test_plans_are_those_of_the_settings(app: Dashboard, service: Service) -> None:
-    text = signed_in(app, "op").get("/operate/plans").text
-    for name, plan in service.settings.plans.items():
-        row = text[text.index(f'<th scope="row" role="rowheader">{name}') :]
-        assert f"{plan.requests_per_minute:,}" in row[: row.index("</tr>")]
 
 
 def test_keys_of_others_are_counted_only(app: Dashboard, service: Service) -> None:
@@ -210,14 +162,6 @@ def test_deeds_are_done_and_noted(own: Service) -> None:
     foot = browser.get("/operate/accounts").text.partition('id="deeds"')[2]
     assert foot.count("op@example.org") == 3
     assert "free to pro" in foot
-
-
-def test_an_unknown_plan_is_refused_at_its_field(own: Service) -> None:
-    answer = deed(signed_in(dashboard(own), "op"), own, "plan", {"plan": "<gold>"})
-    assert answer.status_code == 400
-    assert 'href="#field-plan"' in answer.text
-    assert "&lt;gold&gt;" in answer.text
-    assert own.accounts.account("free@example.org").plan == "free"
 
 
 def test_nobody_suspends_themselves(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,6 @@ import re
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
 from almanac.reports.rates import SCOPES, TENORS
@@ -16,7 +15,6 @@ from tests.contract.conftest import sandbox
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service
-from tests.support.withholding import withhold
 
 __all__ = ["sandbox"]
 
@@ -127,37 +125,3 @@ def test_a_scope_goes_by_any_name_and_an_unsupported_one_has_the_seven_links(bro
     assert "There are no rates for “FRA”. There are for AUS, CAN, CHE, EUR, GBR, JPN and USA." in text
     assert all(f'href="/rates/{scope}"' in text for scope in SCOPES)
     assert "<b>" not in look(browser, "/rates/%3Cb%3E", 404)
-
-
-@pytest.mark.parametrize("as_of", ["31.4.24", "2031-01-01", "2026-02-30"])
-def test_a_day_the_interface_refuses_is_said_at_its_field_and_the_page_stays_on_today(
-    browser: Browser, sandbox: Service, as_of: str
-) -> None:
-    error = sandbox.error("/observations/latest", 400, indicator_id="gov_yield_10y", as_of=as_of)["message"]
-    for path in ("/rates", "/rates/USA"):
-        text = look(browser, path, as_of=as_of)
-        assert str(escape(error)) in text
-        assert f'value="{as_of}"' in text
-        assert "<title>Error:" in text
-        assert "As known on" not in text
-
-
-def test_withheld_yields_are_named_and_on_no_page(own: Service) -> None:
-    """Japan's yields are shown until their source forbids it; then they are named as withheld, and no number of theirs is left."""
-    browser = signed_in(dashboard(own))
-    japan = {
-        row["valueNumeric"]
-        for row in own.walk("/observations/latest", limit=500, entity_id="country_jpn")
-        if row["indicatorId"].startswith("indicator_gov_yield_")
-    }
-    paths = ("/rates", "/rates/JPN", "/rates/USA")
-    queries: tuple[dict[str, str], ...] = ({"with": "JPN,USA"}, {"with": "JPN,USA", "as_of": "2026-11-19"})
-    before = {float(v) for path in paths for v in _VALUE.findall(look(browser, path, **queries[0]))}
-    assert len(before & japan) >= len(TENORS)
-    withhold(own, "mof-japan")
-    for path in paths:
-        for query in queries:
-            text = look(browser, path, **query)
-            assert not {float(value) for value in _VALUE.findall(text)} & japan, path
-            assert "Withheld" in text
-            assert "1.005" not in text

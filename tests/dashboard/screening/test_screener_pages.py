@@ -14,8 +14,6 @@ from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO
-from almanac.dashboard.explorer.screening.screened import value_columns
 from almanac.dashboard.explorer.screening.screeners import _PAGE
 from tests.contract.conftest import sandbox
 from tests.contract.test_equity_screener import made_up, screen
@@ -149,14 +147,6 @@ def test_a_count_stands_after_each_clause(companies: Browser, screen: Service) -
         assert set(outputs[len(written) :]) == {""}
 
 
-def test_the_empty_list_names_the_clause_to_blame(companies: Browser, screen: Service) -> None:
-    text = look(companies, "/screeners/equity", filter=f"{EVERYONE},sector:eq:Nowhere")
-    total = screen.get("/equity-screener", "pro", None, filter=EVERYONE, limit=1).json()["meta"]["pagination"]["total"]
-    assert f"No company passes all 2 filters. Without Sector there would be {total}." in text
-    # The interface's own warning about the word.
-    assert "“Nowhere” is a sector that nothing here has." in text
-
-
 def test_an_error_stands_at_its_row_in_the_interfaces_words_and_others_still_count(
     companies: Browser, screen: Service
 ) -> None:
@@ -197,15 +187,6 @@ def test_rows_write_the_text_and_the_text_writes_rows(companies: Browser) -> Non
     assert look(companies, "/screeners/equity", filter="score:gt:50", rows="2").count('aria-label="Filter ') == 5
 
 
-def test_money_says_who_is_left_out(companies: Browser) -> None:
-    said = "Companies that report in another currency than USD are left out."
-    assert said in look(companies, "/screeners/equity", filter="revenue_ttm:gt:0")
-    assert said not in look(companies, "/screeners/equity", filter="revenue_ttm:gt:0,currency:in:USD|JPY|EUR")
-    assert '<option value="currency" selected>' in look(
-        companies, "/screeners/equity", filter="score:gt:0", new="currency"
-    )
-
-
 def test_the_count_for_the_script_is_the_interfaces(companies: Browser, screen: Service) -> None:
     query = {
         "field1": "score",
@@ -230,38 +211,6 @@ def test_the_count_for_the_script_is_the_interfaces(companies: Browser, screen: 
     assert companies.get("/screeners/equity.json").json()["total"] is None
 
 
-def test_what_else_is_refused_is_said_and_the_page_stays(companies: Browser, places: Browser, screen: Service) -> None:
-    text = look(companies, "/screeners/equity", filter=EVERYONE, cursor="abc")
-    assert str(escape(screen.error("/equity-screener", 400, filter=EVERYONE, cursor="abc")["message"])) in text
-    assert "Start again" in text
-    text = look(companies, "/screeners/equity", filter=EVERYONE, sort="scor")
-    assert "did you mean &#39;score&#39;" in text
-    assert results(text)
-    for day in ("x", "2031-01-01"):
-        text = look(companies, "/screeners/equity", filter=EVERYONE, as_of=day)
-        assert "<title>Error:" in text
-        assert results(text)
-    text = look(places, "/screeners/macro", filter="gov_yield_10y:gt:0", freshness="bogus")
-    assert "&#39;freshness&#39; must be" in text
-    assert look(companies, "/screeners/equity.csv", 400, filter="")
-
-
-def test_an_old_list_says_so(screen: Service, equity: Dashboard) -> None:
-    """A cursor past its days: the sentence with the days, and a way to start again."""
-    browser = signed_in(equity)
-    text = look(browser, "/screeners/equity", filter=EVERYONE)
-    following = html.unescape(re.search(r'<a href="([^"]+)" rel="next">', text)[1])
-    api = equity._api
-    before = api._answers._walltime
-    try:
-        api._answers._walltime = lambda: before() + 8 * 86_400
-        text = browser.send("GET", following).text
-    finally:
-        api._answers._walltime = before
-    assert "This list is older than 7 days." in text
-    assert f'href="/screeners/equity?filter={EVERYONE}"'.replace("é", "%C3%A9").replace("|", "%7C") in text
-
-
 def test_all_fields_are_listed_with_bounds_and_those_without_values_cannot_be_chosen(
     places: Browser, sandbox: Service
 ) -> None:
@@ -280,50 +229,6 @@ def test_all_fields_are_listed_with_bounds_and_those_without_values_cannot_be_ch
     assert "Nothing matches “&lt;b&gt;”" in look(places, "/screeners/macro/fields", q="<b>")
 
 
-def test_markup_in_a_filter_is_inert(companies: Browser) -> None:
-    for name in ("filter", "country", "sort", "as_of"):
-        text = look(companies, "/screeners/equity", **({"filter": EVERYONE} | {name: "<script>x</script>:eq:1"}))
-        assert "<script>x" not in text
-
-
-@pytest.mark.parametrize("path", ["/screeners", "/screeners/equity", "/screeners/macro"])
-def test_start_pages_have_examples_that_can_be_asked(places: Browser, sandbox: Service, path: str) -> None:
-    text = look(places, path)
-    examples = [html.unescape(one) for one in re.findall(r'href="(/screeners/(?:macro|equity)\?filter=[^"]+)"', text)]
-    assert examples
-    for one in examples:
-        assert places.send("GET", one).status_code == 200
-        assert "<title>Error" not in places.text
-
-
-def test_a_withheld_field_is_listed_with_its_reason_and_has_no_numbers(companies: Browser, screen: Service) -> None:
-    """It can be read about and not chosen, and a filter on it finds nobody."""
-    fields = {one["field"]: one for one in screen.ok("/equity-screener/filters")["fields"]}
-    assert fields["secret_margin"]["entityCount"] == 0
-    row = re.search(
-        r"<tr[^>]*>\s*<th[^>]*>[^<]*<small>secret_margin</small>.*?</tr>",
-        look(companies, "/screeners/equity/fields"),
-        re.DOTALL,
-    )
-    assert row is not None
-    assert "Withheld." in row[0]
-    assert 'data-value="0"' in row[0]
-    assert len(_VALUE.findall(row[0])) == 1
-    text = look(companies, "/screeners/equity", filter="secret_margin:gt:-1000000")
-    assert re.search(r'<option value="secret_margin" disabled>', look(companies, "/screeners/equity"))
-    assert results(text.replace('class="none"', "")) == [] or "No company passes this filter." in text
-
-
-@pytest.mark.parametrize("unit", ["usd", "usd_per_share", "local_currency", "percent", "shares", None])
-@pytest.mark.parametrize("screener", [EQUITY, MACRO])
-def test_a_column_of_no_row_at_all(screener, unit):
-    """An amount of money that nobody passes has no currency to be headed by."""
-    field = {"field": "x", "name": "Payables", "type": "number", "unit": unit, "currency": None}
-    (column,) = value_columns(screener, {"x": field}, [], ["x"], None)
-    assert column.cells == []
-    assert column.title.startswith("Payables")
-
-
 @pytest.mark.parametrize("screener", ["macro", "equity"])
 def test_a_filter_of_commas_is_asked_no_oftener_than_one_of_as_many_clauses_as_may_be(sandbox, monkeypatch, screener):
     """Each row is judged by the interface; what is beyond the most there may be is not asked at all."""
@@ -335,24 +240,6 @@ def test_a_filter_of_commas_is_asked_no_oftener_than_one_of_as_many_clauses_as_m
         asked.clear()
         assert browser.get(f"/screeners/{screener}?filter={',' * commas}").status_code == status
         assert len(asked) < 60
-
-
-def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
-    """A bank of trillions beside makers of billions: in trillions these were 0.0."""
-    from almanac.dashboard.explorer.screening.filters import EQUITY
-    from almanac.dashboard.explorer.screening.screened import value_columns
-
-    field = {"field": "total_assets", "name": "Total assets", "type": "number", "unit": "currency", "currency": "USD"}
-    rows = [
-        {"entityId": "company_0000000001", "values": {"total_assets": value}, "quality": "ok"}
-        for value in (4_900.4e9, 37.1e9, 2.9e9, 4e6, 0.0, None)
-    ]
-    (column,) = value_columns(EQUITY, {"total_assets": field}, rows, ["total_assets"], None)
-    assert column.title == "Total assets, USD millions"
-    assert [cell.look.text for cell in column.cells] == ["4,900,400.0", "37,100.0", "2,900.0", "4.0", "0.0", "No data"]
-    (column,) = value_columns(EQUITY, {"total_assets": field}, rows[:3], ["total_assets"], None)
-    assert column.title == "Total assets, USD billions"
-    assert [cell.look.text for cell in column.cells] == ["4,900.4", "37.1", "2.9"]
 
 
 def test_a_change_over_a_year_is_a_field_of_the_builder(companies: Browser, screen: Service) -> None:
@@ -431,14 +318,3 @@ def test_who_is_left_out_of_a_pair_is_said(companies: Browser, screen: Service) 
     (warning,) = screen.get("/equity-screener", filter=clause).json()["meta"]["warnings"]
     assert "whose two readings are of periods that end on different days" in warning["reason"]
     assert f"“{clause}” {warning['reason']}." in look(companies, "/screeners/equity", filter=clause)
-
-
-def test_results_come_before_the_form_once_there_are_some(companies: Browser) -> None:
-    some = look(companies, "/screeners/equity", filter="piotroski_f:gte:0")
-    assert results(some)
-    assert some.index('id="results"') < some.index('id="filters"')
-    assert 'href="#filters">Change the filters</a>' in some
-    for query in ({}, {"filter": "piotroski_f:gt:9"}):
-        none = look(companies, "/screeners/equity", **query)
-        assert "Change the filters" not in none
-        assert 'id="results"' not in none or none.index('id="filters"') < none.index('id="results"')

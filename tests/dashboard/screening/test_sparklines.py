@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 
 import pytest
 
@@ -104,27 +104,6 @@ def test_a_line_is_what_was_known_then_and_ends_at_the_value_beside_it(
         gaps += None in values[values.index(next(one for one in values if one is not None)) :]
     assert compared > 10
     assert gaps > 3
-
-
-def test_a_plan_sees_no_further_back_in_a_line_than_it_reaches(equity: Dashboard) -> None:
-    first = datetime.fromtimestamp(NOW, UTC).date().replace(year=2024)
-    found = lines(signed_in(equity, "free"), "/screeners/equity", filter="current_ratio:gt:-1")
-    shown = {entity: drawn(svg) for entity, svg in found.items() if svg}
-    assert len(shown) > 10
-    for entity, runs in shown.items():
-        values = told(_COMPANIES[entity], "current_ratio", NOW, first)
-        assert runs == [pytest.approx(run, abs=0.06) for run in heights(values)]
-
-
-def test_of_what_is_withheld_there_is_no_line(equity: Dashboard) -> None:
-    """Of some companies the margin is computed from a series that may not be shown: they are listed, and their cells are empty."""
-    found = lines(signed_in(equity), "/screeners/equity", filter=EVERYONE, sort="net_margin")
-    shut = {entity for entity in found if _COMPANIES[entity].shut}
-    assert shut
-    assert not any(found[entity] for entity in shut)
-    assert any(found.values())
-    page = signed_in(equity).get("/screeners/equity", filter=EVERYONE, sort="secret_margin").text
-    assert "Small lines" not in page
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def wander(two: Two, chance: random.Random, page: Page) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_one_account_never_sees_anothers_things_nor_touches_them(two: Two, seed: int) -> None:
     chance = random.Random(seed)
     before = two.state()
@@ -184,7 +184,7 @@ def answers_of(browser: Browser, page: Page, path: str) -> list:
     return [*found, browser.get(f"{path}?as_of=31.4.24")]
 
 
-@pytest.mark.parametrize("who", [None, ADA, OPERATOR])
+@pytest.mark.parametrize("who", [None, pytest.param(ADA, marks=pytest.mark.slow), OPERATOR])
 def test_every_answer_carries_the_policy(two: Two, who: str | None) -> None:
     browser, statuses = two.browser(who), set()
     static = re.search(r'href="(/static/[^"]+)"', browser.get("/signin" if who is None else "/").text)[1]
@@ -229,7 +229,7 @@ def test_nobody_is_sent_away_from_here(two: Two, who: str | None) -> None:
     chance, redirects = random.Random(14), 0
     browser = two.browser(who)
     for page in PAGES:
-        for to in chance.sample(ELSEWHERE, 4):
+        for to in chance.sample(ELSEWHERE, 1):
             query = urlencode(dict.fromkeys(("next", chance.choice(QUERY), "as_of"), to))
             filled = address(page, **dict.fromkeys(NAMES, quote(to, safe="")))
             raw = f"{to if to.startswith('/') else '/' + to}{page.path}".replace("\r\n", "").replace("\t", "")
@@ -242,7 +242,7 @@ def test_nobody_is_sent_away_from_here(two: Two, who: str | None) -> None:
                 if "location" in answer.headers:
                     redirects += 1
                     assert here(answer.headers["location"]), (path, answer.headers["location"])
-    assert redirects > (40 if who is None else 0)
+    assert redirects > (10 if who is None else 0)
     if who is None:  # and once somebody has signed in, from wherever they wanted to go
         for to in ELSEWHERE:
             one = two.browser(None)

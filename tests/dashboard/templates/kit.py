@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -185,8 +184,3 @@ def macro(call, room, /, **values):
     used = f"{{% call {call} %}}{body}{{% endcall %}}" if body else f"{{{{ {call} }}}}"
     source = f'{{% from "parts/{room}.html" import {name} %}}{used}'
     return environment().from_string(source).render(values).strip()
-
-
-def squeezed(markup):
-    """Without the space between tags."""
-    return re.sub(r"\s*\n\s*", "", markup)

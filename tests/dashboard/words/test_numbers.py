@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.dashboard.words import dates, numbers, periods
-from almanac.dashboard.words.filters import FILTERS
 from almanac.reports import wording
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text("utf-8"))
@@ -23,10 +22,6 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 def test_the_shared_cases_hold(name, given_, wanted):
     room = next(room for room in (numbers, dates, periods) if hasattr(room, name))
     assert getattr(room, name)(*given_) == wanted
-
-
-def test_every_shared_function_is_a_filter():
-    assert set(CASES) <= set(FILTERS)
 
 
 def read(text):
@@ -87,23 +82,3 @@ def test_one_table_has_one_scale():
     assert numbers.number(numbers.in_scale(4_118_000_000.0, numbers.scale(6))) == "4,118"
     with pytest.raises(ValueError, match="no word for 10 to the 5"):
         numbers.scale(5)
-
-
-@pytest.mark.parametrize(
-    ("values", "word"),
-    [
-        ([4_900e9, 14e9], "billion"),
-        ([4_900e9, -2.9e9, 700e9], "billion"),
-        ([4_900e9, 14e6], "million"),
-        ([4_900e9, 3e3], "million"),  # below ten million of them: the small one has more decimals
-        ([5.2e12, 0.7e12], "trillion"),
-        ([2.5e6, 0.4e6], "million"),
-        ([2.5e6, 40.0], ""),
-        ([0.5], ""),
-        ([0.0], ""),
-        ([], ""),
-        ([1e20, 1.0], "trillion"),
-    ],
-)
-def test_the_scale_of_a_column_fits_its_smallest_too(values, word):
-    assert numbers.table_scale(values).word == word

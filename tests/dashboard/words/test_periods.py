@@ -39,11 +39,6 @@ def test_every_day_is_read_back(day):
     assert periods.read_period(periods.code(period, Frequency.DAILY)) == period
 
 
-@given(st.builds(lambda end, length: Period.from_key(Period(end, end).key - length), days, st.integers(0, 4_000)))
-def test_no_period_has_a_space_where_a_line_could_break(period):
-    assert " " not in periods.notation(period)
-
-
 @pytest.mark.parametrize(
     ("typed", "first", "last"),
     [
@@ -64,40 +59,6 @@ def test_what_people_type_is_read(typed, first, last):
 def test_what_could_be_two_things_or_none_is_not(typed):
     with pytest.raises(ValueError, match=r"is not a date or a period\. Write 2024-04-30, 2024-Q1, 2024-06 or 2024$"):
         periods.read_period(typed)
-
-
-def test_words_around_periods():
-    assert periods.fiscal(2025) == "FY2025"
-    assert periods.fiscal(2025, "Q3") == "Q3\N{NO-BREAK SPACE}FY2025"
-    assert periods.between("2016", "2026") == "2016 to 2026"
-    assert periods.between("2016", "2026", tight=True) == "2016–2026"
-    assert periods.between("2016", "2016") == "2016"
-    assert periods.noun(Frequency.QUARTERLY, 43) == "quarters"
-    assert periods.written("no period at all") == "no period at all"
-    with pytest.raises(ValueError, match="'fortnightly' is no frequency"):
-        periods.frequency_of("fortnightly")
-
-
-def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
-    weeks = Period(date(2026, 6, 28), date(2026, 9, 26))
-    assert periods.notation(weeks, Frequency.QUARTERLY).replace("\N{NO-BREAK SPACE}", " ") == "3 months to 26 Sep 2026"
-    assert periods.code(weeks, Frequency.QUARTERLY) == "2026-09-26"
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ("France: Consumer prices, 2026-10", "France: Consumer prices, October 2026"),
-        ("Japan: GDP, 2026-Q3", "Japan: GDP, 2026 Q3"),
-        ("Japan: Trade, goods, 2026-S2", "Japan: Trade, goods, 2026 H2"),
-        ("Italy: Accounts, 2026", "Italy: Accounts, 2026"),
-        ("Italy: Accounts, 2026-13", "Italy: Accounts, 2026-13"),
-        ("Euro area: monetary policy decision", "Euro area: monetary policy decision"),
-        ("2026-10", "2026-10"),
-    ],
-)
-def test_the_period_of_an_event_is_in_words(told, said):
-    assert periods.event_title(told).replace("\N{NO-BREAK SPACE}", " ") == said
 
 
 @pytest.mark.parametrize(

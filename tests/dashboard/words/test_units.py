@@ -3,7 +3,6 @@
 import pytest
 
 from almanac.catalog import measures
-from almanac.catalog.load import shipped
 from almanac.dashboard.words.units import unit, unit_of
 from tests.support.dashboard_rows import observation
 
@@ -33,23 +32,6 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "currency", "power", "head", "figure", "sentence"), NAMED)
-def test_how_a_unit_is_called(name, currency, power, head, figure, sentence):
-    found = unit(name, currency=currency, power=power)
-    assert found.head == head
-    assert found.figure(4118.5) == figure
-    assert found.sentence(4118.5) == sentence
-
-
-def test_every_unit_of_the_catalogue_has_a_name():
-    for name in shipped().units:
-        assert unit(name).head or name == "text", name
-
-
-def test_no_currency_is_a_sign():
-    assert not any(sign in str(unit(name, currency="JPY")) for name, *_ in NAMED for sign in "$€£¥")
-
-
 @pytest.mark.parametrize(
     ("name", "indicator", "values", "computed", "digits"),
     [
@@ -65,24 +47,6 @@ def test_no_currency_is_a_sign():
 )  # fmt: skip
 def test_one_column_has_one_precision(name, indicator, values, computed, digits):
     assert unit(name, indicator).digits(values, computed=computed) == digits
-
-
-def test_changes_are_in_words_that_fit():
-    growth, rate, level = unit("percent", "gdp_growth_yoy"), unit("percent", "gov_yield_10y"), unit("usd_billions")
-    assert growth.difference(-0.3, 1) == "0.3 percentage points"
-    assert growth.difference(-0.3, 1, again=True) == "0.3 points"
-    assert growth.difference(1.0, 0) == "1 percentage point"
-    assert growth.difference(1.0, 1) == "1.0 percentage points"
-    assert rate.difference(-0.03, 2) == "3 bp"
-    assert rate.difference(0.125, 3) == "12.5 bp"
-    assert level.difference(-12.34, 1) == "USD 12.3 billion"
-    assert growth.key_change(-0.3, 1) == ("−0.3", "percentage points")
-    assert rate.key_change(0.38, 2) == ("+38", "bp")
-    assert level.key_change(12.3, 1) == ("+12.3", "USD billions")
-    money = unit("usd")
-    assert [money.key_change(value, 0) for value in (15_825_000_000, -1_260_000, 999_999, 0)] == [
-        ("+15.8bn", "USD"), ("−1.3m", "USD"), ("+999,999", "USD"), ("0", "USD"),
-    ]  # fmt: skip
 
 
 def test_fractions_that_people_think_of_in_percent_are_told_apart():

@@ -8,92 +8,10 @@ from hypothesis import strategies as st
 
 from almanac.dashboard.words import values
 from almanac.dashboard.words.units import unit
-from almanac.dashboard.words.values import Chip, look
-from tests.support.dashboard_rows import PUBLIC, SHUT, observation
+from almanac.dashboard.words.values import look
+from tests.support.dashboard_rows import SHUT, observation
 
 TODAY = date(2026, 11, 20)
-
-
-def test_plain():
-    found = look(observation(value=2.10001, derivedFrom=["a"]))
-    assert (found.state, found.text, found.spoken, found.full) == ("plain", "2.1", "2.1", "2.10001")
-    assert found.shown
-    assert look(observation(value=-0.0)).text == "0.0"
-    assert look(observation(value=2, unit="index")).text == "2.0"
-    assert look(observation(value=None, valueText="tightening", unit="text")).text == "tightening"
-
-
-def test_revised_with_and_without_what_it_was():
-    row = observation(value=2.4, revisionStatus="revised")
-    up, down = look(row, was=2.0), look(row, was=2.6)
-    assert (up.state, up.text, up.spoken, up.change, up.direction) == (
-        "revised",
-        "2.4",
-        "2.4, revised up by 0.4",
-        "+0.4",
-        "up",
-    )
-    assert (down.spoken, down.change, down.direction) == ("2.4, revised down by 0.2", "−0.2", "down")
-    assert look(row).spoken == "2.4, revised"
-    slight = look(observation(value=2.41, revisionStatus="revised", derivedFrom=["a"]), was=2.4)
-    assert (slight.spoken, slight.change, slight.direction) == ("2.4, revised up", "0.0", "up")
-    # Revised and back to what it was at first.
-    assert look(row, was=2.4).spoken == "2.4, revised"
-
-
-def test_stale():
-    found = look(observation("2025-12-31", 1.4, freshnessStatus="stale"), today=TODAY)
-    assert (found.state, found.text, found.spoken) == ("stale", "1.4", "1.4, stale")
-    assert found.chip == Chip("warn", "half", "stale, 324 days")
-    assert look(observation(freshnessStatus="stale")).chip == Chip("warn", "half", "stale")
-    # In a table of many periods it says nothing of any one of them.
-    assert look(observation(freshnessStatus="stale"), history=True).state == "plain"
-
-
-def test_discontinued():
-    row = observation("2024-Q4", 1.4, freshnessStatus="stale", metadata={"discontinued": True})
-    found = look(row, today=TODAY)
-    assert (found.state, found.chip) == ("discontinued", Chip("plain", "disc", "ended 2024\N{NO-BREAK SPACE}Q4"))
-
-
-def test_withheld():
-    found = look(observation(value=None, rights=SHUT))
-    assert (found.state, found.text, found.spoken) == (
-        "withheld",
-        "Withheld",
-        "withheld, licence forbids redistribution",
-    )
-    assert found.chip == Chip("withheld", "crossed", "licence forbids redistribution")
-    assert (found.reason, found.source) == (SHUT["reason"], "invented-office")
-    assert not found.shown
-    assert look(observation(rights=SHUT | {"exposure": "internal_only"})).chip == Chip(
-        "withheld", "crossed", "for internal use only"
-    )
-
-
-def test_outside_the_plan():
-    row = {"valueNumeric": None, "valueText": None, "valueWithheld": True, "reason": "outside_plan_history"}
-    found = values.look_input(row, unit("percent"))
-    assert (found.state, found.text, found.spoken) == ("outside_plan", "Not in plan", "Not in plan")
-    assert values.look_input(row | {"reason": "Owner says no."}, unit("percent")).state == "withheld"
-
-
-def test_no_data():
-    found = look(observation(value=None))
-    assert (found.state, found.text, found.shown) == ("none", "No data", False)
-
-
-def test_withdrawn():
-    row = observation(value=None, observedAt="2025-05-03T09:00:00Z", metadata={"withdrawn": True})
-    found = look(row, was=5.1)
-    assert (found.state, found.text, found.spoken, found.note) == (
-        "withdrawn",
-        "5.1",
-        "5.1, withdrawn",
-        "withdrawn 3\N{NO-BREAK SPACE}May\N{NO-BREAK SPACE}2025",
-    )
-    assert look(row).text == ""
-    assert look(row).spoken == "withdrawn 3\N{NO-BREAK SPACE}May\N{NO-BREAK SPACE}2025"
 
 
 def test_a_column_has_one_precision_and_a_forecast_says_so():
@@ -107,28 +25,6 @@ def test_a_column_has_one_precision_and_a_forecast_says_so():
     assert [one.text for one in found] == ["2.00", "2.25", "Withheld", "3.00"]
     assert [one.forecast for one in found] == [False, False, False, True]
     assert values.look_column([]) == []
-
-
-def test_other_records():
-    reading = {"value": 4.25, "unit": "percent", "indicatorId": "indicator_policy_rate", "periodEnd": "2026-10-31T00:00:00Z",
-               "freshnessStatus": "fresh", "seriesId": "x", "rights": PUBLIC}  # fmt: skip
-    assert values.look_reading(reading).text == "4.25"
-    assert values.look_reading(reading | {"freshnessStatus": "stale"}, today=TODAY).chip == Chip(
-        "warn", "half", "stale, 20 days"
-    )
-    assert values.look_reading(reading | {"value": None}).text == "No data"
-    assert values.look_reading(reading | {"rights": SHUT}).text == "Withheld"
-    release = {"actual": 2.6, "previous": 2.5, "revisedPrevious": None, "unit": "percent", "rights": PUBLIC}
-    assert values.look_release(release).text == "2.6"
-    assert values.look_release(release, "revisedPrevious").text == "No data"
-    assert values.look_release(release | {"rights": SHUT}, "previous").text == "Withheld"
-    assert values.look_yield({"tenor": "10y", "yield": 4.4}).text == "4.40"
-    assert values.look_yield(None).text == "No data"
-    match = {"field": "net_margin", "value": 0.118, "unit": "ratio", "freshnessStatus": "fresh"}
-    assert values.look_reading(match).text == "11.8"
-    assert values.look_reading(match, figure=True).text == "11.8%"
-    assert values.look_field("Technology", unit("text")).text == "Technology"
-    assert values.look_field(None, unit("usd")).text == "No data"
 
 
 SECRET = 98765.4321

@@ -7,7 +7,7 @@ from datetime import date
 from itertools import pairwise
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from almanac.catalog.companies import items
@@ -116,27 +116,12 @@ def _text(ordinal):
     return date.fromordinal(ordinal).isoformat()
 
 
-SOME = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
-)
-
-
-@SOME
 @given(companies())
 def test_what_stands_at_every_instant_is_what_is_computed_plainly(filer):
     assume(filer.facts)
     check(filer.company(), measures)
 
 
-@pytest.mark.slow
-@settings(SOME, max_examples=400)
-@given(companies())
-def test_what_stands_at_every_instant_is_what_is_computed_plainly_in_many_companies(filer):
-    assume(filer.facts)
-    check(filer.company(), measures)
-
-
-@SOME
 @given(companies(), st.data())
 def test_facts_filed_later_never_change_what_was_known(filer, data):
     assume(filer.facts)
@@ -148,7 +133,6 @@ def test_facts_filed_later_never_change_what_was_known(filer, data):
     assert as_known(early.company(), moment) == as_known(company, moment)
 
 
-@SOME
 @given(companies(), st.data())
 def test_what_one_value_is_made_of_needs_no_other_years(filer, data):
     assume(filer.facts)
@@ -169,7 +153,6 @@ def test_what_one_value_is_made_of_needs_no_other_years(filer, data):
         assert measures(near, end, frequency) == measures(whole, end, frequency)
 
 
-@SOME
 @given(companies())
 def test_quarters_sum_to_the_year_or_the_year_is_flagged(filer):
     assume(filer.facts)

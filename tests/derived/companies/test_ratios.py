@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.catalog import companies
@@ -17,8 +17,6 @@ from almanac.domain.periods import Frequency
 
 from .invented_financials import annual, day, financials, instants, quarters_of, series
 from .reported import APPLE_BALANCES, APPLE_FLOWS, apple
-
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 Q, S, A = Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL
 TWO = ["2022-12-31", "2023-12-31"]
@@ -364,7 +362,6 @@ def test_other_frequencies_are_refused(frequency):
 number = st.one_of(st.none(), st.integers(-100, 100).map(float), st.floats(-1e300, 1e300), st.just(0.0))
 
 
-@FAST
 @given(st.data())
 def test_values_are_finite_whatever_the_figures(data):
     ends = ["2019-12-31", "2020-12-31", "2021-12-31", "2022-12-31", "2023-12-31"]

@@ -2,7 +2,7 @@
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
@@ -12,8 +12,6 @@ from almanac.domain.periods import Frequency
 
 from .invented_financials import annual, day, financials, instants, quarters_of, series
 from .reported import APPLE_BALANCES, APPLE_ENDS, APPLE_FLOWS, NIKE_ENDS, apple, nike
-
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 Q, A = Frequency.QUARTERLY, Frequency.ANNUAL
 LAST = day("2024-09-28")
@@ -323,7 +321,6 @@ def test_quarterly_filers_are_scored_on_twelve_months_each_against_the_year_befo
 figures = st.lists(st.one_of(st.none(), st.integers(-5, 60).map(float)), min_size=4, max_size=4)
 
 
-@FAST
 @given(st.data())
 def test_the_score_served_is_that_of_its_detail(data):
     flows = {item: data.draw(figures) for item in APPLE_FLOWS}

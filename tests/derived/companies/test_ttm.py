@@ -1,7 +1,7 @@
 """TrailingTwelveMonths months of items: which periods they are made of, and where there is no honest answer. All figures invented."""
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.derived.companies.ratios import measures
@@ -11,8 +11,6 @@ from almanac.domain.observations import quality as quality_of
 from almanac.domain.periods import Frequency
 
 from .invented_financials import amount, day, financials, instants, quarters_of, series, spans, years_of
-
-FAST = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 Q, S, A = Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL
 ITEM = "revenue"
@@ -314,7 +312,6 @@ def test_nothing_before_the_floor_is_looked_at():
 whole = st.integers(-(10**9), 10**9)
 
 
-@FAST
 @given(st.lists(whole, min_size=8, max_size=8), st.integers(0, 3))
 def test_both_ways_give_the_same_wherever_both_can_be_gone(values, quarter):
     """Sum of four quarters = year + year to date − year to date a year before, to the last unit."""
@@ -352,7 +349,6 @@ def within(cells, first, last):
     return {item: {e: a for e, a in amounts.items() if first <= e <= last} for item, amounts in cells.items()}
 
 
-@FAST
 @given(long_ledgers(), st.integers(0, 39))
 def test_measures_look_no_further_back_than_they_say_and_never_ahead(book_, place):
     """So that the sweep over filings knows which ends a changed amount can touch."""

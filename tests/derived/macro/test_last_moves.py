@@ -3,7 +3,7 @@
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.derived.macro.derivation import derive
@@ -126,7 +126,6 @@ _HISTORY = st.lists(
 _DAYS = ["2024-01-28", "2024-02-28", "2024-02-29", "2024-03-01", "2024-12-31", "2025-02-20", "2025-02-28", "2025-03-01"]
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.sampled_from(_DAYS), _HISTORY, min_size=1), st.booleans())
 def test_whole_series_at_once_and_cell_by_cell_are_the_same_in_every_bit(cells, monthly):
     frequency = M if monthly else D

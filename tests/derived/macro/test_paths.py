@@ -1,7 +1,6 @@
 """Columns and cells agree in every bit, and computing what changed gives what computing all gives."""
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.derived.macro.derivation import InputSeries, derive
@@ -40,8 +39,6 @@ DAYS = [f"2024-02-{day}" for day in range(22, 30)] + [
     "2025-03-01",
     "2025-03-05",
 ]
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-DEEP = settings(MANY, max_examples=2_000)
 OPERATORS = [
     ("growth", {"lag": "1y"}),
     ("growth", {"lag": "1m", "power": 4}),
@@ -50,33 +47,22 @@ OPERATORS = [
 ]
 
 
-@MANY
 @given(columns(M, MONTHS), st.sampled_from(OPERATORS))
 def test_monthly_columns_and_cells_agree_in_every_bit(own, how):
     both(operator(*how, M), M, [[own]])
 
 
-@MANY
 @given(columns(D, DAYS))
 def test_daily_columns_with_a_look_back_agree_in_every_bit(own):
     both(CHANGE, D, [[own]])
 
 
-@pytest.mark.slow
-@DEEP
-@given(columns(D, DAYS))
-def test_daily_columns_with_a_look_back_agree_in_every_bit_deep(own):
-    both(CHANGE, D, [[own]])
-
-
-@MANY
 @given(columns(M, MONTHS), columns(M, MONTHS), columns(M, MONTHS), st.sampled_from(["sum", "difference", "butterfly"]))
 def test_columns_of_several_inputs_agree_in_every_bit(first, second, third, name):
     inputs = [[first], [second], [third]]
     both(operator(name, {}, M), M, inputs if name == "butterfly" else inputs[:2])
 
 
-@MANY
 @given(columns(M, MONTHS), columns(M, MONTHS), st.sets(st.sampled_from(MONTHS)))
 def test_computing_what_changed_gives_what_computing_all_gives(first, second, changed):
     moved = frozenset(number(text, M) for text in changed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.catalog.load import shipped
@@ -14,7 +14,6 @@ from almanac.domain.periods import Frequency
 
 from .cells import series, vintage
 
-MANY = settings(max_examples=1_000, deadline=None)
 floats = st.floats()
 decimals = st.builds(lambda n, places: n / 10**places, st.integers(-(10**15), 10**15), st.integers(0, 12))
 #: Decimals of thirteen digits that end in five: in the middle of two of twelve digits.
@@ -28,7 +27,6 @@ def bits(values):
     return np.asarray(values, dtype=np.float64).view(np.int64).tolist()
 
 
-@MANY
 @given(st.lists(any_value, min_size=1, max_size=20))
 @example([0.0, -0.0, float("inf"), 5e-324, 1.7976931348623157e308])
 def test_arrays_are_rounded_to_twelve_digits_as_numbers_are(values):
@@ -38,7 +36,6 @@ def test_arrays_are_rounded_to_twelve_digits_as_numbers_are(values):
     assert np.array_equal(got[~finite], np.array(values)[~finite], equal_nan=True)
 
 
-@MANY
 @given(st.lists(st.tuples(any_value, any_value, decimals), min_size=1, max_size=20))
 @example([(1.7e308, 1.7e308, -1e15)])
 def test_arrays_are_added_exactly_as_numbers_are(rows):

@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-from .build import ZENSICAL, build
+from tools.docs.site.build import ZENSICAL, build
 
 
 @pytest.fixture(scope="session")

@@ -6,8 +6,9 @@ import re
 import pytest
 
 from tests.support.paths import ROOT
+from tools.docs.site import pages
 
-from . import links, pages
+from . import links
 
 
 def test_every_page_stands_in_the_navigation_once():

@@ -6,10 +6,11 @@ import re
 
 import pytest
 
-from tests.docs.tables_interface import every
+from tools.docs.site import pages
+from tools.docs.site.build import BuildError, build
+from tools.docs.tables_interface import every
 
-from . import links, pages
-from .build import BuildError, build
+from . import links
 
 pytestmark = [pytest.mark.slow, pytest.mark.site]
 

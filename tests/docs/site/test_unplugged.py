@@ -2,7 +2,8 @@
 
 import pytest
 
-from .build import build
+from tools.docs.site.build import build
+
 from .test_site import digests
 
 pytestmark = pytest.mark.slow

@@ -16,6 +16,8 @@ from tests.faults.states import same, state, version
 from tests.support.filed_companies import ENTITIES, rows
 from tests.support.treasury_home import settings, take
 
+pytestmark = pytest.mark.slow
+
 CIK = 9_900_001
 #: Of tables whose rows bear the time of the clock, or an id by chance, only that many are there.
 _OF_THE_RUN = {"meta", "version", "run", "payload", "change_token"}

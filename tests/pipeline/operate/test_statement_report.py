@@ -16,9 +16,9 @@ from almanac.pipeline.operate.statement_report import statement_report
 from almanac.sandbox.companies.responses import filed
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
-from tests.contract.conftest import once
 from tests.support import simulated_filers
 from tests.support.service import Service, copy, make_accounts, settings
+from tests.support.worlds import once
 
 STYLES = {"hardware": "commercial", "banks": "bank", "insurers": "insurer", "property": "lessor"}
 TYPES = {"incomeStatements": "income", "balanceSheets": "balance", "cashFlowStatements": "cash_flow"}

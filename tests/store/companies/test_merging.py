@@ -1,12 +1,10 @@
 """Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
 
-import contextlib
-import time
 from datetime import date
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
@@ -336,7 +334,6 @@ def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch)
     assert few <= many - 5
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(st.tuples(_records, st.integers(0, 6), st.sampled_from("ab")), max_size=9, unique_by=lambda one: (one[0].cik, one[0].part, one[1:])),
     st.data(),
@@ -398,21 +395,3 @@ def test_filings(db):
         "a-4",
         "a-3",
     ]
-
-
-def test_a_company_with_ten_times_the_tickers_takes_ten_times_as_long():
-    """Not a hundred times: a payload may list thousands, and so may another company list the same ones."""
-
-    def seconds(count):
-        lists = [[f"T{kind}{number}" for number in range(count)] for kind in "AB"]
-        with contextlib.closing(opened()) as db, db.transaction():
-            began = time.process_time()
-            put(db, said(1, tickers=lists[0]))
-            put(db, said(2, name="Other Inc", tickers=lists[0]), day=1)
-            put(db, said(1, tickers=[*lists[0], *lists[1]]), day=2)
-            taken = time.process_time() - began
-            assert len(tickers(db, by_id(db, company_id(1)))) == 2 * count
-            assert tickers(db, by_id(db, company_id(2))) == []
-        return taken
-
-    assert min(seconds(1_500) for _ in range(2)) < 40 * min(seconds(150) for _ in range(3))

@@ -226,28 +226,3 @@ def test_what_lies_behind_many_keys_is_what_each_gives_by_itself_in_their_order(
     found = list(db.seek(sql, keys))
     assert found == list(db.executemany(sql.replace("{keys}", ""), keys))
     assert bool(found) is (count > 0)
-
-
-def test_keys_that_are_listed_are_looked_for_by_the_key_of_the_table(db):
-    db.execute("CREATE TABLE number(a INTEGER, b INTEGER, c INTEGER, PRIMARY KEY(a, b)) WITHOUT ROWID")
-    sql = sqlite._of_keys("SELECT ?1, x.c FROM {keys}number x WHERE x.a = ?2 AND x.b = ?3", 3, 4)
-    plan = [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {sql}", (0,) * 12)]
-    assert plan[-1] == "SEARCH x USING PRIMARY KEY (a=? AND b=?)"
-
-
-@pytest.mark.parametrize("read_only", [False, True])
-def test_no_statement_is_prepared_anew_for_other_values(path, read_only):
-    with closing(sqlite.connect(path)) as db:
-        db.execute("CREATE TABLE name(entity TEXT, scheme TEXT, norm TEXT)")
-        db.execute("CREATE INDEX name_entity ON name(entity)")
-    asked = []
-    with closing(sqlite.connect(path, read_only=read_only)) as db:
-        # It is asked whenever a statement is prepared.
-        db.authorizer = lambda *_: asked.append(1) or apsw.SQLITE_OK
-        told = []
-        for entity in "abc":
-            db.execute(
-                "SELECT norm FROM name WHERE entity = ? AND scheme = 'ticker' ORDER BY norm", (entity,)
-            ).fetchall()
-            told.append(len(asked))
-    assert told[0] == told[-1]

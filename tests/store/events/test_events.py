@@ -3,7 +3,7 @@
 import apsw
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.events import CATEGORIES, STATUSES, EventState, event_id
@@ -216,9 +216,6 @@ def passes(wanted, one):
     )
 
 
-@settings(
-    max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
 @given(
     st.lists(st.lists(_states, max_size=5), max_size=4), _wanted, st.integers(0, 7), st.integers(1, 4), st.booleans(), st.booleans()
 )  # fmt: skip
@@ -262,7 +259,6 @@ def test_a_state_survives_the_store(db):
     assert msgspec.structs.asdict(walk(db)[0]) == msgspec.structs.asdict(whole)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.lists(_states | st.builds(state, name=st.sampled_from("abcd"), known=st.integers(1, 6), occurs=st.integers(1, 8), entity=st.just("country_usa"),
                                  country=st.just("country_usa")), max_size=12),

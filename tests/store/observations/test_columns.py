@@ -5,7 +5,7 @@ from datetime import date
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.fragments import value_of
@@ -21,10 +21,6 @@ from almanac.store.observations.writing.batch import Batch
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
-FAST = settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-DEEP = settings(FAST, max_examples=300)
 ENTITIES = ["country_aaa", "country_bbb", "country_none"]
 NOW = START + 100 * DAY_SECONDS
 JANUARY, FEBRUARY, MARCH, NEXT_YEAR = (Period.parse(text).key for text in ("2025-01", "2025-02", "2025-03", "2026-03"))
@@ -103,7 +99,8 @@ forecasts = st.lists(
 )
 
 
-def check_column(responses, ahead, events):
+@given(histories, forecasts, changes)
+def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, events):
     """For every indicator, at every moment something changed and at each of the last data versions."""
     with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
@@ -120,19 +117,6 @@ def check_column(responses, ahead, events):
                     assert there == expected(view, indicator, version, as_of)
 
 
-@FAST
-@given(histories, forecasts, changes)
-def test_a_column_is_the_list_of_latest_readings(judged, responses, ahead, events):
-    check_column(responses, ahead, events)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, forecasts, changes)
-def test_a_column_is_the_list_of_latest_readings_deep(judged, responses, ahead, events):
-    check_column(responses, ahead, events)
-
-
 def check_now(responses, events):
     with SmallWorld() as world:
         world.send(responses)
@@ -143,16 +127,8 @@ def check_now(responses, events):
             assert told(readings, view, indicator) == told(readings, view, indicator, as_of=NOW)
 
 
-@FAST
 @given(histories, changes)
 def test_no_as_of_is_as_of_now(judged, responses, events):
-    check_now(responses, events)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, changes)
-def test_no_as_of_is_as_of_now_deep(judged, responses, events):
     check_now(responses, events)
 
 
@@ -399,11 +375,3 @@ def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
     # Where a derived series is among them, or none is left, only the full way can tell.
     full = {lineage for lineage, inputs in lineages.items() if {"sum", "shut sum"} & set(inputs) or inputs == ["lost"]}
     assert set(held) == set(lineages) - full
-
-
-@pytest.mark.sqlite
-def test_series_of_lineages_are_found_by_an_index(world):
-    """By their ids, of which there is none, the engine made one of all series at each question: four fifths of a warm-up."""
-    for sql in (verdicts._LINEAGES, verdicts._SERIES):
-        plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", ("[]",))]
-        assert not [step for step in plan if "AUTOMATIC" in step or step.startswith(("SCAN l", "SCAN s"))]

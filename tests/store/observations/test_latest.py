@@ -3,8 +3,7 @@
 from datetime import date, timedelta
 from unittest import mock
 
-import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.store.observations.newest import candidates as module
@@ -15,10 +14,6 @@ from tests.store.observations.test_columns import ENTITIES, changes, forecasts, 
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld
 
-FAST = settings(
-    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-)
-DEEP = settings(FAST, max_examples=300)
 SOURCES = (None, frozenset({ALPHA}), frozenset({BETA, GAMMA}), frozenset({GAMMA}))
 
 #: Of periods and of when rows became known. The first is what a plan sees of them.
@@ -53,7 +48,16 @@ def walked(view, selection, *, limit, **place):
             return rows
 
 
-def check_freshness(responses, ahead, descending, limit, rare, chunk, filters):
+@given(
+    histories,
+    forecasts,
+    st.booleans(),
+    st.integers(1, 4),
+    st.sampled_from([0, 20_000]),
+    st.integers(1, 3),
+    st.sampled_from(FILTERS),
+)
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
     """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
     selection = Selection(**filters)
     with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
@@ -74,38 +78,8 @@ def check_freshness(responses, ahead, descending, limit, rare, chunk, filters):
                 assert found == [row for row in every if accept(row.series)]
 
 
-@FAST
-@given(
-    histories,
-    forecasts,
-    st.booleans(),
-    st.integers(1, 4),
-    st.sampled_from([0, 20_000]),
-    st.integers(1, 3),
-    st.sampled_from(FILTERS),
-)
-def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
-    check_freshness(responses, ahead, descending, limit, rare, chunk, filters)
-
-
-@pytest.mark.slow
-@DEEP
-@given(
-    histories,
-    forecasts,
-    st.booleans(),
-    st.integers(1, 4),
-    st.sampled_from([0, 20_000]),
-    st.integers(1, 3),
-    st.sampled_from(FILTERS),
-)
-def test_those_of_a_freshness_are_found_without_the_others_deep(
-    responses, ahead, descending, limit, rare, chunk, filters
-):
-    check_freshness(responses, ahead, descending, limit, rare, chunk, filters)
-
-
-def check_pairs(responses, ahead, events, descending, limit, bounds):
+@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
+def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit, bounds):
     with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
         before = world.version
@@ -128,16 +102,3 @@ def check_pairs(responses, ahead, events, descending, limit, bounds):
                         walked(view, selection, version=version, as_of=as_of, descending=descending, limit=limit)
                         == expected[:: -1 if descending else 1]
                     )
-
-
-@FAST
-@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
-def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descending, limit, bounds):
-    check_pairs(responses, ahead, events, descending, limit, bounds)
-
-
-@pytest.mark.slow
-@DEEP
-@given(histories, forecasts, changes, st.booleans(), st.integers(1, 4), st.sampled_from(BOUNDS))
-def test_the_list_is_the_reading_of_each_pair_deep(responses, ahead, events, descending, limit, bounds):
-    check_pairs(responses, ahead, events, descending, limit, bounds)

@@ -6,9 +6,9 @@ import pytest
 
 from almanac.domain.companies import FiscalPeriod
 from almanac.store.engine.cost import Cost
-from almanac.store.observations.reading.plan import Way, cost_of_newest, planned
+from almanac.store.observations.reading.plan import Way, planned
 from almanac.store.observations.reading.question import Question
-from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.observations.reading.selection import Selection
 
 ONE = {"indicators": ("level",), "entities": ("country_aaa",)}
 NARROW = {"indicators": ("level",), "entities": ("country_aaa", "country_bbb")}
@@ -43,27 +43,3 @@ def plan(selection=None, **more):
 def test_a_question_has_one_plan(selection, more, way, cost, judged):
     found = plan(selection, **more)
     assert (found.way, found.cost, found.judged) == (way, cost, judged)
-
-
-@pytest.mark.parametrize("sort", sorted(SORTS))
-def test_what_is_neither_preferred_nor_by_topic_never_goes_cell_by_cell(sort):
-    """The quick way knows neither other orders, nor rows that are not preferred, nor bounds on knowledge, nor fiscal periods."""
-    for more in ({"every": True}, {"history": True}):
-        assert plan(sort=sort, **more).way is not Way.CELLS
-    for bound in ({"observed_from": 1}, {"observed_to": 1}, {"fiscal": FiscalPeriod(2025, "Q1")}):
-        assert plan(bound, sort=sort).way is not Way.CELLS
-
-
-@pytest.mark.parametrize(
-    ("selection", "tests", "cost"),
-    [
-        ({}, {}, Cost.APART),
-        ({}, {"as_of": 5}, Cost.HEAVY),
-        ({}, {"freshness": "stale"}, Cost.HEAVY),
-        ({"sources": frozenset({"a"})}, {}, Cost.HEAVY),
-        (ONE, {"freshness": "stale", "as_of": 5}, Cost.PAGE),
-        ({"entities": ()}, {"freshness": "stale"}, Cost.PAGE),
-    ],
-)
-def test_newest_readings_of_everything_cost_more_where_they_are_tested(selection, tests, cost):
-    assert cost_of_newest(Selection(**selection), **{"as_of": None, "freshness": None, **tests}) is cost

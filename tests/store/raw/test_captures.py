@@ -7,7 +7,7 @@ import tracemalloc
 import msgspec
 import pytest
 import zstandard
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, capture_id
@@ -249,7 +249,6 @@ def test_an_index_file_that_names_another_size_is_a_problem_of_its_own(store, tm
     assert list(store.verify()) == [Problem(OBJECT, f"has 550 bytes, 549 by index/sandbox-one/{kept.id}.json")]
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.binary(max_size=400) | st.binary(min_size=1, max_size=3).map(lambda part: part * 5_000),
     url=st.text(min_size=1, max_size=40),

@@ -1,4 +1,4 @@
-"""Outlines of countries for small maps, by ISO 3166-1 alpha-3 code: simplified by `tests/support/make_outlines.py`."""
+"""Outlines of countries for small maps, by ISO 3166-1 alpha-3 code: simplified by `tools/make_outlines.py`."""
 
 from __future__ import annotations
 

@@ -16,6 +16,7 @@ from almanac import serving
 from almanac.api.contract.errors import StorageUnavailable
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
+from almanac.catalog.load import load
 from almanac.config import Settings
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
@@ -94,9 +95,8 @@ def failing(error: Exception) -> OpenView:
 UNREADABLE = failing(StorageUnavailable())
 
 
-@contextlib.contextmanager
-def served(home: Path) -> Iterator[Service]:
-    """The small world in a folder, built and served."""
+def build(home: Path) -> None:
+    """Load the small world into a folder, with accounts and a file `keys` of their keys by name."""
     settings = Settings(home=home, now=NOW)
     with Workplace(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
@@ -104,13 +104,33 @@ def served(home: Path) -> Iterator[Service]:
         take_in(
             opened, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None
         )
-        catalog = opened.catalog
     accounts = Accounts(settings.accounts_path)
     accounts.create_account("demo@localhost", "pro", settings.plans, now=REAL)
     accounts.create_account("free@localhost", "free", settings.plans, now=REAL)
-    key, _ = accounts.create_key("demo@localhost", now=REAL)
-    narrow, _ = accounts.create_key("demo@localhost", ("events:read",), now=REAL)
-    free, _ = accounts.create_key("free@localhost", now=REAL)
+    keys = {
+        name: accounts.create_key(f"{account}@localhost", scopes, now=REAL)[0]
+        for name, account, scopes in (
+            ("pro", "demo", ()),
+            ("events", "demo", ("events:read",)),
+            ("macro", "demo", ("macro:read", "reference:read")),
+            ("free", "free", ()),
+        )
+    }
+    accounts.close()
+    (home / "keys").write_text("\n".join(f"{name} {key}" for name, key in keys.items()))
+
+
+def read_keys(home: Path) -> dict[str, str]:
+    """Return the keys that `build` made, by name: `pro`, `free`, and the scopes `events` and `macro` of the former."""
+    return dict(line.split() for line in (home / "keys").read_text().splitlines())
+
+
+@contextlib.contextmanager
+def served(home: Path) -> Iterator[Service]:
+    """Serve the small world of a folder."""
+    settings = Settings(home=home, now=NOW)
+    keys, catalog = read_keys(home), load()
+    accounts = Accounts(settings.accounts_path)
     reader = Reader(settings.data_path)
 
     def over(view: OpenView) -> App:
@@ -124,6 +144,6 @@ def served(home: Path) -> Iterator[Service]:
             walltime=lambda: float(REAL),
         )
 
-    yield Service(over(reader.view), key, {"scopes": narrow, "plan": free}, over)
+    yield Service(over(reader.view), keys["pro"], {"scopes": keys["events"], "plan": keys["free"]}, over)
     reader.close()
     accounts.close()

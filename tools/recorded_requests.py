@@ -2,7 +2,7 @@
 Answers of a service in this process, recorded, and compared with those of another version of the program: what a change of the
 store must not change.
 
-`python -m tests.support.recorded_requests HOME FILE` makes the invented world in HOME unless it is there, asks requests by
+`python -m tools.recorded_requests HOME FILE` makes the invented world in HOME unless it is there, asks requests by
 chance over every operation and mixtures of orders, bounds and filters over the lists of observations, and writes one line
 of JSON for each answer. `--again FILE` asks those of a file again and tells the differences; questions that are refused as
 too broad by now are counted and listed apart. `--database URL` moves the world to an empty database of PostgreSQL first.

@@ -1,8 +1,8 @@
 """
 The pictures of the documentation, `docs/images`: taken by a browser from a served simulated world.
 
-    python -m tests.browser.pictures                 # loads the world first, some minutes
-    python -m tests.browser.pictures --home FOLDER   # of a world loaded by `almanac sandbox` at the moment NOW
+    python -m tools.docs.pictures                 # loads the world first, some minutes
+    python -m tools.docs.pictures --home FOLDER   # of a world loaded by `almanac sandbox` at the moment NOW
 
 The world is always of one day, so that a picture taken again differs only where a page does.
 """
@@ -180,7 +180,7 @@ def take(page: Page, address: str, shot: Shot, folder: Path, *, whole: bool = Fa
 
 def main(words: Sequence[str] | None = None) -> None:
     """Take them all."""
-    parser = argparse.ArgumentParser(prog="python -m tests.browser.pictures", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.docs.pictures", description=__doc__)
     parser.add_argument("--home", type=Path, help="a world that is there, loaded at the moment NOW")
     parser.add_argument("--folder", type=Path, default=IMAGES)
     parser.add_argument("--whole", action="store_true", help="whole pages, to be looked at")

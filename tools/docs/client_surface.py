@@ -107,7 +107,7 @@ def methods() -> list[Method]:
     by_operation = {one.operation_id: one for one in every()}
     named = {resource for resource, _ in METHODS.values()} - {""}
     faults = [
-        f"{table} of tests/docs/client_surface.py {verb} {', '.join(sorted(names))}"
+        f"{table} of tools/docs/client_surface.py {verb} {', '.join(sorted(names))}"
         for table, verb, names in (
             ("METHODS", "has no method of the client for", by_operation.keys() - METHODS.keys()),
             ("METHODS", "names no operation:", METHODS.keys() - by_operation.keys()),

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tests.docs.tables_interface import every
 from tests.support.paths import ROOT
+from tools.docs.tables_interface import every
 
 #: Pages that are not in docs/, by their place in the repository, and their names on the site.
 ELSEWHERE = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}

@@ -1,7 +1,7 @@
 """
 Writes `almanac/dashboard/drawing/outlines.json`: outlines of countries for small maps, simplified from Natural Earth.
 
-    python -m tests.support.make_outlines ne_110m_admin_0_countries.json
+    python -m tools.make_outlines ne_110m_admin_0_countries.json
 
 Source: Natural Earth, Admin 0 Countries at 1:110 million, https://www.naturalearthdata.com, as GeoJSON. Natural Earth is in
 the public domain (https://www.naturalearthdata.com/about/terms-of-use): no permission is needed, no attribution asked.

@@ -17,8 +17,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from almanac.api.contract.openapi import document
-from tests.docs.tables_interface import every
 from tests.support.paths import ROOT
+from tools.docs.tables_interface import every
 
 from .pages import for_zensical, navigation, page, sources, title
 
