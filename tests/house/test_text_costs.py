@@ -237,7 +237,6 @@ LOOPS = {
     "almanac.reports.filter_text:_split": "filter_text.written",
     "almanac.reports.haystack:alike": "haystack.alike",
     "almanac.reports.spellings:ends_word": "spellings.ends_word",
-    "almanac.reports.statement_counts:absences": "of a check of ours, a few words for each line of a statement",
     "almanac.reports.suggestions:_digits": "suggestions.nearest",
     "almanac.sandbox.companies.trades:_sics": "of the simulated world, which is ours",
     "almanac.sources.feeds.sec.submissions:_items": "submissions.items",
