@@ -7,8 +7,6 @@ import click
 from almanac import distribution
 from almanac.commands import (
     accounts,
-    companies,
-    config,
     ingest,
     keys,
     migrate,
@@ -32,17 +30,14 @@ def _version(context: click.Context, _parameter: click.Parameter, wanted: bool) 
 @click.option(
     "--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Show the version and exit."
 )
+@click.help_option("-h", "--help", hidden=True)
 def main() -> None:
-    """Almanac: a self-hosted, read-only financial data service.
-
-    Settings come from the environment (ALMANAC_…) and $ALMANAC_HOME/almanac.toml.
-    """
+    """Almanac: a self-hosted, read-only financial data service."""
 
 
 for _command in (
     accounts.accounts,
     keys.keys,
-    config.config,
     ingest.ingest,
     sources.sources,
     ingest.sandbox,
@@ -50,10 +45,8 @@ for _command in (
     operate.derive,
     operate.distribute,
     operate.rebuild,
-    operate.explain,
     operate.verify,
     operate.status,
-    companies.companies,
     operate.backup,
     operate.restore,
     migrate.migrate,

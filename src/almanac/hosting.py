@@ -118,8 +118,6 @@ def run(settings: Settings) -> None:
         beside = [_SideProcess("operations", _serve_ops, settings, probe, os.getpid())]
         if settings.dashboard:
             beside.append(_SideProcess("dashboard", _serve_dashboard, settings, os.getpid()))
-        if settings.verify_hours:
-            beside.append(_SideProcess("verification", _verify, settings, os.getpid()))
         for process in beside:
             held.callback(process.stop)
             process.start()
@@ -198,15 +196,6 @@ def _serve_dashboard(settings: Settings, parent: int) -> None:
 
     _begin_beside(settings, parent)
     _listen(dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD)
-
-
-def _verify(settings: Settings, parent: int) -> None:
-    """Go round the store, after everything else that runs on this machine. It writes nothing there, so it may end at any time."""
-    from almanac.pipeline.operate.patrol import Patrol
-
-    os.nice(19)
-    _begin_beside(settings, parent)
-    Patrol(settings, threading.Event()).run()
 
 
 def _begin_beside(settings: Settings, parent: int) -> None:

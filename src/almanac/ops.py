@@ -19,8 +19,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from almanac.domain.times import wire_time
-
 log = structlog.get_logger("almanac.ops")
 
 
@@ -74,43 +72,6 @@ class Held(Collector):
             return self._metrics
 
 
-class Verified(NamedTuple):
-    """What the verification in the background found: problems, the end of its last whole round (unix seconds; None: none yet), and how many seconds that took."""
-
-    problems: int
-    completed_at: int | None
-    took: int | None
-
-
-class VerifiedCollector(Collector):
-    """The gauges of the verification in the background, looked up when they are asked for."""
-
-    def __init__(self, verified: Callable[[], Verified | None]) -> None:
-        self._verified = verified
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        found = self._verified()
-        if found is None:
-            return
-        told = (
-            "Damaged places of the store found in the last whole round of verification, or in the present one if more."
-        )
-        yield GaugeMetricFamily("almanac_verify_problems", told, found.problems)
-        # Without a value until a round is through: that there are such is said from the beginning.
-        for name, told, value in (
-            (
-                "almanac_verify_last_completed_timestamp_seconds",
-                "When the last whole round of verification was completed.",
-                found.completed_at,
-            ),
-            ("almanac_verify_last_duration_seconds", "How many seconds it took.", found.took),
-        ):
-            family = GaugeMetricFamily(name, told, labels=())
-            if value is not None:
-                family.add_metric((), value)
-            yield family
-
-
 class UnreadCollector(Collector):
     """The gauge of what was not read of responses that were, looked up when it is asked for."""
 
@@ -137,7 +98,6 @@ def create(
     worker: Worker | None = None,
     unread: Callable[[], Unread] | None = None,
     beside: Sequence[Collector] = (),
-    verified: Callable[[], Verified | None] | None = None,
     multiprocess_dir: str | None = None,
     registry: CollectorRegistry = REGISTRY,
 ) -> Starlette:
@@ -145,16 +105,13 @@ def create(
     Return the application.
 
     `data_version` reads the newest data version from the store, and raises whatever the store raises when it cannot;
-    so does `unread`, for what was not read of responses that were. `beside` are asked at a scrape, and `verified` tells of the
-    verification in the background, None if there is none; damage makes nothing unready, for all else is served as well as ever.
+    so does `unread`, for what was not read of responses that were. `beside` are asked at a scrape.
     `multiprocess_dir` is the folder in which the processes keep their counters (PROMETHEUS_MULTIPROC_DIR, which
     prometheus-client wants set before it is imported); without it `registry` is shown.
     """
     collectors: list[Collector] = [Held(collector) for collector in beside]
     if unread is not None:
         collectors.append(Held(UnreadCollector(unread)))
-    if verified is not None:
-        collectors.append(VerifiedCollector(verified))
 
     def unready(reason: str, cause: str | None) -> Response:
         if cause is not None:
@@ -175,10 +132,6 @@ def create(
                 return unready("a worker is warming", None)  # no fault: the log has nothing of it
         except (OSError, HTTPException) as error:
             return unready("no worker answers", f"no worker answers: {error}")
-        state = None if verified is None else verified()
-        if state is not None:
-            at = None if state.completed_at is None else wire_time(state.completed_at)
-            body["verify"] = {"lastCompletedAt": at, "problems": state.problems}
         return JSONResponse(body)
 
     def metrics(_: Request) -> Response:

@@ -213,7 +213,6 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
     """Return the operations listener's application. `probe`: the path at which a worker answers it (`almanac.hosting`)."""
     from almanac import ops as module
     from almanac.gauges import HostGauges, StoreGauges
-    from almanac.pipeline.operate import rounds
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
@@ -237,22 +236,10 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
         with view(_WRITE_SECONDS) as opened:
             return Counter((row.source, row.kind) for row in payloads.unread(opened))
 
-    def verified() -> module.Verified | None:
-        if not settings.verify_hours:
-            return None
-        noted = rounds.read(rounds.path_of(settings))
-        last = noted.last
-        return module.Verified(
-            problems=noted.problems,
-            completed_at=None if last is None else last.completed,
-            took=None if last is None or last.completed is None else last.completed - last.started,
-        )
-
     return module.create(
         version,
         worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
         unread=unread,
-        verified=verified,
         beside=[StoreGauges(view, settings.clock), HostGauges(settings)],
         multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
     )

@@ -101,7 +101,7 @@ class Load:
 def given():
     with postgres.own_database("rolling") as name:
         yield {
-            "DATABASE_URL": postgres.address_of(name), "TRUSTED_PROXIES": "127.0.0.1", "VERIFY_HOURS": "0",
+            "DATABASE_URL": postgres.address_of(name), "TRUSTED_PROXIES": "127.0.0.1",
             "PLANS__FREE__REQUESTS_PER_MINUTE": "1000000",
         }  # fmt: skip
 

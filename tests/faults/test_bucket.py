@@ -12,11 +12,9 @@ from structlog.testing import capture_logs
 from almanac.__main__ import main
 from almanac.hosting import _look_at_raw
 from almanac.pipeline.operate.backup import backup
-from almanac.pipeline.operate.patrol import Patrol
 from almanac.pipeline.operate.restore import restore
 from almanac.pipeline.operate.vitals import room
 from almanac.store.raw.blobs import blobs_at
-from almanac.store.raw.captures import RawStore
 from tests.support.bucket import BUCKET, SECRET, bucket
 from tests.support.processes import run
 from tests.support.treasury_home import NOW, SOURCE, settings, write_mirror
@@ -198,36 +196,6 @@ def test_a_service_starts_without_a_bucket_that_is_away_and_not_without_one_that
     else:
         with pytest.raises(OSError, match=words):
             _look_at_raw(ours)
-
-
-class Stopping:
-    """Never told to stop until it has waited three times."""
-
-    def __init__(self):
-        self.waits = 0
-
-    def is_set(self):
-        return self.waits > 2
-
-    def wait(self, timeout):
-        self.waits += 1
-        return self.is_set()
-
-
-def test_a_bucket_that_is_away_is_no_damage_and_the_verification_waits_for_it(held, tmp_path):
-    ours = msgspec.structs.replace(settings(tmp_path), raw_url=PLACE)
-    RawStore.at(PLACE).keep(SOURCE, "https://data.example/", b"invented", "text/csv", 1, 2)
-    held.writes_left = 0
-    patrol = Patrol(ours, Stopping())
-    assert patrol.go_round() is False
-    assert (patrol.rounds.present.stage, patrol.rounds.present.problems) == ("raw", 0)
-    # Taken from it, and not only away: that is told.
-    held.writes_left = None
-    held.objects.clear()
-    held.objects["kept/index/one/x.json"] = b"rot"
-    patrol = Patrol(ours, Stopping())
-    patrol.go_round()
-    assert patrol.rounds.present.places == ["raw store: index/one/x.json"]
 
 
 def test_the_room_on_disk_is_that_of_folders(tmp_path):

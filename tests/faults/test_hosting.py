@@ -231,23 +231,8 @@ def lines(text, name):
     return [line for line in text.splitlines() if line.startswith(name)]
 
 
-@pytest.mark.slow
-def test_damage_is_shown_by_readyz_and_a_metric(home):
-    """The verification in the background finds it by itself; all else is served as before."""
-    run(home, "status")
-    (home / "raw" / "index" / "fred").mkdir(parents=True)
-    (home / "raw" / "index" / "fred" / "broken.json").write_text("{")
-    with serving(home) as server:
-        until(lambda: httpx2.get(f"{server.ops}/readyz").json().get("verify", {}).get("lastCompletedAt"))
-        answer = httpx2.get(f"{server.ops}/readyz")
-        assert (answer.status_code, answer.json()["verify"]["problems"]) == (200, 1)
-        told = httpx2.get(f"{server.ops}/metrics").text
-        assert "almanac_verify_problems 1.0" in told
-        assert "almanac_verify_last_completed_timestamp_seconds " in told
-
-
 def test_the_operations_listener_comes_back(home):
-    with serving(home, VERIFY_HOURS="0") as server:
+    with serving(home) as server:
         (beside,) = children(server, spawned=True)
         os.kill(beside, signal.SIGKILL)
 

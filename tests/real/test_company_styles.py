@@ -11,9 +11,9 @@ from almanac.catalog.sectors import classify
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import LineItems
 from almanac.domain.filings import known_at
-from almanac.reports.statement_counts import StatementCounts
 from almanac.sources.feeds.sec import datasets
 from tests.support.filer import assemble
+from tests.support.statement_counts import StatementCounts
 
 from .company_files import FOLDER, TEMPLATES, day, facts_of, filings_of, whole_companies
 from .files import REAL

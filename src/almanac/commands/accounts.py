@@ -60,7 +60,7 @@ def now() -> int:
 
 @click.group()
 def accounts() -> None:
-    """Who may ask."""
+    """Make and change accounts: who may ask."""
 
 
 @accounts.command("create")

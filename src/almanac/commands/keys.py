@@ -20,7 +20,7 @@ _MOST_GRACE = 365 * 86_400
 
 @click.group()
 def keys() -> None:
-    """API keys."""
+    """Make, list and revoke API keys."""
 
 
 @keys.command("create")

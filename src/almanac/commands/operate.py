@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @click.command()
 @processes_option
 def derive(processes: int | None) -> None:
-    """Compute all derived series anew and write differences only; print how many cells changed."""
+    """Compute all derived series anew and write what differs. Print how many cells changed."""
     from almanac.domain.memory import seldom_searched
     from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.workplace import Workplace
@@ -70,61 +70,6 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
 
 
 @click.command()
-@click.argument("target")
-@click.option("--plan", help="Answer as on this plan. Default: the first that reaches all of the history.")
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON object.")
-def explain(target: str, plan: str | None, as_json: bool) -> None:
-    """
-    Answer one request here, and say how: what it may cost, how its list is read, how long it took.
-
-    TARGET is a path with its parameters, or a whole address: '/observations?sort=released_at&country=USA'. No key is asked for, and
-    nothing is counted; the cursor of another answer is not taken.
-    """
-    from urllib.parse import parse_qsl, unquote, urlsplit
-
-    from almanac.api.contract.errors import ApiError
-    from almanac.serving import in_process_api
-
-    chosen, parts = settings(), urlsplit(target)
-    if plan is None:
-        plan = next(
-            (name for name, one in chosen.plans.items() if one.history_months is None), next(iter(chosen.plans))
-        )
-    elif plan not in chosen.plans:
-        raise click.BadParameter(f"must be one of {', '.join(chosen.plans)}, not {plan!r}", param_hint="'--plan'")
-    try:
-        told = in_process_api(chosen, b"explain").explain(
-            plan, unquote(parts.path), parse_qsl(parts.query, keep_blank_values=True)
-        )
-    except ApiError as error:
-        raise click.ClickException(f"{error.status}: {error.message}") from None
-    said = {
-        "plan": plan,
-        "answeredIn": _WHERE[told.cost.name],
-        "read": told.way,
-        "vintagesMeant": told.meant,
-        "vintagesAllowed": told.allowed,
-        "dataVersion": told.version,
-        "bytes": len(told.body),
-        "ms": round(told.seconds * 1000, 1),
-    }
-    if as_json:
-        put_json(said)
-        return
-    for name, value in said.items():
-        if value is not None:
-            put(f"{name:<16}{value:,}" if isinstance(value, int) else f"{name:<16}{value}")
-
-
-#: Where a request is answered, by what it may cost.
-_WHERE = {
-    "PAGE": "the event loop, while others wait",
-    "APART": "a thread",
-    "HEAVY": "a thread, of which an account has few at a time",
-}
-
-
-@click.command()
 @click.option(
     "--parts",
     type=click.IntRange(1, 1_000),
@@ -133,7 +78,7 @@ _WHERE = {
     help="In how many parts; more than machines there will ever be.",
 )
 def distribute(parts: int) -> None:
-    """Spread the data's large tables over the machines that Citus knows of (PostgreSQL with Citus). Readers and writers wait."""
+    """Spread large tables over several machines (Citus). Readers and writers wait."""
     from almanac.store.engine.opening import distribute as spread
     from almanac.store.engine.opening import place
 
@@ -143,7 +88,7 @@ def distribute(parts: int) -> None:
 
 @click.command()
 def verify() -> None:
-    """Check hashes, lineage, bitemporal laws and every derived value. Prints each problem; exit 1 if there is any."""
+    """Check hashes, lineage and every derived value. Print each problem; exit 1 if there is any."""
     from almanac.pipeline.operate.verify import Checked
     from almanac.pipeline.operate.verify import verify as check
     from almanac.pipeline.workplace import Workplace
@@ -171,7 +116,7 @@ def verify() -> None:
     help="Print one line as monitoring plug-ins do; exit 0 ok, 1 warning, 2 critical.",
 )
 def status(as_json: bool, as_check: bool) -> None:
-    """Show what is held, the health of each source, what is quarantined, not mapped, or not read of what was."""
+    """Show coverage, the health of each source, and quarantine. Show also what was not mapped or not read."""
     if as_check:
         if as_json:
             raise click.UsageError("--check prints one line: --json does not go with it")
@@ -267,7 +212,7 @@ def _tell(found: Status) -> None:
 )
 def backup(file: Path, without_data: bool, accounts_only: bool, without_missing: int | None, verify: bool) -> None:
     """
-    Write everything to one FILE: accounts, secrets, raw payloads, data. May run while serving and ingesting.
+    Write accounts, secrets, raw payloads and data to one FILE. May run while serving and ingesting.
 
     Refused where what is served could not be made again from it: a payload that the data came from is missing or damaged.
     """

@@ -69,7 +69,7 @@ def serve(no_dashboard: bool, **options: Any) -> None:
 @click.command()
 @listeners
 def demo(no_dashboard: bool, **options: Any) -> None:
-    """Load the simulated world into a folder of its own, print where to look, a key and a first request, and serve it."""
+    """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
     from almanac import hosting
     from almanac.demo import apart, prepare, rest
     from almanac.locks import TakenError

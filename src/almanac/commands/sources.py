@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def sources(as_json: bool) -> None:
-    """List the sources: what they fetch, under which licence, and what they need."""
+    """List the sources: what they fetch, their licence, their needs."""
     from almanac.catalog.load import shipped
 
     chosen = settings(home=False)

@@ -36,7 +36,9 @@ _KEY_NAME = "almanac start"
 )
 @click.option("--load-only", is_flag=True, help="Load, say what further sources need, and end: nothing is served.")
 def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: Any) -> None:
-    """Serve real data: of every publisher that asks for neither a key nor a consent.
+    """Load and serve data of publishers that ask for no key.
+
+    Sources that need a consent are left out as well.
 
     Makes a first account and a key where there is no account, serves at once, and meanwhile loads what is new of one source
     after the other, those first that rates and briefs need, then the past of each. It says what is there already, how far it is

@@ -32,7 +32,7 @@ _SOME = 3
 @click.argument("names", metavar="[SOURCE]…", nargs=-1)
 @click.option("--once", is_flag=True, help="Do what is due now, and end as `almanac ingest --due` does.")
 def worker(names: tuple[str, ...], once: bool) -> None:
-    """Fetch each source when it is due, until SIGTERM or Ctrl-C; then finish the payload in hand and exit 0.
+    """Fetch each source when it is due, until SIGTERM or Ctrl-C. Then finish the payload in hand and exit 0.
 
     SOURCE is a source id or a provider's short name; none: all. Several workers share the work. A source that lacks a
     key or a consent is passed over.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.config.reading import exposed, given, list_settings, load
+from almanac.config.reading import exposed, list_settings, load
 from almanac.config.settings import PLANS, Http, Plan, SettingError, Settings, Smtp, SourceSettings, real_time
 
 __all__ = [
@@ -14,7 +14,6 @@ __all__ = [
     "Smtp",
     "SourceSettings",
     "exposed",
-    "given",
     "list_settings",
     "load",
     "real_time",

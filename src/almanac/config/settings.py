@@ -112,8 +112,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cursor_days: Annotated[int, Meta(ge=1, le=3_650)] = 7
     #: Memory each worker may use for pages asked before, in MiB.
     page_cache_mib: Annotated[int, Meta(ge=0, le=1 << 20)] = 64
-    #: Hours from the beginning of one verification in the background to that of the next; 0: none.
-    verify_hours: Annotated[int, Meta(ge=0, le=8_760)] = 24
     #: So many vintages at most are gone through for a list in another order than by topic, or within bounds on knowledge.
     sort_rows: Annotated[int, Meta(ge=1, le=1 << 40)] = 2_000_000
     #: After so long a request is given up, with 503.

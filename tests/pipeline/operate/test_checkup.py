@@ -6,13 +6,11 @@ from contextlib import closing
 import msgspec
 import pytest
 from click.testing import CliRunner
-from prometheus_client.core import GaugeMetricFamily
 from structlog.testing import capture_logs
 
 from almanac.__main__ import main
 from almanac.domain.health import Health
 from almanac.gauges import StoreGauges
-from almanac.looks import Held
 from almanac.pipeline.operate.checkup import checkup
 from almanac.pipeline.operate.vitals import room, vitals
 from almanac.pipeline.workplace import Workplace
@@ -120,29 +118,6 @@ def test_check_and_json_exclude_each_other(tmp_path):
     done = CliRunner(env={"ALMANAC_HOME": str(tmp_path)}).invoke(main, ["status", "--check", "--json"])
     assert done.exit_code == 2
     assert "--json does not go with it" in done.output
-
-
-def test_what_was_measured_is_shown_again_for_a_while_and_longer_where_it_took_long():
-    asked, clock = [], [0.0]
-
-    class Slow:
-        takes = 0.0
-
-        def collect(self):
-            asked.append(clock[0])
-            clock[0] += self.takes
-            return [GaugeMetricFamily("a", "", value=len(asked))]
-
-    slow = Slow()
-    held = Held(slow, lambda: clock[0])
-
-    def at(moment):
-        clock[0] = moment
-        return next(iter(held.collect())).samples[0].value
-
-    assert [at(moment) for moment in (0.0, 4.9, 5.1, 6.0)] == [1, 1, 2, 2]
-    slow.takes = 1.0
-    assert [at(moment) for moment in (11.0, 30.0, 61.0, 62.1)] == [3, 3, 3, 4]
 
 
 def test_a_store_that_cannot_be_read_is_one_metric_and_one_line(tmp_path):

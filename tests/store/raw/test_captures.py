@@ -103,18 +103,6 @@ def test_latest_is_the_last_in_the_order_of_folding_whoever_kept_it(store, tmp_p
     assert store.latest("sandbox-one", URL) == newest
 
 
-def test_what_is_checked_goes_on_behind_any_name(store):
-    """Also where one source's name begins as another's does: the walk is in the order by which names are compared."""
-    for source in ("fred", "fred-two", "fred2", "a"):
-        for time in (1, 2):
-            keep(store, source=source, fetched_at=time)
-    names = [looked.name for looked in store.checked()]
-    assert names == sorted(names)
-    assert len(names) == 8
-    for number, name in enumerate(names):
-        assert [looked.name for looked in store.checked(name)] == names[number + 1 :]
-
-
 def test_where_storage_is_far_away_index_files_are_read_side_by_side(tmp_path):
     barrier = threading.Barrier(4)
 

@@ -1,6 +1,6 @@
 """
-Raw payloads and what the database says of them, in one routine: for `almanac verify`, the verification in the background,
-and whoever tries out a backup. So all of them find the same.
+Raw payloads and what the database says of them, in one routine: for `almanac verify` and
+`almanac backup --verify`, so that both find the same.
 """
 
 from __future__ import annotations

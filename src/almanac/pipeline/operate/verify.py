@@ -71,7 +71,7 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
         yield from _companies(world.db)
         yield from _lineages(world, series)
         advance = meter("vintages", sum(one.figures[1] for one in series.values()))
-        yield from _cells(world.db, series, checked, advance=advance)
+        yield from _cells(world.db, series, checked, advance)
         yield from _changes(world)
         yield from _derived(world, meter)
         yield from _events(world)
@@ -120,22 +120,16 @@ def _lineages(world: Workplace, series: Mapping[int, StoredSeries]) -> Iterator[
             yield f"series {identifier}: a row has lineage {number}, which does not exist"
 
 
-def topic(db: Database, number: int) -> Iterator[str]:
-    """What is wrong with the vintages and figures of one topic, inside a snapshot of the caller's."""
-    return _cells(db, {one.number: one for one in audit.series(db, number)}, Checked(), number)
-
-
 def _cells(
     db: Database,
     series: Mapping[int, StoredSeries],
     checked: Checked,
-    topic: int | None = None,
-    advance: Advance = lambda _: None,
+    advance: Advance,
 ) -> Iterator[str]:
-    """Walk the open vintages and what is kept written of them side by side, cell by cell: of all topics, or of one."""
+    """Check the open vintages cell by cell, and the figures of each series against its rows."""
     folded = payloads.folded(db)
     counted = {number: _Figures() for number in series}
-    for cell, vintages in audit.vintages(db, topic):
+    for cell, vintages in audit.vintages(db):
         stored = series.get(cell.series)
         checked.cells += 1
         advance(len(vintages))

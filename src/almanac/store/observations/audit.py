@@ -79,16 +79,9 @@ def misplaced(db: Queryable) -> Iterator[str]:
             yield identifier
 
 
-def topics_after(db: Queryable, topic: int) -> list[int]:
-    """The next topics behind one that have series or rows, ascending: some dozens at most."""
-    sql = "SELECT topic FROM topic WHERE topic > ? ORDER BY topic LIMIT 64"
-    return [number for (number,) in db.execute(sql, (topic,))]
-
-
-def series(db: Queryable, topic: int | None = None) -> Iterator[StoredSeries]:
-    """Every series, or those of one topic."""
-    sql, values = _of(_SERIES, topic)
-    for number, identifier, own, kind, entity, hashed, lineage, *figures in db.execute(sql, values):
+def series(db: Queryable) -> Iterator[StoredSeries]:
+    """Yield every series."""
+    for number, identifier, own, kind, entity, hashed, lineage, *figures in db.execute(_SERIES):
         yield StoredSeries(number, identifier, own, kind, entity, hashed, lineage, tuple(figures))
 
 
@@ -105,9 +98,9 @@ def lineages_of_rows(db: Scannable) -> Iterator[tuple[str, int]]:
     )
 
 
-def vintages(db: Scannable, topic: int | None = None) -> Iterator[tuple[CellKey, list[StoredVintage]]]:
-    """Open vintages by cell, in the order of cells; of each ascending by knowledge time. Of all topics, or of one."""
-    for cell, lines in itertools.groupby(db.scan(*_of(_VINTAGES, topic)), key=itemgetter(0, 1, 2)):
+def vintages(db: Scannable) -> Iterator[tuple[CellKey, list[StoredVintage]]]:
+    """Yield open vintages by cell, in the order of cells; those of a cell ascend by knowledge time."""
+    for cell, lines in itertools.groupby(db.scan(_VINTAGES), key=itemgetter(0, 1, 2)):
         yield CellKey(*cell), [StoredVintage(Vintage(*line[3:12]), *line[12:]) for line in lines]
 
 
@@ -116,21 +109,16 @@ def unnoted(db: Scannable) -> Iterator[Unnoted]:
     return map(Unnoted._make, db.scan(_UNNOTED))
 
 
-def _of(sql: str, topic: int | None) -> tuple[str, tuple[int, ...]]:
-    """A statement for all topics, or for one."""
-    return (sql.format("TRUE"), ()) if topic is None else (sql.format("topic = ?"), (topic,))
-
-
 _SERIES = (
     "SELECT series, id, topic, kind, entity, hash, lineage, rows, vintages, first_period, last_period, first_known, last_known,"
-    " checksum FROM series JOIN topic USING(topic) WHERE {}"
+    " checksum FROM series JOIN topic USING(topic)"
 )
 _SPECS = "SELECT spec, variant, body FROM spec"
 _PLACED = "SELECT s.spec, s.id, s.source, t.indicator, t.entity, t.frequency FROM series s JOIN topic t USING(topic)"
 _VINTAGES = (
     "SELECT topic, period, series, known_at, value, text, flags, released_at, ingested_at, payload,"
     f" {body_sql('vintages')}, lineage, until"
-    f" FROM vintages WHERE to_version = {OPEN} AND {{}} ORDER BY topic, period, series, known_at"
+    f" FROM vintages WHERE to_version = {OPEN} ORDER BY topic, period, series, known_at"
 )
 _UNNOTED = (
     "SELECT s.id, v.period, v.version FROM (SELECT topic, period, series, from_version AS version FROM vintages UNION ALL"

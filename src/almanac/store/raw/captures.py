@@ -265,12 +265,10 @@ class RawStore:
         """Read everything and yield what is wrong. An object without a capture is what a kill leaves, and no problem."""
         return (looked.flaw for looked in self.checked(meter=meter) if looked.flaw is not None)
 
-    def checked(self, after: str = "", meter: Meter = unmetered) -> Iterator[Looked]:
-        """Read everything behind one name of the index. What is wrong with an object is told once, with the first that names it."""
+    def checked(self, meter: Meter = unmetered) -> Iterator[Looked]:
+        """Read everything. A damaged object is reported once, with the first capture that names it."""
         checked: set[tuple[str, int]] = set()
         for name in counted(list(self.blobs.names("index")), meter, "raw payloads"):
-            if name <= after:
-                continue
             flaw: Problem | None = None
             capture: Capture | None = None
             try:

@@ -121,7 +121,7 @@ def _write_through(path: Path, content: bytes) -> None:
 def _narrow(handle: int) -> None:
     """Close a file that everybody may read, as earlier versions wrote them, to all but its owner.
 
-    Where it is read: a store is never gone through for this, and the patrol comes by every file in time.
+    Where it is read: a store is never gone through for this, and `almanac verify` reads every file.
     """
     with contextlib.suppress(OSError):  # not ours, or nothing can be written here
         if os.fstat(handle).st_mode & stat.S_IRWXO:
