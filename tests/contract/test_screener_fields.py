@@ -4,8 +4,8 @@ import pytest
 
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.store.observations.newest.columns import Readings
-from tests.dashboard.rates.test_rates_pages import withhold
 from tests.support.service import Service
+from tests.support.withholding import withhold
 
 PATHS = ["/screener/filters", "/equity-screener/filters"]
 
