@@ -15,6 +15,8 @@ from almanac.sandbox.world import Response
 from tests.support.service import Service, copy, make_accounts, settings
 from tests.support.worlds import once
 
+pytestmark = pytest.mark.slow
+
 #: Bought in January 2026, bought in June 2025, and still there.
 JANUARY, JUNE, LISTED = 181, 160, 1
 EVERYONE = "revenue_ttm:gt:0"

@@ -352,6 +352,7 @@ def test_a_release_is_at_one_instant_in_events_and_in_summaries(service):
     assert [row["releasedAt"] for row in rows] == sorted((row["releasedAt"] for row in rows), reverse=True)
 
 
+@pytest.mark.slow
 def test_a_rebuild_gives_the_same_events_and_summaries(own):
     """The data database is a consequence of the raw store: ids and states come out as they were."""
     query = {"limit": 500, "start_date": "2025-06-01"}

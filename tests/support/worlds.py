@@ -18,7 +18,7 @@ from . import postgres
 from .paths import ROOT
 
 #: Worlds of other states of the code are removed after this many seconds without use.
-_KEPT = 86_400
+_KEPT = 21_600
 _SOURCES = ("src", "clients/python/src", "tests", "requirements/dev.txt")
 
 
