@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from almanac.__main__ import main
 from almanac.domain.health import Health
 from almanac.gauges import StoreGauges
-from almanac.looks import Held
+from almanac.ops import Held
 from almanac.pipeline.operate.checkup import checkup
 from almanac.pipeline.operate.vitals import room, vitals
 from almanac.pipeline.workplace import Workplace
