@@ -23,8 +23,6 @@ from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.gauges")
 
-#: How long a store may take to be opened and looked through: then it is one that cannot be read.
-_LOOK_SECONDS = 120.0
 #: How long a server is waited for that is asked for its room.
 _SERVER_SECONDS = 0.5
 
@@ -33,14 +31,14 @@ class StoreGauges(Collector):
     """
     The data version and the sources. Where the store cannot be read: `almanac_store_readable` 0, nothing else of it.
 
-    `look` opens the store for so many seconds, `now` is the data's clock.
+    `look` opens the store, `now` is the data's clock.
     """
 
-    def __init__(self, look: Callable[[float], AbstractContextManager[View]], now: Callable[[], int]) -> None:
+    def __init__(self, look: Callable[[], AbstractContextManager[View]], now: Callable[[], int]) -> None:
         self._look, self._now = look, now
 
     def _found(self) -> Vitals:
-        with self._look(_LOOK_SECONDS) as view:
+        with self._look() as view:
             return vitals(view, self._now())
 
     def collect(self) -> Iterator[Metric]:

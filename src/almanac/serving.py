@@ -40,8 +40,8 @@ _FLUSH_SECONDS = 60.0
 #: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
 _USAGE_SECONDS = 3.0
 
-#: How long a probe waits for the store.
-_PROBE_SECONDS = 1.0
+#: How long a probe waits for the store, and how long it may take to be looked through for the metrics.
+_PROBE_SECONDS, _LOOK_SECONDS = 1.0, 120.0
 #: How long a worker that starts waits for the server of its accounts, and how long what is written now and then may take.
 _OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
 #: How long is waited at a start to learn which plans accounts are on.
@@ -240,6 +240,6 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
         version,
         worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
         unread=unread,
-        beside=[StoreGauges(view, settings.clock), HostGauges(settings)],
+        beside=[StoreGauges(lambda: view(_LOOK_SECONDS), settings.clock), HostGauges(settings)],
         multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
     )

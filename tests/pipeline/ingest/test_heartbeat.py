@@ -1,6 +1,5 @@
 """Signs of life of a worker: there while it lives and goes on, gone when it ends as it should, old when it was killed."""
 
-import os
 import signal
 import time
 
@@ -54,7 +53,7 @@ def test_a_worker_that_is_killed_leaves_its_signs_to_grow_old_and_one_that_ends_
             assert time.monotonic() < until
         process.send_signal(number)
         process.wait(PATIENCE)
-    found = {one.name: one for one in HostGauges(chosen, os.getpid(), None).collect()}
+    found = {one.name: one for one in HostGauges(chosen).collect()}
     for name in ("heartbeat", "step"):
         shown = found[f"almanac_worker_{name}_timestamp_seconds"].samples
         assert [one.labels for one in shown] == ([{"sources": "fred"}] if number == signal.SIGKILL else [])
