@@ -118,7 +118,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "sources": ["/sources"], "source": [f"/sources/{one['id']}" for one in client.data("/sources?limit=500")],
         "watchlist": ["/watchlist", "/watchlist.csv", "/watchlist.json"],
         "keys": ["/keys"], "usage": ["/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status"],
-        "account": ["/account"], "console": ["/console", "/console/swagger", "/openapi.json"],
+        "account": ["/account"], "openapi": ["/openapi.json"],
         "operate": ["/operate"], "operate: sources": ["/operate/sources"], "operate: runs": ["/operate/runs"],
         "operate: quarantine": ["/operate/quarantine"], "operate: plans": ["/operate/plans"],
         "operate: accounts": ["/operate/accounts"],

@@ -124,8 +124,6 @@ ADDRESSES: dict[str, list[Look]] = {
     "/watchlist": [*_of("pro", "/watchlist"), *_of("free", "/watchlist")],
     "/watchlist.csv": _of("pro", "/watchlist.csv"),
     "/watchlist.json": _of("pro", "/watchlist.json"),
-    "/console": _of("pro", "/console"),
-    "/console/swagger": _of("pro", "/console/swagger"),
     "/tutorials": _of("pro", "/tutorials"),
     "/tutorials/{name}": [*_of("pro", "/tutorials/dashboard", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
     "/openapi.json": _of("pro", "/openapi.json"),

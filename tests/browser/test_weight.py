@@ -24,8 +24,6 @@ SHIFT = """() => new Promise(give => {
   observer.observe({type: "layout-shift", buffered: true});
   requestAnimationFrame(() => setTimeout(() => give(sum), 0));
 })"""
-#: Swagger UI is 1.7 MB as its package has it; the same is at /console in plain form.
-HEAVY = {"/console/swagger"}
 CHART_DATA = ("/points.json", "/vintages.json")
 
 
@@ -80,7 +78,7 @@ def test_every_page_is_light_fits_and_stays_here(served: Served, visitor: Callab
             counted = wire.counted()
             size = sum(counted.values())
             most = MOST_BYTES_WHOLE if "from=all&sources=all" in look.path else MOST_BYTES
-            if path not in HEAVY and size > most:
+            if size > most:
                 wrong.append(
                     f"{look.path}: {size:,.0f} bytes, {sorted(counted.items(), key=lambda pair: -pair[1])[:4]}"
                 )
@@ -94,15 +92,14 @@ def test_every_page_is_light_fits_and_stays_here(served: Served, visitor: Callab
             if script > MOST_SCRIPT:
                 wrong.append(f"{look.path}: {script:,.0f} bytes of script")
             shift = one.page.evaluate(SHIFT)
-            if path not in HEAVY and shift > MOST_SHIFT:
+            if shift > MOST_SHIFT:
                 wrong.append(f"{look.path}: moves by {shift:.3f} while it is made")
             for width in WIDTHS:
                 one.page.set_viewport_size({"width": width, "height": 900})
                 over = one.page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 if over > 0:
                     wrong.append(f"{look.path}: {over} pixels wider than a screen of {width}")
-            # Swagger UI has a title of its own, which is none of the page's.
-            titles = one.page.locator("h1:not(.swagger h1)").count()
+            titles = one.page.locator("h1").count()
             if titles != 1:
                 wrong.append(f"{look.path}: {titles} titles")
     assert not wrong, "\n".join(wrong)

@@ -136,8 +136,6 @@ def test_nothing_on_a_page_waits_for_script(served: Served, visitor: Callable[..
     """What only script can use is hidden, and what is read without script is read with it too."""
     seen = {who: (visitor(who), visitor(who, script=False)) for who in ("pro", "operator", None)}
     for path, looks in PAGES.items():
-        if path == "/console/swagger":  # says that it needs script, and where its twin is
-            continue
         look = looks[0]
         address = look.path.format(**served.names)
         scripted, plain = seen[look.who]

@@ -126,7 +126,7 @@ class Dashboard:
             took = time.perf_counter() - began
             if found is not None and 0 < self._settings.slow_seconds <= took:
                 log.warning("a slow page", page=found[0].path, ms=round(took * 1000, 3), request_id=visit.request_id)
-        await send_answer(send, sent, method, policy.headers(secure=secure, loads=sent.loads, frames=sent.frames))
+        await send_answer(send, sent, method, policy.headers(secure=secure, frames=sent.frames))
 
     async def _in_time(self, visit: Visit, found: Found, headers: dict[bytes, bytes], receive: Receive) -> Sent:
         """The answer, as the interface has its own: within a time, and for as long as somebody waits for it. Raises HungUp."""

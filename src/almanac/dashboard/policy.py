@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 Header = tuple[bytes, bytes]
 
 #: No nonce and no exception: what templates and scripts do without is tested.
 CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-#: What one page alone may load beside: images that its style holds itself, and one more host to ask.
-_MORE = {"img-src": re.compile(r"data:"), "connect-src": re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")}
 
 #: Who may have a page in a frame: an origin as the settings check it.
 _FRAMES = re.compile(r"https?://[A-Za-z0-9.\-\[\]:]+")
@@ -29,36 +26,17 @@ _ALWAYS: tuple[Header, ...] = ((b"content-security-policy", CONTENT_SECURITY_POL
 #: A year. Said only where the page came by TLS: over plain HTTP a browser must ignore it.
 _STAY_WITH_TLS: Header = (b"strict-transport-security", b"max-age=31536000")
 
-#: Directive → sources, beside our own address.
-Loads = Mapping[str, Sequence[str]]
 
-
-def headers(*, secure: bool, loads: Loads | None = None, frames: Sequence[str] = ()) -> tuple[Header, ...]:
+def headers(*, secure: bool, frames: Sequence[str] = ()) -> tuple[Header, ...]:
     """
-    What every answer carries. `loads`: what this page may load beside; `frames`: the origins whose pages may have this one in a
-    frame. Raises ValueError for what none may.
+    Return the headers that every answer carries. Pages of the origins in `frames` may have this one in a frame. Raises
+    ValueError for text that is no origin.
     """
     always = _ALWAYS
-    if loads or frames:
-        policy = loosened(loads or {}, frames)
-        always = ((b"content-security-policy", policy.encode()), *_OTHERS, *(() if frames else (_NO_FRAME,)))
-    return (*always, _STAY_WITH_TLS) if secure else always
-
-
-def loosened(loads: Loads, frames: Sequence[str] = ()) -> str:
-    """
-    The policy with more sources of images or for requests, and with those who may have the page in a frame. Raises ValueError
-    for any other directive or source.
-    """
-    policy = CONTENT_SECURITY_POLICY
-    for origin in frames:
-        if not _FRAMES.fullmatch(origin):
-            raise ValueError(f"no page may be in a frame of {origin!r}")
     if frames:
-        policy = policy.replace("frame-ancestors 'none'", " ".join(("frame-ancestors", *frames)))
-    for directive, sources in loads.items():
-        for source in sources:
-            if directive not in _MORE or not _MORE[directive].fullmatch(source):
-                raise ValueError(f"no page may have {directive} {source!r}")
-        policy = policy.replace(f"{directive} 'self'", " ".join((directive, "'self'", *sources)))
-    return policy
+        for origin in frames:
+            if not _FRAMES.fullmatch(origin):
+                raise ValueError(f"no page may be in a frame of {origin!r}")
+        policy = CONTENT_SECURITY_POLICY.replace("frame-ancestors 'none'", " ".join(("frame-ancestors", *frames)))
+        always = ((b"content-security-policy", policy.encode()), *_OTHERS)
+    return (*always, _STAY_WITH_TLS) if secure else always

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 from starlette.types import Send
 
-from almanac.dashboard.policy import Header, Loads
+from almanac.dashboard.policy import Header
 from almanac.dashboard.statics import Static
 from almanac.dashboard.visit import Download, Html, Redirect, leads_here
 
@@ -22,8 +22,6 @@ class Sent(msgspec.Struct):
     status: int
     headers: list[Header]
     body: bytes = b""
-    #: What the page may load beside our own address.
-    loads: Loads = {}
     #: Whose pages may show it in a frame.
     frames: tuple[str, ...] = ()
 
@@ -64,7 +62,7 @@ class Sent(msgspec.Struct):
         kept = _NOWHERE if answer.secret or not signed_in or answer.status != 200 else _ANEW
         headers = [(b"content-type", b"text/html; charset=utf-8"), (b"cache-control", kept), *own]
         headers.append((b"vary", b"cookie, accept-encoding"))
-        return cls(answer.status, headers, body, answer.loads, answer.frames)
+        return cls(answer.status, headers, body, answer.frames)
 
 
 async def send_answer(send: Send, sent: Sent, method: str, always: Sequence[Header]) -> None:

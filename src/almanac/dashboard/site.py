@@ -11,7 +11,6 @@ from almanac.dashboard.account import keys, profile, sign_in, sign_up, usage
 from almanac.dashboard.drawing import marks
 from almanac.dashboard.explorer import (
     calendar,
-    console,
     countries,
     indicators,
     morning,
@@ -36,7 +35,7 @@ def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
         sign_in, sign_up, morning, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
-        companies, company, compare, watchlist, console, tutorials, keys, usage, profile, feeds, accounts,
+        companies, company, compare, watchlist, tutorials, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)
 

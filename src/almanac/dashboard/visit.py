@@ -42,8 +42,6 @@ class Html(msgspec.Struct, frozen=True):
     status: int = 200
     #: Shown once and to nobody else: kept by no cache, not even the browser's.
     secret: bool = False
-    #: What this page alone may load beside our own address (`policy.Loads`).
-    loads: Mapping[str, tuple[str, ...]] = {}
     #: Origins whose pages may show this one in a frame.
     frames: tuple[str, ...] = ()
 

@@ -47,7 +47,7 @@ _OF_ACCOUNTS = {"/keys/{id}/used.json", "/keys/{id}/rotate", "/keys/{id}/revoke"
 _DOORS = ("/signin", "/signup", "/forgot", "/reset")
 #: Pages that show no number of the data, or none of a series that is withheld here.
 _WITHOUT = _OF_ACCOUNTS - {"/signup/{token}", "/reset/{token}"} | {
-    "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/console", "/console/swagger", "/indicators",
+    "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/indicators",
     "/keys", "/keys/new", "/openapi.json", "/rates", "/rates/{scope}", "/screeners", "/screeners/equity/fields", "/search.json",
     "/sources", "/sources/{id}", "/tutorials", "/tutorials/{name}", "/usage", "/usage.csv",
 }  # fmt: skip

@@ -234,7 +234,13 @@ def revoke(visit: Visit) -> Answer:
     return Redirect(f"/keys?done=revoked&revoked={row['key'].id}")
 
 
+def description(visit: Visit) -> Answer:
+    """Return the OpenAPI document of the interface, for any client that reads one."""
+    return Download(visit.api.document("/openapi.json"), "application/json")
+
+
 PAGES = (
+    Page("/openapi.json", description),
     Page("/keys", keys),
     Page("/keys/new", keys, create),
     Page("/keys/{id}/used.json", used),
