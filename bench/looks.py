@@ -114,7 +114,6 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "screeners as files": ["/screeners/macro.csv?filter=cpi_inflation_yoy:gt:2", f"/screeners/equity.csv?filter={filters[0]}"],
         "calendar": ["/calendar", *(f"/calendar?from=2026-{month:02}-05" for month in range(1, 11))],
         "calendar as files": ["/calendar.csv", "/calendar.ics"],
-        "tutorials": ["/tutorials", "/tutorials/dashboard"],
         "sources": ["/sources"], "source": [f"/sources/{one['id']}" for one in client.data("/sources?limit=500")],
         "watchlist": ["/watchlist", "/watchlist.csv", "/watchlist.json"],
         "keys": ["/keys"], "usage": ["/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status"],

@@ -124,8 +124,6 @@ ADDRESSES: dict[str, list[Look]] = {
     "/watchlist": [*_of("pro", "/watchlist"), *_of("free", "/watchlist")],
     "/watchlist.csv": _of("pro", "/watchlist.csv"),
     "/watchlist.json": _of("pro", "/watchlist.json"),
-    "/tutorials": _of("pro", "/tutorials"),
-    "/tutorials/{name}": [*_of("pro", "/tutorials/dashboard", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
     "/openapi.json": _of("pro", "/openapi.json"),
     "/keys": [*_of("pro", "/keys", "/keys?revoked=all"), *_of("operator", "/keys")],
     "/keys/new": _of("pro", "/keys/new"),

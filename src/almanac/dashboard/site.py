@@ -16,7 +16,6 @@ from almanac.dashboard.explorer import (
     morning,
     search,
     sources,
-    tutorials,
 )
 from almanac.dashboard.explorer.companies import companies, company
 from almanac.dashboard.explorer.comparing import compare
@@ -35,7 +34,7 @@ def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
         sign_in, sign_up, morning, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
-        companies, company, compare, watchlist, tutorials, keys, usage, profile, feeds, accounts,
+        companies, company, compare, watchlist, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import pytest
@@ -27,9 +26,3 @@ def test_every_transform_is_named_with_its_address(browser):
     offered = re.findall(r'<option value="(\w+)"', text[text.index('name="show"') :].partition("</select>")[0])
     told = GUIDE.partition("&show=year`")[2].partition("\n- ")[0]
     assert {"level", "year", *re.findall(r"`(\w+)`", told)} - {"base", "show"} == set(offered)
-
-
-def test_it_is_on_the_foot_of_pages_with_links(browser):
-    assert '<a href="/tutorials/dashboard">Guide</a>' in browser().get("/countries").text
-    guide = html.unescape(browser().get("/tutorials/dashboard").text)
-    assert {address for address in ADDRESSES if f'<a href="{address}"><code>' not in guide} == set()

@@ -49,7 +49,7 @@ _DOORS = ("/signin", "/signup", "/forgot", "/reset")
 _WITHOUT = _OF_ACCOUNTS - {"/signup/{token}", "/reset/{token}"} | {
     "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/indicators",
     "/keys", "/keys/new", "/openapi.json", "/rates", "/rates/{scope}", "/screeners", "/screeners/equity/fields", "/search.json",
-    "/sources", "/sources/{id}", "/tutorials", "/tutorials/{name}", "/usage", "/usage.csv",
+    "/sources", "/sources/{id}", "/usage", "/usage.csv",
 }  # fmt: skip
 _LEADS = re.compile(r'\s(?:href|src|action|data-[a-z-]+)="(/[^"]*)"|"href":"(/[^"]*)"')
 #: What is another each time: the number of a request, and what a form must carry.

@@ -23,7 +23,7 @@ from almanac.reports.indicator_search import BEGUN
 _LONGEST = 200
 #: Suggestions below the box.
 _SUGGESTED = 8
-GROUPS = ("series", "indicators", "countries", "companies", "guides")
+GROUPS = ("series", "indicators", "countries", "companies")
 
 
 def search(visit: Visit) -> Answer:
@@ -82,7 +82,6 @@ def _offered(result: Found, words: str) -> list[dict[str, str]]:
     rows += [_indicator(row) for row in first]
     rows += places
     rows += [_indicator(row) for row in result.indicators if row not in first]
-    rows += [{"title": one.title, "kind": "guide", "href": one.address} for one in result.guides]
     rows += [
         {"title": company_name(row["name"]), "kind": "company", "href": company_address(row)}
         for row in result.companies
