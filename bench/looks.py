@@ -113,7 +113,7 @@ def addresses(client: Client) -> dict[str, list[str]]:
         "screeners, while typing": ["/screeners/macro.json?filter=cpi_inflation_yoy:gt:2", *(f"/screeners/equity.json?filter={one}" for one in filters)],
         "screeners as files": ["/screeners/macro.csv?filter=cpi_inflation_yoy:gt:2", f"/screeners/equity.csv?filter={filters[0]}"],
         "calendar": ["/calendar", *(f"/calendar?from=2026-{month:02}-05" for month in range(1, 11))],
-        "calendar as files": ["/calendar.csv", "/calendar.ics"],
+        "calendar as a file": ["/calendar.csv"],
         "sources": ["/sources"], "source": [f"/sources/{one['id']}" for one in client.data("/sources?limit=500")],
         "watchlist": ["/watchlist", "/watchlist.csv", "/watchlist.json"],
         "keys": ["/keys"], "usage": ["/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status"],

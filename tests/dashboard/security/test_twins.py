@@ -47,7 +47,7 @@ _OF_ACCOUNTS = {"/keys/{id}/used.json", "/keys/{id}/rotate", "/keys/{id}/revoke"
 _DOORS = ("/signin", "/signup", "/forgot", "/reset")
 #: Pages that show no number of the data, or none of a series that is withheld here.
 _WITHOUT = _OF_ACCOUNTS - {"/signup/{token}", "/reset/{token}"} | {
-    "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/indicators",
+    "/account", "/account/delete", "/account/sessions", "/companies", "/indicators",
     "/keys", "/keys/new", "/openapi.json", "/rates", "/rates/{scope}", "/screeners", "/screeners/equity/fields", "/search.json",
     "/sources", "/sources/{id}", "/usage", "/usage.csv",
 }  # fmt: skip
@@ -149,7 +149,7 @@ def seeds(shut: list[str]) -> list[str]:
         for query in ("", "?frequency=quarterly", "?statement=balance", "?as_of=2024-03-01")
     ]
     found += [f"/search?q={words}&all=1" for words in ("high+yield+spread", "unemployment", "net+income+ploughs")]
-    found += [f"/calendar{ending}?from=2026-11-01" for ending in ("", ".csv", ".ics")]
+    found += [f"/calendar{ending}?from=2026-11-01" for ending in ("", ".csv")]
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import groupby
@@ -11,7 +13,6 @@ from urllib.parse import urlencode
 import msgspec
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.explorer import calendar_files
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
@@ -23,6 +24,11 @@ from almanac.dashboard.words.dates import days_from, read_day
 _DAYS, _EVENTS = 8, 200
 #: Names that one parameter may have.
 _NAMED = 100
+#: Columns of the table, as the interface has them.
+COLUMNS = (
+    "occurredAt", "timePrecision", "title", "category", "status", "entityId", "indicatorId", "period", "actual", "revisedActual",
+    "previous", "revisedPrevious", "unit", "url", "id",
+)  # fmt: skip
 CATEGORIES = (
     "macro_release",
     "central_bank",
@@ -160,20 +166,15 @@ def _shown(visit: Visit) -> list[dict[str, Any]]:
     return found
 
 
-def icalendar(visit: Visit) -> Answer:
-    """The events of the page for a calendar."""
-    rows = _shown(visit)
-    base = visit.settings.dashboard_address
-    addresses = {
-        name: base + one if one.startswith("/") else one for name, one in targets(visit, rows, visit.as_of).items()
-    }
-    body = calendar_files.as_icalendar(rows, visit.api.now(), addresses)
-    return Download(body, "text/calendar; charset=utf-8", "almanac.ics")
-
-
 def table(visit: Visit) -> Answer:
-    """The events of the page as a table."""
-    return Download(calendar_files.as_csv(_shown(visit)), "text/csv; charset=utf-8", "almanac-events.csv")
+    """Return the events of the page as CSV. What may not be shown is empty, and `withheld` says so."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow([*COLUMNS, "withheld"])
+    for row in _shown(visit):
+        cells = ["" if row[name] is None else row[name] for name in COLUMNS]
+        writer.writerow([*cells, str(row["rights"]["valueWithheld"]).lower()])
+    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", "almanac-events.csv")
 
 
-PAGES = (Page("/calendar", calendar), Page("/calendar.ics", icalendar), Page("/calendar.csv", table))
+PAGES = (Page("/calendar", calendar), Page("/calendar.csv", table))
