@@ -69,7 +69,7 @@ def test_every_page_is_light_fits_and_stays_here(served: Served, visitor: Callab
     seen = {who: visitor(who) for who in ("pro", "free", "operator", None)}
     wires = {who: Wire(one.page) for who, one in seen.items()}
     wrong = []
-    for path, looks in {**PAGES, "nowhere": NOWHERE}.items():
+    for looks in {**PAGES, "nowhere": NOWHERE}.values():
         for look in looks:
             one, wire = seen[look.who], wires[look.who]
             wire.counted()

@@ -46,8 +46,6 @@ FIELDS = [
     "deed",
     "kind",
     "what",
-    "screener",
-    "query",
     "to",
     "id",
 ]

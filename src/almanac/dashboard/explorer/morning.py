@@ -22,7 +22,7 @@ from almanac.dashboard.explorer.histories import recent
 from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates.curves import Yields, scopes, yields
-from almanac.dashboard.explorer.watching.entries import ShownScreen, WatchedEntry, listed, shown_screens
+from almanac.dashboard.explorer.watching.entries import WatchedEntry, listed
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Cookie, Html, Visit
 from almanac.dashboard.words.dates import day, read_day
@@ -37,8 +37,8 @@ Row = dict[str, Any]
 _USUAL, _LONGEST = 7, 31
 #: Releases that are read, those that are shown, revisions, and events of today and tomorrow.
 _READ, _SHOWN, _REVISED, _EVENTS = 100, 12, 10, 20
-#: Things watched and screens kept that are shown, the last added first.
-_WATCHED, _SCREENS = 8, 5
+#: Things watched that are shown, the last added first.
+_WATCHED = 8
 _KEPT_SECONDS = 400 * 86_400
 
 
@@ -99,11 +99,9 @@ class SmallCurve(msgspec.Struct, frozen=True):
 class MorningPage(msgspec.Struct, frozen=True):
     """What was published since a day, what was revised by it, what comes, and the curves of all scopes."""
 
-    #: What is watched and which screens are kept, and whether there is more of either than is shown.
+    #: What is watched, and whether there is more than is shown.
     watched: list[WatchedEntry]
     more_watched: bool
-    screens: list[ShownScreen]
-    more_screens: bool
     since: Since
     #: Releases that are shown, of `count` (`more`: at least) since then; or, where there were none, the last ones before.
     released: list[ReleaseLine]
@@ -138,12 +136,9 @@ def morning(visit: Visit) -> Answer:
     latest = _latest(visit, [*heads, *_pairs(coming)])
     curves = _curves(visit)
     watched = visit.people.look_up(lambda lists: lists.watched(visit.who.account)) or []
-    screens = visit.people.look_up(lambda lists: lists.screens(visit.who.account)) or []
     page = MorningPage(
         watched=listed(visit, watched[:_WATCHED]),
         more_watched=len(watched) > _WATCHED,
-        screens=shown_screens(visit, screens[:_SCREENS]),
-        more_screens=len(screens) > _SCREENS,
         since=since,
         released=[_release(visit, row, latest) for row in shown],
         count=len(releases),

@@ -10,7 +10,6 @@ from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.screening.fields import FieldGroup
 from almanac.dashboard.explorer.screening.filters import Option, Screener
 from almanac.dashboard.explorer.screening.screens import BuilderRow, ScreenResults
-from almanac.dashboard.explorer.stars import ScreenStar
 
 
 class FilterExample(NamedTuple):
@@ -55,8 +54,6 @@ class ScreenerPage(msgspec.Struct, frozen=True):
     cursor_error: str
     #: Whether companies are left out because they report in another currency.
     foreign: bool
-    #: None where there is nothing to be kept.
-    star: ScreenStar | None
 
 
 class FieldsPage(msgspec.Struct, frozen=True):

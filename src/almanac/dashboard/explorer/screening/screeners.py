@@ -17,7 +17,6 @@ from almanac.dashboard.explorer.screening.fields import listed_fields
 from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO, Screener
 from almanac.dashboard.explorer.screening.screened import lines
 from almanac.dashboard.explorer.screening.screener_page import FieldsPage, FilterExample, ScreenerPage, ScreenersPage
-from almanac.dashboard.explorer.stars import screen_star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.numbers import read_whole
@@ -90,7 +89,6 @@ def look(screener: Screener, visit: Visit) -> Answer:
         found=None if told is None else screens.results(screener, visit, told, rows, known, others),
         cursor_error=problems.get("cursor", ""),
         foreign=screens.foreign(rows, known) if screener is EQUITY else False,
-        star=None if told is None else screen_star(visit, screener.name),
     )
     return Html("explorer/screener.html", msgspec.structs.asdict(page))
 

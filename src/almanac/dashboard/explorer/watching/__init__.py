@@ -1,1 +1,1 @@
-"""Watching: what an account watches and the screens it keeps, as rows, as files and as the star on other pages."""
+"""Watching: what an account watches, as rows, as files and as the star on other pages."""

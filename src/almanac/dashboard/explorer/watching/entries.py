@@ -1,18 +1,15 @@
-"""What is watched, as rows of tables and files: newest value, change, line; and what the screens find that are kept."""
+"""What is watched, as rows of tables and files: newest value, change, line."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-from urllib.parse import parse_qsl
 
-from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.marks import sparkline
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.places import by_size, called, names
-from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO
 from almanac.dashboard.explorer.series import one_series
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import change
@@ -20,13 +17,12 @@ from almanac.dashboard.words.periods import of_row
 from almanac.dashboard.words.points import points
 from almanac.dashboard.words.units import told_apart, unit_of
 from almanac.dashboard.words.values import Look, is_forecast, look, masked
-from almanac.store.accounts.watchlist import SavedScreen, Watched
+from almanac.store.accounts.watchlist import Watched
 
 Row = Mapping[str, Any]
 
 #: What of a company is watched.
 _OF_COMPANY = "revenue_ttm"
-_SCREENERS = {one.name: one for one in (MACRO, EQUITY)}
 
 
 class WatchedEntry(NamedTuple):
@@ -46,16 +42,6 @@ class WatchedEntry(NamedTuple):
     moved: str = ""
     spark: str = ""
     #: Why there is no value.
-    why: str = ""
-
-
-class ShownScreen(NamedTuple):
-    """A screen that is kept, with the number of its matches; None where the interface refuses it, and why."""
-
-    screen: SavedScreen
-    title: str
-    href: str
-    matches: int | None
     why: str = ""
 
 
@@ -124,26 +110,6 @@ def _moved(rows: Sequence[Row]) -> str:
     newest, before = rows[0]["valueNumeric"], rows[1]["valueNumeric"]
     unit, digits = told_apart(rows[0], newest, before)
     return f"{change(unit.scaled(newest) - unit.scaled(before), digits)} {unit.moves}".strip()
-
-
-def shown_screens(visit: Visit, screens: Sequence[SavedScreen]) -> list[ShownScreen]:
-    """Each screen with the number of what it finds today."""
-    found = []
-    for one in screens:
-        title = _SCREENERS[one.screener].title
-        shown = ShownScreen(one, title, f"/screeners/{one.screener}?{one.query}", None)
-        try:
-            shown = shown._replace(matches=matches(visit, one.screener, one.query))
-        except ApiError as error:
-            shown = shown._replace(why=f"{error.message}.")
-        found.append(shown)
-    return found
-
-
-def matches(visit: Visit, screener: str, query: str) -> int:
-    """How many pass a screen today. Raises ApiError for a query that the interface refuses."""
-    told = visit.ask(_SCREENERS[screener].path, **dict(parse_qsl(query)), limit=1)
-    return told.total or 0
 
 
 def moment(seconds: int) -> str:

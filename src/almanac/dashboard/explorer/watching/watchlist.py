@@ -10,19 +10,16 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.series import one_series
-from almanac.dashboard.explorer.stars import screen_query
 from almanac.dashboard.explorer.watching.entries import (
     WatchedEntry,
     listed,
-    matches,
     moment,
-    shown_screens,
 )
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit, leads_here
 from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.records import AccountError
-from almanac.store.accounts.watchlist import KINDS, MOST_SCREENS, MOST_WATCHED, SCREENERS
+from almanac.store.accounts.watchlist import KINDS, MOST_WATCHED
 
 #: Things of one page, each of which takes a request; and requests that a page shows of these.
 _PAGE, _ASKED = 50, 12
@@ -34,23 +31,21 @@ _NOT_SAID = "This form does not say what to do. Nothing was changed"
 
 
 def page(visit: Visit) -> Answer:
-    """What is watched, and the screens that are kept."""
+    """Show what is watched."""
     return _page(visit)
 
 
 def _page(visit: Visit, problem: str = "") -> Answer:
     lists, account = visit.people.watchlist, visit.who.account
-    watched, screens = lists.watched(account), lists.screens(account)
+    watched = lists.watched(account)
     pages = max(1, -(-len(watched) // _PAGE))
     number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
     first = (number - 1) * _PAGE
     visit.query = {name: value for name, value in visit.query.items() if name == "page"}
     values: dict[str, Any] = {
         "entries": listed(visit, watched[first : first + _PAGE]),
-        "screens": shown_screens(visit, screens),
         "watched": len(watched),
         "most": MOST_WATCHED,
-        "most_screens": MOST_SCREENS,
         "text": f"{first + 1:,}–{min(first + _PAGE, len(watched)):,} of {len(watched):,}",
         "before": visit.here(page=str(number - 1)) if number > 1 else "",
         "after": visit.here(page=str(number + 1)) if number < pages else "",
@@ -70,7 +65,8 @@ def change(visit: Visit) -> Answer:
         try:
             lists.watch(account, kind, _named(visit, kind, what), now=visit.people.now())
         except AccountError as refused:
-            return _page(visit, _sentence(refused))
+            text = str(refused)
+            return _page(visit, text[:1].upper() + text[1:])
     else:
         return _page(visit, _NOT_SAID)
     return Redirect(_back(visit))
@@ -99,39 +95,6 @@ def _named(visit: Visit, kind: str, what: str) -> str:
     return found
 
 
-def change_screen(visit: Visit) -> Answer:
-    """Keep the screen of a screener's page, or drop one that is kept; then back to where the form stood."""
-    lists, account = visit.people.watchlist, visit.who.account
-    deed, screener = visit.form.get("deed", ""), visit.form.get("screener", "")
-    if deed == "drop":
-        lists.drop_screen(account, visit.form.get("id", ""))
-        return Redirect(_back(visit))
-    if deed != "keep" or screener not in SCREENERS:
-        return _page(visit, _NOT_SAID)
-    query = screen_query(screener, visit.form.get("query", ""))
-    if not query:
-        return _page(visit, "A screen has a filter")
-    try:
-        matches(visit, screener, query)
-        name = " ".join(visit.form.get("name", "").split()) or _usual(query)
-        lists.keep_screen(account, screener, query, name, now=visit.people.now())
-    except (AccountError, ApiError) as refused:
-        visit.told.clear()
-        return _page(visit, _sentence(refused))
-    return Redirect(_back(visit))
-
-
-def _usual(query: str) -> str:
-    """The name of a screen that was given none: its filter as far as there is room."""
-    text = next(value for name, value in (part.split("=", 1) for part in query.split("&")) if name == "filter")
-    return text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
-
-
-def _sentence(refused: AccountError | ApiError) -> str:
-    text = refused.message if isinstance(refused, ApiError) else str(refused)
-    return text[:1].upper() + text[1:]
-
-
 def _back(visit: Visit) -> str:
     to = visit.form.get("to", "")
     return to if leads_here(to) else "/watchlist"
@@ -141,49 +104,22 @@ def _back(visit: Visit) -> str:
 
 
 def as_csv(visit: Visit) -> Answer:
-    """What is watched, each with its newest value as the interface gives it; then the screens, with the number of matches."""
+    """Return what is watched as CSV, each with its newest value as the interface gives it."""
     out = io.StringIO()
     writer = csv.DictWriter(out, _COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    told = _both_lists(visit)
-    writer.writerows(told["watched"])
-    for one in told["screens"]:
-        value = {"value": one["matches"], "unit": "matches", "reason": one["reason"]}
-        writer.writerow(
-            {
-                "kind": "screen",
-                "id": one["id"],
-                "name": one["name"],
-                "of": one["query"],
-                "addedAt": one["addedAt"],
-                **value,
-            }
-        )
+    writer.writerows(_watched_lines(visit))
     return Download(out.getvalue().encode(), "text/csv; charset=utf-8", "almanac-watchlist.csv")
 
 
 def as_json(visit: Visit) -> Answer:
-    """Both lists, for programs."""
-    return Download(msgspec.json.encode(_both_lists(visit)), "application/json", "almanac-watchlist.json")
+    """Return the list for programs."""
+    body = msgspec.json.encode({"watched": _watched_lines(visit)})
+    return Download(body, "application/json", "almanac-watchlist.json")
 
 
-def _both_lists(visit: Visit) -> dict[str, list[dict[str, Any]]]:
-    lists, account = visit.people.watchlist, visit.who.account
-    return {
-        "watched": [_line(one) for one in listed(visit, lists.watched(account))],
-        "screens": [
-            {
-                "id": one.screen.id,
-                "screener": one.screen.screener,
-                "name": one.screen.name,
-                "query": one.screen.query,
-                "matches": one.matches,
-                "reason": one.why or None,
-                "addedAt": moment(one.screen.added),
-            }
-            for one in shown_screens(visit, lists.screens(account))
-        ],
-    }
+def _watched_lines(visit: Visit) -> list[dict[str, Any]]:
+    return [_line(entry) for entry in listed(visit, visit.people.watchlist.watched(visit.who.account))]
 
 
 def _line(one: WatchedEntry) -> dict[str, Any]:
@@ -209,7 +145,6 @@ def _line(one: WatchedEntry) -> dict[str, Any]:
 
 PAGES = (
     Page("/watchlist", page, change),
-    Page("/watchlist/screens", post=change_screen),
     Page("/watchlist.csv", as_csv),
     Page("/watchlist.json", as_json),
 )
