@@ -13,7 +13,7 @@ from almanac.dashboard.words.captions import NOTHING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendEntry:
-    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, band, event, column or hatch; `colour` 1 to 12, 0 for none."""
+    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, event, column or hatch; `colour` 1 to 12, 0 for none."""
 
     name: str
     kind: str = "line"

@@ -47,13 +47,6 @@ class ChartLine(NamedTuple):
     label: str = ""
 
 
-class Band(NamedTuple):
-    """Days that are shaded behind the lines, from and to, both included and as ordinals."""
-
-    first: int
-    last: int
-
-
 class Frame(NamedTuple):
     """What panels of one time axis share: its first and last day, the labels at its right and the values at its left that each leaves room for."""
 
@@ -77,13 +70,12 @@ def line_chart(
     fraction: bool = False,
     frame: Frame | None = None,
     events: Sequence[EventMark] = (),
-    bands: Sequence[Band] = (),
 ) -> Drawing | None:
     """
     Lines over time; None where there is no value to draw. `ghost`: the same line as known today; `firsts`: with first
     publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`); `frame`:
     what panels that stand below each other share; `events`: what is marked under the axis, oldest first, which then reaches
-    to the last of them: a number is published when its period is over; `bands`: what is shaded, as far as it lies in the plot.
+    to the last of them: a number is published when its period is over.
 
     Raises ValueError for more than twelve lines.
     """
@@ -115,7 +107,7 @@ def line_chart(
         width = on.right - on.left
         shapes, behind = [shape.thin(span, width) for shape in shapes], behind.thin(span, width)
         ticks = time_ticks(span[0], span[1], width, frequency)
-        parts = [_shaded(on, bands), value_grid(on, axis), time_labels(on, ticks), *_ghost(on, behind)]
+        parts = [value_grid(on, axis), time_labels(on, ticks), *_ghost(on, behind)]
         if firsts:
             parts += [_firsts(on, line.points) for line in lines]
         parts += [part for shape in shapes for part in _line(on, shape)]
@@ -167,15 +159,6 @@ def _line(on: Plot, shape: _Shape) -> Iterator[str]:
     newest = _newest(shape.line.points)
     if newest is not None:
         yield _dot(where(newest), f"newest {shape.name}", 4)
-
-
-def _shaded(on: Plot, bands: Sequence[Band]) -> str:
-    inside = []
-    for band in bands:
-        left, right = max(on.left, on.x(band.first)), min(on.right, on.x(band.last))
-        if right > left:
-            inside.append(f"M{at(left, on.top)}H{place(right)}V{place(on.bottom)}H{place(left)}z")
-    return f'<path class="shade" d="{"".join(inside)}"/>' if inside else ""
 
 
 def _ghost(on: Plot, shape: _Shape) -> Iterator[str]:

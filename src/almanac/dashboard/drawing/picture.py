@@ -23,7 +23,7 @@ _RULE = re.compile(r"^([^{}@/]+)\{([^{}]*)\}$", re.MULTILINE)
 _VAR = re.compile(r"var\(--([a-z0-9-]+)(?:, var\(--[a-z]+\))?\)")
 #: Of the style sheet's rules those that a drawing of lines needs, by what they are about.
 _WANTED = re.compile(
-    r"\.chart (?:text|\.end|\.newest)|\.newest|\.event|\.shade"
+    r"\.chart (?:text|\.end|\.newest)|\.newest|\.event"
     r"|(?:\.(?:grid|axis|line|stem|leader|dot)|circle\.first|path\.withheld)(?:\.[a-z0-9]+)*"
 )
 _COLOURS = 7

@@ -119,7 +119,6 @@ def as_picture(visit: Visit, compared: ReadComparison) -> bytes:
     foot = [f"Source: {attribution}. Licence: {terms}." for attribution, terms in view.sources(compared.shown)]
     if naming.computed_words(compared):
         foot.append(naming.computed_words(compared))
-    foot += dict.fromkeys(panel.shaded for panel in shown if panel.shaded)
     if marked is not None and marked.words:
         foot.append(marked.words)
     foot.append(f"{'As first published, known' if compared.asked.firsts else 'As known'} on {known}. {_address(visit)}")

@@ -18,7 +18,6 @@ from almanac.dashboard.explorer.comparing import naming
 from almanac.dashboard.explorer.comparing.address import ALL, FIRST
 from almanac.dashboard.explorer.comparing.reading import ComparedLine, ReadComparison
 from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
-from almanac.dashboard.explorer.recessions import Recessions, recessions
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.dates import day
 from almanac.dashboard.words.numbers import full
@@ -38,8 +37,6 @@ class Panel(msgspec.Struct):
 
     lines: list[ComparedLine]
     figure: ChartFigure
-    #: What is shaded behind them, and whose dates these are; empty where nothing is.
-    shaded: str = ""
 
 
 class ComparedCell(msgspec.Struct, frozen=True):
@@ -108,7 +105,7 @@ def _panels(compared: ReadComparison) -> dict[tuple[str, bool], list[ComparedLin
 def panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
     """
     A panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
-    of each panel that has a line the event is of; recessions are shaded where all lines of a panel are of one country.
+    of each panel that has a line the event is of.
     """
     groups = _panels(compared)
     marks = [[] if marked is None else marked.marks_of(_subjects(lines)) for lines in groups.values()]
@@ -125,15 +122,8 @@ def panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None =
         )
     found = []
     for number, (lines, chart, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1):
-        shaded = _recessions(visit, lines, compared)
-        figure = _figure(number, lines, chart, compared, frame, marked_here, shaded)
-        found.append(Panel(lines, figure, shaded.words))
+        found.append(Panel(lines, _figure(number, lines, chart, compared, frame, marked_here)))
     return found
-
-
-def _recessions(visit: Visit, lines: Sequence[ComparedLine], compared: ReadComparison) -> Recessions:
-    ends = [point.end if point.start is None else point.start for line in lines for point in drawn(line.points)]
-    return recessions(visit, _subjects(lines), date.fromordinal(min(ends)), compared.known_on) if ends else Recessions()
 
 
 def _chart_line(line: ComparedLine, beside: list[ComparedLine], compared: ReadComparison) -> ChartLine:
@@ -149,14 +139,11 @@ def _figure(
     compared: ReadComparison,
     frame: Frame | None,
     marks: list[EventMark],
-    shaded: Recessions,
 ) -> ChartFigure:
     drawing = None
     if frame is not None:
-        drawing = line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks, bands=shaded.bands)
-    legend = [LegendEntry(name="Recession", kind="band")] if shaded.bands else []
-    if marks:
-        legend.append(LegendEntry(name="Event", kind="event"))
+        drawing = line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks)
+    legend = [LegendEntry(name="Event", kind="event")] if marks else []
     shut = any(line.rows for line in lines) and all(p.state == "withheld" for line in lines for p in line.points)
     dated = len(compared.shown) <= _DATED_LINES
     told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
@@ -164,7 +151,7 @@ def _figure(
         id=f"chart-{number}",
         title=naming.chart_name(lines, compared),
         unit=lines[0].unit.head,
-        caption=" ".join(words for words in (naming.caption(lines, compared), shaded.words) if words),
+        caption=naming.caption(lines, compared),
         drawing=drawing,
         legend=legend,
         readout=lines_readout(drawn, told, events=marks),

@@ -12,7 +12,6 @@ from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.readout import line_readout
 from almanac.dashboard.explorer import happenings
 from almanac.dashboard.explorer.happenings import MarkedEvents
-from almanac.dashboard.explorer.recessions import Recessions, recessions
 from almanac.dashboard.explorer.series import lineage, one_series, revisions, vintages
 from almanac.dashboard.explorer.series.one_series import Range, Row, Series
 from almanac.dashboard.explorer.series.vintages import Cell, Vintages, cell_of
@@ -180,18 +179,9 @@ def events(visit: Visit, one: Shown) -> MarkedEvents | None:
     return happenings.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
 
 
-def _recessions(visit: Visit, one: Shown) -> Recessions:
-    shown = [row for row in one.rows if not masked(row)]
-    if not shown:
-        return Recessions()
-    first = min(day_of(row["periodStart"] or row["periodEnd"]) for row in shown)
-    return recessions(visit, [one.series.subject], first, one.as_of)
-
-
 def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:
     """The line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
     marks = () if marked is None else marked.marks
-    shaded = _recessions(visit, one)
     past = one.as_of is not None
     firsts = first_publications(one.then.rows)
     own = points(one.rows, firsts)
@@ -222,12 +212,10 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
         legend.append(LegendEntry(name="Withheld", kind="withheld"))
     if any(point.forecast for point in own):
         legend.append(LegendEntry(name="Forecast", kind="forecast", colour=1))
-    if shaded.bands:
-        legend.append(LegendEntry(name="Recession", kind="band"))
     if marks:
         legend.append(LegendEntry(name="Event", kind="event"))
     drawing = None if newest is None and len(lines) == 1 else line_chart(
-        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction, events=marks, bands=shaded.bands,
+        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction, events=marks,
     )  # fmt: skip
     topic = _topic(visit, one)
     if len(lines) > 1:
@@ -238,7 +226,7 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
         id="chart",
         title=_chart_name(one, own),
         unit=one.unit.head,
-        caption=f"{caption} {shaded.words}" if shaded.words and drawing is not None else caption,
+        caption=caption,
         drawing=drawing,
         legend=legend,
         readout=line_readout(
