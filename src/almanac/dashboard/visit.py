@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -220,3 +220,17 @@ class AskedOnPage(msgspec.Struct, frozen=True):
 
     path_and_query: str
     curl: str
+
+
+Handler = Callable[[Visit], Answer]
+#: Anyone; somebody signed in; somebody signed in who runs the service.
+Who = Literal["anyone", "person", "operator"]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One address. `post` answers its form, once the token in it was found good; without it there is none."""
+
+    path: str
+    look: Handler | None = None
+    post: Handler | None = None
+    who: Who = "person"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from almanac.dashboard.explorer.companies import company
-from almanac.dashboard.explorer.companies.statements import in_words
+from almanac.dashboard.explorer import company
+from almanac.dashboard.explorer.statements import in_words
 
 
 def visit(**query: str) -> Any:

@@ -3,8 +3,8 @@
 import re
 from datetime import date
 
-from almanac.dashboard.drawing.fan import FigureState, fan_chart, life_chart
-from almanac.dashboard.words.points import ChartPoint
+from almanac.dashboard.drawing.lines import FigureState, fan_chart, life_chart
+from almanac.dashboard.words.values import ChartPoint
 from almanac.domain.periods import Frequency
 
 

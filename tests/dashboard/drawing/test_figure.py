@@ -11,15 +11,20 @@ from markupsafe import Markup
 
 from almanac.dashboard.drawing.columns import CountColumn
 from almanac.dashboard.drawing.curves import Curve
-from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
+from almanac.dashboard.drawing.figure import (
+    ChartFigure,
+    LegendEntry,
+    column_readout,
+    curve_readout,
+    data_block,
+    line_readout,
+)
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.drawing.readout import column_readout, curve_readout, data_block, line_readout
-from almanac.dashboard.drawing.thinning import MOST
-from almanac.dashboard.words.captions import NOTHING
-from almanac.dashboard.words.captions_across import CurveStep
-from almanac.dashboard.words.filters import FILTERS
-from almanac.dashboard.words.points import ChartPoint, points
-from almanac.dashboard.words.units import unit
+from almanac.dashboard.drawing.svg import MOST
+from almanac.dashboard.site import FILTERS
+from almanac.dashboard.words.captions import NOTHING, CurveStep
+from almanac.dashboard.words.numbers import unit
+from almanac.dashboard.words.values import ChartPoint, points
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, observation, quarters
 

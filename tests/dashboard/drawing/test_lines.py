@@ -7,11 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing.labels import APART, spread
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.drawing.svg import SHEETS
-from almanac.dashboard.drawing.thinning import MOST, thinned
-from almanac.dashboard.words.points import ChartPoint, points, runs
+from almanac.dashboard.drawing.svg import APART, MOST, SHEETS, spread, thinned
+from almanac.dashboard.words.values import ChartPoint, points, runs
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, observation, quarters
 from tests.support.drawn import dots, elements, joined, parsed, strokes, texts

@@ -7,12 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing import marks
-from almanac.dashboard.drawing.columns import CountColumn, column_chart
+from almanac.dashboard.drawing.columns import (
+    CountColumn,
+    Dot,
+    bar,
+    column_chart,
+    dot_plot,
+    meter,
+    percentile,
+    sparkline,
+)
 from almanac.dashboard.drawing.curves import Curve, curve_chart
-from almanac.dashboard.drawing.dots import Dot, dot_plot
-from almanac.dashboard.words.captions_across import CurveStep
-from almanac.dashboard.words.points import points
+from almanac.dashboard.words.captions import CurveStep
+from almanac.dashboard.words.values import points
 from tests.support.dashboard_rows import quarters
 from tests.support.drawn import dots, elements, parsed, strokes, texts
 
@@ -119,18 +126,18 @@ def test_dots_lie_at_their_values_and_absent_ones_say_so():
 
 
 def test_a_sparkline_has_gaps_and_its_newest_dot():
-    svg = marks.sparkline(points(quarters([1.0, 2.0, None, 3.0, 4.0])))
+    svg = sparkline(points(quarters([1.0, 2.0, None, 3.0, 4.0])))
     assert [len(stroke) for stroke in strokes(svg, "line")] == [2, 2]
     assert dots(svg, "newest") == [(69.0, 3.0)]
     assert (parsed(svg).get("width"), parsed(svg).get("height"), parsed(svg).get("aria-hidden")) == ("72", "20", "true")
     assert dots(svg, "dot") == []
-    assert marks.sparkline(points(quarters([1.0, None]))) == ""
-    assert {y for _, y in strokes(marks.sparkline(points(quarters([2.0, 2.0, 2.0]))), "line")[0]} == {10.0}
+    assert sparkline(points(quarters([1.0, None]))) == ""
+    assert {y for _, y in strokes(sparkline(points(quarters([2.0, 2.0, 2.0]))), "line")[0]} == {10.0}
 
 
 def test_a_value_of_a_sparkline_that_stands_alone_is_a_small_dot():
     """Of a company whose early years are known by the year alone nothing was drawn of them, in room that was left for them."""
-    svg = marks.sparkline(points(quarters([1.0, None, 3.0, "none", 2.0, 3.0])))
+    svg = sparkline(points(quarters([1.0, None, 3.0, "none", 2.0, 3.0])))
     assert [len(stroke) for stroke in strokes(svg, "line")] == [2]
     assert [y for _, y in dots(svg, "dot")] == [17.0, 3.0]
     assert dots(svg, "newest") == [(69.0, 3.0)]
@@ -138,7 +145,7 @@ def test_a_value_of_a_sparkline_that_stands_alone_is_a_small_dot():
 
 @given(st.floats(-500, 500), st.floats(-500, 500), st.floats(-500, 500))
 def test_bars_of_one_column_compare(value, low, high):
-    svg = marks.bar(value, low, high)
+    svg = bar(value, low, high)
     for rect in parsed(svg).iter("rect"):
         assert float(rect.get("x")) >= 0
         assert float(rect.get("x")) + float(rect.get("width")) <= 96
@@ -146,13 +153,13 @@ def test_bars_of_one_column_compare(value, low, high):
 
 
 def test_bars_start_at_zero():
-    (full,), (half,) = (list(parsed(marks.bar(value, -100, 100)).iter("rect")) for value in (100, 50))
+    (full,), (half,) = (list(parsed(bar(value, -100, 100)).iter("rect")) for value in (100, 50))
     assert (full.get("x"), full.get("width"), half.get("width")) == ("48", "47.5", "23.8")
-    assert marks.bar(None, -1, 1) == marks.percentile(None) == marks.meter(None) == ""
-    assert list(parsed(marks.bar(0.0, 0, 0)).iter("rect")) == []
+    assert bar(None, -1, 1) == percentile(None) == meter(None) == ""
+    assert list(parsed(bar(0.0, 0, 0)).iter("rect")) == []
 
 
 def test_percentiles_and_meters():
-    assert [dots(marks.percentile(value), "dot")[0][0] for value in (0, 50, 100, 120)] == [5, 50, 95, 95]
-    widths = [[rect.get("width") for rect in parsed(marks.meter(share)).iter("rect")] for share in (0, 0.63, 1.4)]
+    assert [dots(percentile(value), "dot")[0][0] for value in (0, 50, 100, 120)] == [5, 50, 95, 95]
+    widths = [[rect.get("width") for rect in parsed(meter(share)).iter("rect")] for share in (0, 0.63, 1.4)]
     assert widths == [["96"], ["96", "60.5"], ["96", "96"]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing.scales import CHARACTER, LinearScale, time_ticks, value_axis
+from almanac.dashboard.drawing.svg import CHARACTER, LinearScale, time_ticks, value_axis
 from almanac.dashboard.words.numbers import MINUS
 from almanac.domain.periods import Frequency
 

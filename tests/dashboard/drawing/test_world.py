@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from almanac.dashboard.drawing.outlines import SOURCE, outlines
-from almanac.dashboard.drawing.world import MapPlace, classes, without_outline, world_map
+from almanac.dashboard.drawing.world import SOURCE, MapPlace, classes, outlines, without_outline, world_map
 from tests.support import make_outlines
 from tests.support.paths import REAL_DATA
 

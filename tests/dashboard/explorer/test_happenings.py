@@ -11,9 +11,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from almanac.dashboard.drawing.happenings import EventMark, event_lane
-from almanac.dashboard.drawing.scales import value_axis
-from almanac.dashboard.drawing.svg import SHEETS, plot
+from almanac.dashboard.drawing.lines import EventMark, event_lane
+from almanac.dashboard.drawing.svg import SHEETS, plot, value_axis
 from almanac.dashboard.explorer.happenings import MOST, REPORTS, EventSubject, marked, related
 from almanac.dashboard.words.dates import day
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from almanac.dashboard.explorer.heat_map import HeatCell, heat_map
+from almanac.dashboard.explorer.countries import HeatCell, heat_map
 
 
 def reading(slug, value, percentile=None, **more):

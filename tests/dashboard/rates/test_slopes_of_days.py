@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.dashboard.explorer.rates.curves import Scope
-from almanac.dashboard.explorer.rates.slopes import BASIS_POINTS, ScopeSlope, Slopes
+from almanac.dashboard.explorer.rates import BASIS_POINTS, Scope, ScopeSlope, Slopes
 from almanac.dashboard.words.values import NO_DATA, Look
 
 AUS, USA, JPN = (

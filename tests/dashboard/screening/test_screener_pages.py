@@ -14,9 +14,8 @@ from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.explorer.screening.filters import EQUITY, MACRO
-from almanac.dashboard.explorer.screening.screened import value_columns
-from almanac.dashboard.explorer.screening.screeners import _PAGE
+from almanac.dashboard.explorer.filters import EQUITY, MACRO
+from almanac.dashboard.explorer.screeners import _PAGE, value_columns
 from tests.contract.conftest import sandbox
 from tests.contract.test_equity_screener import made_up, screen
 from tests.support.browser import Browser
@@ -339,8 +338,8 @@ def test_a_filter_of_commas_is_asked_no_oftener_than_one_of_as_many_clauses_as_m
 
 def test_a_column_of_amounts_tells_none_of_them_as_nothing() -> None:
     """A bank of trillions beside makers of billions: in trillions these were 0.0."""
-    from almanac.dashboard.explorer.screening.filters import EQUITY
-    from almanac.dashboard.explorer.screening.screened import value_columns
+    from almanac.dashboard.explorer.filters import EQUITY
+    from almanac.dashboard.explorer.screeners import value_columns
 
     field = {"field": "total_assets", "name": "Total assets", "type": "number", "unit": "currency", "currency": "USD"}
     rows = [

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
+from almanac.dashboard.visit import Page
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.watchlist import Watchlist

@@ -7,10 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words.captions import NOTHING, Topic, line_caption, lines_caption
-from almanac.dashboard.words.captions_across import CurveStep, columns_caption, curve_caption, dots_caption
-from almanac.dashboard.words.points import points
-from almanac.dashboard.words.units import unit
+from almanac.dashboard.words.captions import (
+    NOTHING,
+    CurveStep,
+    Topic,
+    columns_caption,
+    curve_caption,
+    dots_caption,
+    line_caption,
+    lines_caption,
+)
+from almanac.dashboard.words.numbers import unit
+from almanac.dashboard.words.values import points
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.wording import country
 from tests.support.dashboard_rows import observation, quarters

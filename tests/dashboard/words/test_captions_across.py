@@ -1,8 +1,7 @@
 """Captions of an indicator over all entities: extremes with who has them, and the middle half where there are enough."""
 
-from almanac.dashboard.words.captions import NOTHING
-from almanac.dashboard.words.captions_across import across_caption
-from almanac.dashboard.words.units import unit
+from almanac.dashboard.words.captions import NOTHING, across_caption
+from almanac.dashboard.words.numbers import unit
 
 PERCENT = unit("percent")
 

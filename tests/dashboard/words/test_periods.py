@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words import periods
+from almanac.dashboard.words import dates
 from almanac.domain.periods import Frequency, Period
 
 days = st.dates(date(1600, 1, 1), date(2400, 1, 1))
@@ -26,22 +26,22 @@ calendar = st.builds(
 
 @given(calendar)
 def test_every_period_of_the_calendar_is_read_back_from_its_notation_and_its_code(period):
-    assert periods.read_period(periods.notation(period)) == period
-    assert periods.read_period(periods.code(period)) == period
-    assert Period.parse(periods.code(period)) == period
-    assert periods.written(periods.code(period)) == periods.notation(period)
+    assert dates.read_period(dates.notation(period)) == period
+    assert dates.read_period(dates.code(period)) == period
+    assert Period.parse(dates.code(period)) == period
+    assert dates.written(dates.code(period)) == dates.notation(period)
 
 
 @given(days)
 def test_every_day_is_read_back(day):
     period = Period(day, day)
-    assert periods.read_period(periods.notation(period, Frequency.DAILY)) == period
-    assert periods.read_period(periods.code(period, Frequency.DAILY)) == period
+    assert dates.read_period(dates.notation(period, Frequency.DAILY)) == period
+    assert dates.read_period(dates.code(period, Frequency.DAILY)) == period
 
 
 @given(st.builds(lambda end, length: Period.from_key(Period(end, end).key - length), days, st.integers(0, 4_000)))
 def test_no_period_has_a_space_where_a_line_could_break(period):
-    assert " " not in periods.notation(period)
+    assert " " not in dates.notation(period)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_no_period_has_a_space_where_a_line_could_break(period):
     ],
 )  # fmt: skip
 def test_what_people_type_is_read(typed, first, last):
-    assert periods.read_period(typed) == Period(date.fromisoformat(first), date.fromisoformat(last))
+    assert dates.read_period(typed) == Period(date.fromisoformat(first), date.fromisoformat(last))
 
 
 @pytest.mark.parametrize(
@@ -63,25 +63,25 @@ def test_what_people_type_is_read(typed, first, last):
 )
 def test_what_could_be_two_things_or_none_is_not(typed):
     with pytest.raises(ValueError, match=r"is not a date or a period\. Write 2024-04-30, 2024-Q1, 2024-06 or 2024$"):
-        periods.read_period(typed)
+        dates.read_period(typed)
 
 
 def test_words_around_periods():
-    assert periods.fiscal(2025) == "FY2025"
-    assert periods.fiscal(2025, "Q3") == "Q3\N{NO-BREAK SPACE}FY2025"
-    assert periods.between("2016", "2026") == "2016 to 2026"
-    assert periods.between("2016", "2026", tight=True) == "2016–2026"
-    assert periods.between("2016", "2016") == "2016"
-    assert periods.noun(Frequency.QUARTERLY, 43) == "quarters"
-    assert periods.written("no period at all") == "no period at all"
+    assert dates.fiscal(2025) == "FY2025"
+    assert dates.fiscal(2025, "Q3") == "Q3\N{NO-BREAK SPACE}FY2025"
+    assert dates.between("2016", "2026") == "2016 to 2026"
+    assert dates.between("2016", "2026", tight=True) == "2016–2026"
+    assert dates.between("2016", "2016") == "2016"
+    assert dates.noun(Frequency.QUARTERLY, 43) == "quarters"
+    assert dates.written("no period at all") == "no period at all"
     with pytest.raises(ValueError, match="'fortnightly' is no frequency"):
-        periods.frequency_of("fortnightly")
+        dates.frequency_of("fortnightly")
 
 
 def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
     weeks = Period(date(2026, 6, 28), date(2026, 9, 26))
-    assert periods.notation(weeks, Frequency.QUARTERLY).replace("\N{NO-BREAK SPACE}", " ") == "3 months to 26 Sep 2026"
-    assert periods.code(weeks, Frequency.QUARTERLY) == "2026-09-26"
+    assert dates.notation(weeks, Frequency.QUARTERLY).replace("\N{NO-BREAK SPACE}", " ") == "3 months to 26 Sep 2026"
+    assert dates.code(weeks, Frequency.QUARTERLY) == "2026-09-26"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_fiscal_quarter_says_how_long_it_is_and_when_it_ends():
     ],
 )
 def test_the_period_of_an_event_is_in_words(told, said):
-    assert periods.event_title(told).replace("\N{NO-BREAK SPACE}", " ") == said
+    assert dates.event_title(told).replace("\N{NO-BREAK SPACE}", " ") == said
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_company_s_own_name_of_a_period_stands_beside_another_one_of_the_calen
         "frequency": frequency,
         "metadata": told,
     }
-    assert periods.of_row(row).replace("\N{NO-BREAK SPACE}", " ") == text
+    assert dates.of_row(row).replace("\N{NO-BREAK SPACE}", " ") == text
 
 
 def test_a_period_of_whole_weeks_has_its_fiscal_name_too():
@@ -129,4 +129,4 @@ def test_a_period_of_whole_weeks_has_its_fiscal_name_too():
         "periodStart": "2024-06-30T00:00:00Z", "periodEnd": "2024-09-28T00:00:00Z", "frequency": "quarterly",
         "metadata": {"fiscalYear": 2024, "fiscalPeriod": "Q4"},
     }  # fmt: skip
-    assert periods.of_row(row).replace("\N{NO-BREAK SPACE}", " ").endswith("(fiscal Q4 2024)")
+    assert dates.of_row(row).replace("\N{NO-BREAK SPACE}", " ").endswith("(fiscal Q4 2024)")

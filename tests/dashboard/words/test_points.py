@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from almanac.dashboard.words.points import counted, drawn, first_publications, missing, points, runs
+from almanac.dashboard.words.values import counted, first_publications, missing, points, runs, with_values
 from almanac.domain.periods import Frequency, Period
 from tests.support.dashboard_rows import SHUT, observation, quarters
 
@@ -92,7 +92,7 @@ def test_first_publications_are_those_that_were_seen():
 def test_a_forecast_is_drawn_and_never_told_as_a_value():
     rows = [observation("2026-Q3", 2.1), observation("2026-Q4", 1.9, metadata={"forecast": True})]
     found = points(rows)
-    assert [point.value for point in drawn(found)] == [2.1]
-    assert [point.value for point in drawn(found, forecasts=True)] == [2.1, 1.9]
+    assert [point.value for point in with_values(found)] == [2.1]
+    assert [point.value for point in with_values(found, forecasts=True)] == [2.1, 1.9]
     assert counted(1, Frequency.QUARTERLY) == "1 quarter"
     assert counted(1204, Frequency.DAILY) == "1,204 days"

@@ -6,9 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words import values
-from almanac.dashboard.words.units import unit
-from almanac.dashboard.words.values import Chip, look
+from almanac.dashboard.words.numbers import unit
+from almanac.dashboard.words.values import (
+    Chip,
+    look,
+    look_column,
+    look_field,
+    look_input,
+    look_reading,
+    look_release,
+    look_yield,
+)
 from tests.support.dashboard_rows import PUBLIC, SHUT, observation
 
 TODAY = date(2026, 11, 20)
@@ -73,9 +81,9 @@ def test_withheld():
 
 def test_outside_the_plan():
     row = {"valueNumeric": None, "valueText": None, "valueWithheld": True, "reason": "outside_plan_history"}
-    found = values.look_input(row, unit("percent"))
+    found = look_input(row, unit("percent"))
     assert (found.state, found.text, found.spoken) == ("outside_plan", "Not in plan", "Not in plan")
-    assert values.look_input(row | {"reason": "Owner says no."}, unit("percent")).state == "withheld"
+    assert look_input(row | {"reason": "Owner says no."}, unit("percent")).state == "withheld"
 
 
 def test_no_data():
@@ -103,32 +111,32 @@ def test_a_column_has_one_precision_and_a_forecast_says_so():
         observation(value=9.87654, rights=SHUT),
         observation(value=3.0, metadata={"forecast": True}),
     ]
-    found = values.look_column(rows)
+    found = look_column(rows)
     assert [one.text for one in found] == ["2.00", "2.25", "Withheld", "3.00"]
     assert [one.forecast for one in found] == [False, False, False, True]
-    assert values.look_column([]) == []
+    assert look_column([]) == []
 
 
 def test_other_records():
     reading = {"value": 4.25, "unit": "percent", "indicatorId": "indicator_policy_rate", "periodEnd": "2026-10-31T00:00:00Z",
                "freshnessStatus": "fresh", "seriesId": "x", "rights": PUBLIC}  # fmt: skip
-    assert values.look_reading(reading).text == "4.25"
-    assert values.look_reading(reading | {"freshnessStatus": "stale"}, today=TODAY).chip == Chip(
+    assert look_reading(reading).text == "4.25"
+    assert look_reading(reading | {"freshnessStatus": "stale"}, today=TODAY).chip == Chip(
         "warn", "half", "stale, 20 days"
     )
-    assert values.look_reading(reading | {"value": None}).text == "No data"
-    assert values.look_reading(reading | {"rights": SHUT}).text == "Withheld"
+    assert look_reading(reading | {"value": None}).text == "No data"
+    assert look_reading(reading | {"rights": SHUT}).text == "Withheld"
     release = {"actual": 2.6, "previous": 2.5, "revisedPrevious": None, "unit": "percent", "rights": PUBLIC}
-    assert values.look_release(release).text == "2.6"
-    assert values.look_release(release, "revisedPrevious").text == "No data"
-    assert values.look_release(release | {"rights": SHUT}, "previous").text == "Withheld"
-    assert values.look_yield({"tenor": "10y", "yield": 4.4}).text == "4.40"
-    assert values.look_yield(None).text == "No data"
+    assert look_release(release).text == "2.6"
+    assert look_release(release, "revisedPrevious").text == "No data"
+    assert look_release(release | {"rights": SHUT}, "previous").text == "Withheld"
+    assert look_yield({"tenor": "10y", "yield": 4.4}).text == "4.40"
+    assert look_yield(None).text == "No data"
     match = {"field": "net_margin", "value": 0.118, "unit": "ratio", "freshnessStatus": "fresh"}
-    assert values.look_reading(match).text == "11.8"
-    assert values.look_reading(match, figure=True).text == "11.8%"
-    assert values.look_field("Technology", unit("text")).text == "Technology"
-    assert values.look_field(None, unit("usd")).text == "No data"
+    assert look_reading(match).text == "11.8"
+    assert look_reading(match, figure=True).text == "11.8%"
+    assert look_field("Technology", unit("text")).text == "Technology"
+    assert look_field(None, unit("usd")).text == "No data"
 
 
 SECRET = 98765.4321
@@ -151,10 +159,10 @@ def test_a_withheld_number_is_in_no_look(status, freshness, metadata, exposure, 
     looks = [
         look(row, was=SECRET, today=TODAY, history=history),
         look(row, was=SECRET, digits=0),
-        *values.look_column([row], today=TODAY),
-        values.look_reading(row),
-        values.look_release(row),
-        values.look_input(row, unit("percent")),
+        *look_column([row], today=TODAY),
+        look_reading(row),
+        look_release(row),
+        look_input(row, unit("percent")),
     ]
     for found in looks:
         assert found.state == "withheld"

@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit
 from almanac.dashboard.words.dates import long_day, read_day
 from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.accounts import AccountError

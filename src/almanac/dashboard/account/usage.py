@@ -8,11 +8,9 @@ from datetime import date, timedelta
 from typing import cast, get_args
 
 from almanac.dashboard.drawing.columns import CountColumn, column_chart
-from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
-from almanac.dashboard.drawing.readout import column_readout
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Visit
-from almanac.dashboard.words.captions_across import columns_caption
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, column_readout
+from almanac.dashboard.visit import Answer, Download, Html, Page, Visit
+from almanac.dashboard.words.captions import columns_caption
 from almanac.dashboard.words.dates import day, days_from, read_day, short_day
 from almanac.store.usage.reports import By, UsageRow
 

@@ -7,21 +7,24 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from almanac.dashboard.drawing.labels import End, end_labels, label_room
 from almanac.dashboard.drawing.lines import DASHED_FROM
-from almanac.dashboard.drawing.scales import LinearScale, value_axis
 from almanac.dashboard.drawing.svg import (
     SHEETS,
     Drawing,
+    End,
+    LinearScale,
     colour,
     drawn,
+    end_labels,
+    label_room,
     names_below,
     path,
     place,
     plot,
+    value_axis,
     value_grid,
 )
-from almanac.dashboard.words.captions_across import CurveStep
+from almanac.dashboard.words.captions import CurveStep
 
 
 class Curve(NamedTuple):

@@ -14,10 +14,9 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.known import FieldProblem
+from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Visit
+from almanac.dashboard.visit import Answer, Download, Html, Page, Visit
 from almanac.dashboard.words.dates import days_from, read_day
 
 #: Days of one page, and events of one page.

@@ -14,13 +14,12 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.drawing.happenings import EventMark
+from almanac.dashboard.drawing.lines import EventMark
 from almanac.dashboard.explorer.calendar import targets
 from almanac.dashboard.explorer.places import called
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.captions import few
-from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.periods import event_title
+from almanac.dashboard.words.dates import day, day_of, event_title
 from almanac.reports.wording import country
 from almanac.store.state_memory import Remembered
 

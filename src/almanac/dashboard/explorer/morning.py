@@ -15,21 +15,18 @@ import msgspec
 from markupsafe import Markup
 
 from almanac.dashboard.cookies import VISIT
+from almanac.dashboard.drawing.columns import sparkline
 from almanac.dashboard.drawing.curves import small_curve
-from almanac.dashboard.drawing.marks import sparkline
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import recent
-from almanac.dashboard.explorer.known import FieldProblem
+from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import names
-from almanac.dashboard.explorer.rates.curves import Yields, scopes, yields
-from almanac.dashboard.explorer.watching.entries import WatchedEntry, listed
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Cookie, Html, Visit
+from almanac.dashboard.explorer.rates import Yields, scopes, yields
+from almanac.dashboard.explorer.watchlist import WatchedEntry, listed
+from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
 from almanac.dashboard.words.dates import day, read_day
-from almanac.dashboard.words.numbers import change
-from almanac.dashboard.words.points import points
-from almanac.dashboard.words.units import told_apart, unit_of
-from almanac.dashboard.words.values import look_release, masked
+from almanac.dashboard.words.numbers import change, told_apart, unit_of
+from almanac.dashboard.words.values import look_release, masked, points
 from almanac.reports.rates import TENORS
 
 Row = dict[str, Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.explorer.comparing.wanted import wanted_comparison
+from almanac.dashboard.explorer.comparison import wanted_comparison
 from almanac.dashboard.explorer.finding import (
     Found,
     address,
@@ -15,8 +15,7 @@ from almanac.dashboard.explorer.finding import (
     nearest,
     series_address,
 )
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
 from almanac.dashboard.words.company_names import company_name
 from almanac.reports.indicator_search import BEGUN
 

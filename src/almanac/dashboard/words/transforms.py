@@ -15,8 +15,8 @@ from datetime import date
 from typing import NamedTuple
 
 from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.points import ChartPoint, parted
-from almanac.dashboard.words.units import UnitWords
+from almanac.dashboard.words.numbers import UnitWords
+from almanac.dashboard.words.values import ChartPoint, parted
 from almanac.domain.numbers import exact_sum, significant
 
 LEVEL, INDEX = "level", "index"
