@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -56,15 +56,6 @@ from almanac.dashboard.words.values import (
 )
 from almanac.reports.wording import country, listed, place
 
-
-class NavigationPart(NamedTuple):
-    """A link of the navigation."""
-
-    title: str
-    path: str
-    current: bool
-
-
 #: Title, address, and the first segments of the addresses that belong to it.
 _PARTS = (
     ("Today", "/", ("",)),
@@ -93,13 +84,13 @@ def _part_of(path: str) -> str:
     return _OF_ENTITY.get(entity.partition("_")[0], first)
 
 
-def navigation(visit: Visit) -> list[NavigationPart]:
+def navigation(visit: Visit) -> list[dict[str, Any]]:
     """What a visitor is shown; nobody signed in, nothing."""
     if visit.person is None:
         return []
     parts = (*_PARTS, _OPERATE) if visit.operator else _PARTS
     first = _part_of(visit.path)
-    return [NavigationPart(title, path, first in segments) for title, path, segments in parts]
+    return [{"title": title, "path": path, "current": first in segments} for title, path, segments in parts]
 
 
 def environment(
@@ -120,42 +111,14 @@ def environment(
     return made
 
 
-FILTERS: dict[str, Callable[..., Any]] = {
-    "number": number,
-    "change": change,
-    "percent": percent,
-    "fraction": fraction,
-    "compact": compact,
-    "in_words": in_words,
-    "many": many,
-    "company_name": company_name,
-    "full": full,
-    "day": dates.day,
-    "short_day": dates.short_day,
-    "long_day": dates.long_day,
-    "day_code": dates.day_code,
-    "clock": dates.clock,
-    "clock_tag": dates.clock_tag,
-    "moment": dates.moment,
-    "when": dates.when,
-    "time_tag": dates.time_tag,
-    "period": period,
-    "written": written,
-    "event_title": event_title,
-    "fiscal": fiscal,
-    "unit_of": unit_of,
-    "look": look,
-    "look_column": look_column,
-    "look_reading": look_reading,
-    "look_release": look_release,
-    "look_yield": look_yield,
-    "listed": listed,
-    "nth": place,
-    "category": category,
-    "reason_for": reason_for,
-    "notes_for": notes_for,
-    "in_text": country,
-}
+#: Filters of templates: functions by their own names, and two by another.
+_BY_NAME: tuple[Callable[..., Any], ...] = (
+    number, change, percent, fraction, compact, in_words, many, company_name, full, dates.day, dates.short_day,
+    dates.long_day, dates.day_code, dates.clock, dates.clock_tag, dates.moment, dates.when, dates.time_tag, period,
+    written, event_title, fiscal, unit_of, look, look_column, look_reading, look_release, look_yield, listed,
+    category, reason_for, notes_for,
+)  # fmt: skip
+FILTERS = {made.__name__: made for made in _BY_NAME} | {"nth": place, "in_text": country}
 
 
 def pages() -> tuple[Page, ...]:

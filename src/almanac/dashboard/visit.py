@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, Literal
 from urllib.parse import quote, urlencode
@@ -60,6 +62,15 @@ class Download(msgspec.Struct, frozen=True):
     media_type: str
     filename: str | None = None
     status: int = 200
+
+
+def csv_download(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, end: str = "\r\n") -> Download:
+    """Return a table as a CSV file called `name`."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator=end)
+    writer.writerow(head)
+    writer.writerows(rows)
+    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", name)
 
 
 Answer = Html | Redirect | Download

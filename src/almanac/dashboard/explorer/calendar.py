@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from datetime import date
 from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
-from almanac.dashboard.visit import Answer, Download, Html, Page, Visit
+from almanac.dashboard.visit import Answer, Html, Page, Visit, csv_download
 from almanac.dashboard.words.dates import days_from, read_day
 
 #: Days of one page, and events of one page.
@@ -39,34 +35,6 @@ CATEGORIES = (
 )
 
 
-class CalendarPage(msgspec.Struct, frozen=True):
-    """Eight days of official events."""
-
-    #: The days that have events, as the interface has these; and the first and the last of the eight.
-    days: list[tuple[str, list[dict[str, Any]]]]
-    first: date
-    last: date
-    #: The first day as it was typed.
-    typed: str
-    today: str
-    #: Addresses of the eight days before and after.
-    earlier: str
-    later: str
-    #: Where events lead, by their ids.
-    targets: dict[str, str]
-    #: The query of the files that say the same.
-    query: str
-    #: Whether there are more events in these days than the page has; the next one after them, where there is none in them.
-    more: bool
-    following: dict[str, Any] | None
-    #: What was chosen, and what there is to choose from.
-    asked: dict[str, Any]
-    categories: tuple[str, ...]
-    places: list[dict[str, Any]]
-    errors: list[FieldProblem]
-    warnings: list[dict[str, Any]]
-
-
 def calendar(visit: Visit) -> Answer:
     """Eight days from a day: today's week where none is named."""
     errors = []
@@ -85,25 +53,32 @@ def calendar(visit: Visit) -> Answer:
         later = visit.ask("/events", start_date=days_from(last, 1), order="asc", limit=1, **asked).data
         following = later[0] if later else None
     days = [(day, list(rows)) for day, rows in groupby(told.data, key=lambda row: row["occurredAt"][:10])]
-    page = CalendarPage(
-        days=days,
-        first=first,
-        last=last,
-        typed=typed,
-        today=today.isoformat(),
-        earlier=visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
-        later=visit.here(**{"from": days_from(last, 1).isoformat()}),
-        targets=targets(visit, told.data, visit.as_of),
-        query=urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
-        more=told.next_cursor is not None,
-        following=following,
-        asked=asked,
-        categories=CATEGORIES,
-        places=places(visit),
-        errors=errors,
-        warnings=told.meta.get("warnings", []),
-    )
-    return Html("explorer/calendar.html", msgspec.structs.asdict(page), 400 if errors else 200)
+    page = {
+        # The days that have events, as the interface has these; and the first and the last of the eight.
+        "days": days,
+        "first": first,
+        "last": last,
+        # The first day as it was typed.
+        "typed": typed,
+        "today": today.isoformat(),
+        # Addresses of the eight days before and after.
+        "earlier": visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
+        "later": visit.here(**{"from": days_from(last, 1).isoformat()}),
+        # Where events lead, by their ids.
+        "targets": targets(visit, told.data, visit.as_of),
+        # The query of the files that say the same.
+        "query": urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
+        # Whether there are more events in these days than the page has; the next one after them, where there is none in them.
+        "more": told.next_cursor is not None,
+        "following": following,
+        # What was chosen, and what there is to choose from.
+        "asked": asked,
+        "categories": CATEGORIES,
+        "places": places(visit),
+        "errors": errors,
+        "warnings": told.meta.get("warnings", []),
+    }
+    return Html("explorer/calendar.html", page, 400 if errors else 200)
 
 
 def _first(visit: Visit) -> date:
@@ -167,13 +142,11 @@ def _shown(visit: Visit) -> list[dict[str, Any]]:
 
 def table(visit: Visit) -> Answer:
     """Return the events of the page as CSV. What may not be shown is empty, and `withheld` says so."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([*COLUMNS, "withheld"])
-    for row in _shown(visit):
-        cells = ["" if row[name] is None else row[name] for name in COLUMNS]
-        writer.writerow([*cells, str(row["rights"]["valueWithheld"]).lower()])
-    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", "almanac-events.csv")
+    rows = (
+        [*("" if row[name] is None else row[name] for name in COLUMNS), str(row["rights"]["valueWithheld"]).lower()]
+        for row in _shown(visit)
+    )
+    return csv_download("almanac-events.csv", [*COLUMNS, "withheld"], rows)
 
 
 PAGES = (Page("/calendar", calendar), Page("/calendar.csv", table))

@@ -446,7 +446,7 @@ def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | 
         "absent": statements.absent_lines(shown),
         "restated": [
             {"title": line.title, "cell": cell, "statement": shown[number], "note": line.note}
-            for line in table.lines
+            for line in table["lines"]
             for number, cell in enumerate(line.cells)
             if cell.was is not None
         ],

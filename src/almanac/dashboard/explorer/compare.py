@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -36,7 +34,7 @@ from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import found
 from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.past import FieldProblem
-from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
 from almanac.dashboard.words.dates import NBSP, day, day_of
 from almanac.dashboard.words.numbers import full, read_whole
 from almanac.dashboard.words.transforms import INDEX, LEVEL, TRANSFORMS
@@ -64,40 +62,6 @@ class ComparedCell(msgspec.Struct, frozen=True):
     text: str = ""
     full: str | None = None
     withheld: bool = False
-
-
-class ComparedPeriod(msgspec.Struct, frozen=True):
-    """A row of the table: a period, and a cell for each line that is shown."""
-
-    period: str
-    cells: list[ComparedCell]
-
-
-class FormLine(msgspec.Struct, frozen=True):
-    """A line as the form has it: under its number, whether it is ticked, and the day that is typed beside it."""
-
-    number: int
-    name: str
-    on: bool
-    known: str
-    #: Its newest value with the period, and why nothing of it is drawn; empty where there is none of the kind.
-    note: str
-    empty: str
-    #: The page of its series.
-    href: str
-    #: Classes of the line in its swatch.
-    sign: str
-    #: The address without it; empty where it cannot be taken out alone.
-    remove: str
-
-
-class RangeLink(msgspec.Struct, frozen=True):
-    """A range of time as a link, and what it is called where it is read aloud."""
-
-    title: str
-    href: str
-    current: bool
-    aloud: str
 
 
 def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
@@ -224,7 +188,7 @@ def rows_of_page(compared: ReadComparison) -> int:
     return min(_ROWS, _CELLS // max(len(compared.shown), 1))
 
 
-def table(compared: ReadComparison, page: int) -> tuple[list[ComparedPeriod], int]:
+def table(compared: ReadComparison, page: int) -> tuple[list[dict[str, Any]], int]:
     """A page of the table, newest period first, a column for each line; and how many rows there are in all."""
     cells: dict[tuple[int, int], dict[int, ChartPoint]] = {}
     periods: dict[tuple[int, int], str] = {}
@@ -239,7 +203,10 @@ def table(compared: ReadComparison, page: int) -> tuple[list[ComparedPeriod], in
     for key in order[(page - 1) * step : page * step]:
         row = cells[key]
         found.append(
-            ComparedPeriod(periods[key], [_cell(line, row.get(place)) for place, line in enumerate(compared.shown)])
+            {
+                "period": periods[key],
+                "cells": [_cell(line, row.get(place)) for place, line in enumerate(compared.shown)],
+            }
         )
     return found, len(order)
 
@@ -255,7 +222,7 @@ def _cell(line: ComparedLine, point: ChartPoint | None) -> ComparedCell:
 # -- form ---------------------------------------------------------------------------------------------------------------
 
 
-def listed_lines(visit: Visit, compared: ReadComparison) -> list[FormLine]:
+def listed_lines(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
     """The lines of the form, the hidden ones too."""
     dashed = {line.key.number for panel in _units(compared) if len(panel) >= DASHED_FROM for line in panel}
     typed = dict(part.split(":", 1) for part in visit.query.get("known", "").split(",") if ":" in part)
@@ -266,17 +233,17 @@ def listed_lines(visit: Visit, compared: ReadComparison) -> list[FormLine]:
         if newest is not None and newest.value is not None:
             note = f"{line.unit.figure(newest.value, line.digits)} {newest.period}"
         found.append(
-            FormLine(
-                number=line.key.number,
-                name=line_name(line, compared.lines),
-                on=not line.key.off,
-                known=typed.get(str(line.key.number), ""),
-                note=note,
-                empty=_why_empty(line),
-                href=line.address,
-                sign=f"{colour(line.key.number)}{' dash' if line.key.number in dashed else ''}",
-                remove=_without(visit, compared, line),
-            )
+            {
+                "number": line.key.number,
+                "name": line_name(line, compared.lines),
+                "on": not line.key.off,
+                "known": typed.get(str(line.key.number), ""),
+                "note": note,
+                "empty": _why_empty(line),
+                "href": line.address,
+                "sign": f"{colour(line.key.number)}{' dash' if line.key.number in dashed else ''}",
+                "remove": _without(visit, compared, line),
+            }
         )
     return found
 
@@ -319,7 +286,7 @@ def _moved(number: int, gone: int) -> int:
     return number - (number > gone)
 
 
-def ranges(visit: Visit, compared: ReadComparison) -> list[RangeLink]:
+def ranges(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
     """Links to ranges, the one that is shown marked."""
     newest = compared.newest or visit.today
     usual = 1 if compared.often else 10
@@ -330,19 +297,19 @@ def ranges(visit: Visit, compared: ReadComparison) -> list[RangeLink]:
             compared.asked.first is None if years == usual else compared.asked.first == start
         )
         found.append(
-            RangeLink(
-                title=f"{years}Y",
-                href=visit.here(to=None, page=None, **{"from": None if years == usual else start}),
-                current=current,
-                aloud="one year" if years == 1 else f"{years} years",
-            )
+            {
+                "title": f"{years}Y",
+                "href": visit.here(to=None, page=None, **{"from": None if years == usual else start}),
+                "current": current,
+                "aloud": "one year" if years == 1 else f"{years} years",
+            }
         )
-    every = RangeLink(
-        title="All",
-        href=visit.here(to=None, page=None, **{"from": ALL}),
-        current=compared.asked.first == ALL and compared.last is None,
-        aloud="all periods",
-    )
+    every = {
+        "title": "All",
+        "href": visit.here(to=None, page=None, **{"from": ALL}),
+        "current": compared.asked.first == ALL and compared.last is None,
+        "aloud": "all periods",
+    }
     return [*found, every]
 
 
@@ -373,30 +340,21 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(compared: ReadComparison) -> bytes:
-    """One row a value, unrounded, by line and then by period, oldest first; a withheld value is empty and `withheld` says so."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(_COLUMNS)
-    for line in compared.shown:
-        for point in line.points:
-            writer.writerow(
-                [
-                    full_name(line).replace(NBSP, " "),
-                    line.series_id,
-                    line.indicator["slug"],
-                    line.place,
-                    line.known,
-                    line.frequency.word,
-                    "" if point.start is None else date.fromordinal(point.start).isoformat(),
-                    date.fromordinal(point.end).isoformat(),
-                    "" if point.value is None else full(point.value),
-                    line.unit.head,
-                    compared.asked.show,
-                    str(point.state == "withheld").lower(),
-                ]
-            )
-    return out.getvalue().encode()
+def as_csv(compared: ReadComparison) -> Download:
+    """
+    Return a row for each value, unrounded, by line and then by period, oldest first. A withheld value is empty and `withheld`
+    says so.
+    """
+    rows = (
+        [
+            full_name(line).replace(NBSP, " "), line.series_id, line.indicator["slug"], line.place, line.known, line.frequency.word,
+            "" if point.start is None else date.fromordinal(point.start).isoformat(), date.fromordinal(point.end).isoformat(),
+            "" if point.value is None else full(point.value), line.unit.head, compared.asked.show, str(point.state == "withheld").lower(),
+        ]
+        for line in compared.shown
+        for point in line.points
+    )  # fmt: skip
+    return csv_download("comparison.csv", _COLUMNS, rows)
 
 
 def as_workbook(visit: Visit, compared: ReadComparison) -> bytes:
@@ -493,96 +451,47 @@ def _requests(visit: Visit) -> list[list[Cell]]:
     return [[f"Request {number}", f"{address}{one.path_and_query}"] for number, one in enumerate(visit.asked, 1)]
 
 
-class TransformOption(msgspec.Struct, frozen=True):
-    """What the form may make of the values: as addresses have it, and as people say it."""
-
-    value: str
-    label: str
-
-
-class LineColumn(msgspec.Struct, frozen=True):
-    """The head of a line's column, which leads to the page of its series."""
-
-    name: str
-    href: str
-
-
-class FileLink(msgspec.Struct, frozen=True):
-    """A file that says the same, by the kind of it."""
-
-    kind: str
-    href: str
-
-
-class ComparePage(msgspec.Struct, frozen=True):
-    """Lines of several places, indicators and past days: panels, one table of them all, and the form that changes them."""
-
-    one: ReadComparison
-    title: str
-    panels: list[Panel]
-    marked: MarkedEvents | None
-    #: Every line that there is; `count` is of those that the address asks for, of which some may be none.
-    lines: list[FormLine]
-    count: int
-    ranges: list[RangeLink]
-    #: Sentences below the panels, and pairs of attribution and licence.
-    notes: list[str]
-    sources: list[tuple[str, str]]
-    #: What the form keeps of the address and shows no field for.
-    kept: dict[str, str]
-    transforms: list[TransformOption]
-    #: Whether lines begin at 100, and on which day, empty where none is common to them.
-    indexed: bool
-    base: str
-    columns: list[LineColumn]
-    #: One page of the table, of `total` rows the first of which is number `start`; addresses of the pages beside it.
-    rows: list[ComparedPeriod]
-    total: int
-    start: int
-    before: str
-    after: str
-    downloads: list[FileLink]
-    #: The picture that a script makes a PNG of.
-    picture: str
-    #: The HTML that shows the panels elsewhere; empty where that is allowed nowhere.
-    embed: str
-    errors: list[FieldProblem]
-
-
-def compare_page(visit: Visit, one: ReadComparison) -> ComparePage:
+def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
     """The page of a comparison that was read."""
     number = max(read_whole(visit.query.get("page")) or 1, 1)
     step = rows_of_page(one)
     rows, total = table(one, number)
     marked = events(visit, one)
     query = visit.here(page=None).partition("?")[2]
-    return ComparePage(
-        one=one,
-        title=what(one.shown or one.lines) if one.lines else "Compare",
-        panels=draw_panels(visit, one, marked),
-        marked=marked,
-        lines=listed_lines(visit, one),
-        count=len(one.asked.keys),
-        ranges=ranges(visit, one) if one.lines else [],
-        notes=notes(one),
-        sources=sources(one.shown),
-        kept={
+    return {
+        "one": one,
+        "title": what(one.shown or one.lines) if one.lines else "Compare",
+        "panels": draw_panels(visit, one, marked),
+        "marked": marked,
+        # Every line that there is; `count` is of those that the address asks for, of which some may be none.
+        "lines": listed_lines(visit, one),
+        "count": len(one.asked.keys),
+        "ranges": ranges(visit, one) if one.lines else [],
+        # Sentences below the panels, and pairs of attribution and licence.
+        "notes": notes(one),
+        "sources": sources(one.shown),
+        # What the form keeps of the address and shows no field for.
+        "kept": {
             name: visit.query[name] for name in ("indicator", "entities", "series", "events") if visit.query.get(name)
         },
-        transforms=[TransformOption(each.name, each.title) for each in TRANSFORMS.values()],
-        indexed=one.asked.show == INDEX,
-        base="" if one.base is None else one.base.isoformat(),
-        columns=[LineColumn(line_name(line, one.shown), line.address) for line in one.shown],
-        rows=rows,
-        total=total,
-        start=(number - 1) * step + 1,
-        before=visit.here(page=str(number - 1)) if number > 1 else "",
-        after=visit.here(page=str(number + 1)) if number * step < total else "",
-        downloads=[FileLink(kind.upper(), f"/compare.{kind}?{query}") for kind in ("csv", "xlsx", "svg")],
-        picture=f"/compare.svg?{query}",
-        embed=embedding.frame_markup(visit, "/compare", chart_name(one.shown, one)) if one.shown else "",
-        errors=one.asked.problems,
-    )
+        "transforms": [{"value": each.name, "label": each.title} for each in TRANSFORMS.values()],
+        # Whether lines begin at 100, and on which day, empty where none is common to them.
+        "indexed": one.asked.show == INDEX,
+        "base": "" if one.base is None else one.base.isoformat(),
+        "columns": [{"name": line_name(line, one.shown), "href": line.address} for line in one.shown],
+        # One page of the table, of `total` rows the first of which is number `start`; addresses of the pages beside it.
+        "rows": rows,
+        "total": total,
+        "start": (number - 1) * step + 1,
+        "before": visit.here(page=str(number - 1)) if number > 1 else "",
+        "after": visit.here(page=str(number + 1)) if number * step < total else "",
+        "downloads": [{"kind": kind.upper(), "href": f"/compare.{kind}?{query}"} for kind in ("csv", "xlsx", "svg")],
+        # The picture that a script makes a PNG of.
+        "picture": f"/compare.svg?{query}",
+        # The HTML that shows the panels elsewhere; empty where that is allowed nowhere.
+        "embed": embedding.frame_markup(visit, "/compare", chart_name(one.shown, one)) if one.shown else "",
+        "errors": one.asked.problems,
+    }
 
 
 _LONGEST = 200
@@ -603,9 +512,7 @@ def page(visit: Visit) -> Answer:
         # A page that was refused a day is of today, and its frame says so.
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
     one = compared(visit, asked)
-    return Html(
-        "explorer/compare.html", msgspec.structs.asdict(compare_page(visit, one)), 400 if asked.problems else 200
-    )
+    return Html("explorer/compare.html", compare_page(visit, one), 400 if asked.problems else 200)
 
 
 def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
@@ -647,8 +554,7 @@ def _file(visit: Visit, ending: str) -> ReadComparison:
 
 def csv_file(visit: Visit) -> Answer:
     """The rows."""
-    one = _file(visit, ".csv")
-    return Download(as_csv(one), "text/csv; charset=utf-8", "comparison.csv")
+    return as_csv(_file(visit, ".csv"))
 
 
 def workbook_file(visit: Visit) -> Answer:

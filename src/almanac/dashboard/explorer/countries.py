@@ -34,16 +34,6 @@ _COVERED = 0.1
 _PLACES = ((10, "very low", "p1"), (30, "low", "p2"), (70, "usual", "p3"), (90, "high", "p4"), (101, "very high", "p5"))
 
 
-class HeatColumn(msgspec.Struct, frozen=True):
-    """An indicator of the map. `unit` is that of its numbers, empty where economies have units of their own."""
-
-    slug: str
-    name: str
-    unit: str
-    sort: str
-    sorted: str
-
-
 class HeatCell(msgspec.Struct, frozen=True):
     """A reading: how its value looks, its place in words with its class, and where it leads. Empty where there is none."""
 
@@ -54,26 +44,7 @@ class HeatCell(msgspec.Struct, frozen=True):
     title: str = ""
 
 
-class HeatRow(msgspec.Struct, frozen=True):
-    """An economy with a cell for each column."""
-
-    name: str
-    href: str
-    cells: list[HeatCell]
-
-
-class HeatMap(msgspec.Struct, frozen=True):
-    """The map of one day. `without`: names of economies that nothing of it was known of."""
-
-    columns: list[HeatColumn]
-    rows: list[HeatRow]
-    sections: list[dict[str, Any]]
-    without: list[str]
-    #: How many cells are in each place: words, class, count.
-    places: list[tuple[str, str, int]]
-
-
-def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> HeatMap:
+def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The map of economies (rows of /countries) on the day of the address, of the section it names or of all in short."""
     briefs = _briefs(visit, places)
     wanted = visit.query.get("section", "")
@@ -104,16 +75,18 @@ def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> HeatMap:
         rows = _sorted(rows, readings, f"indicator_{by}", ascending=order == "asc")
     counts = Counter(cell.kind for _, cells in rows for cell in cells)
     then = f"?as_of={visit.as_of}" if visit.as_of else ""
-    return HeatMap(
-        [_head(visit, slug, readings.values(), by, order) for slug in chosen],
-        [HeatRow(row["name"], f"/countries/{row['slug']}{then}", cells) for row, cells in rows],
-        [
+    return {
+        "columns": [_head(visit, slug, readings.values(), by, order) for slug in chosen],
+        "rows": [
+            {"name": row["name"], "href": f"/countries/{row['slug']}{then}", "cells": cells} for row, cells in rows
+        ],
+        "sections": [
             {"title": title, "href": visit.here(section=key or None, sort=None, order=None), "current": key == wanted}
             for key, title in {"": "In short", **keys}.items()
         ],
-        without,
-        [(word, kind, counts[kind]) for _, word, kind in _PLACES],
-    )
+        "without": without,
+        "places": [(word, kind, counts[kind]) for _, word, kind in _PLACES],
+    }
 
 
 def _briefs(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -179,14 +152,20 @@ def _sorted(
     return there + [pair for pair in rows if value(pair) is None]
 
 
-def _head(visit: Visit, slug: str, readings: Any, by: str, order: str) -> HeatColumn:
+def _head(visit: Visit, slug: str, readings: Any, by: str, order: str) -> dict[str, Any]:
     some = [found[slug] for found in readings if slug in found]
     units = {unit_of(row).head for row in some}
     name = slug.removeprefix("indicator_")
     turned = by == name and order == "desc"
     address = visit.here(sort=name, order="asc" if turned else None)
     state = "" if by != name else "ascending" if order == "asc" else "descending"
-    return HeatColumn(name, some[0]["name"], units.pop() if len(units) == 1 else "", address, state)
+    return {
+        "slug": name,
+        "name": some[0]["name"],
+        "unit": units.pop() if len(units) == 1 else "",
+        "sort": address,
+        "sorted": state,
+    }
 
 
 Row = Mapping[str, Any]

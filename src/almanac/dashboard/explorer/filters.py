@@ -35,21 +35,6 @@ class OptionGroup(msgspec.Struct, frozen=True):
     options: list[Option]
 
 
-class ListedField(msgspec.Struct, frozen=True):
-    """A field to read about: as the interface has it, its unit in words, and why nobody has it, empty where somebody does."""
-
-    record: Mapping[str, Any]
-    unit: str
-    reason: str
-
-
-class FieldGroup(msgspec.Struct, frozen=True):
-    """Fields to read about, under what they have in common."""
-
-    title: str
-    fields: list[ListedField]
-
-
 def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]:
     """Groups of options for a row. A field without a value that may be shown is there, and cannot be chosen."""
     return [
@@ -68,7 +53,7 @@ def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]
     ]
 
 
-def listed_fields(visit: Visit, screener: Screener, words: str) -> list[FieldGroup]:
+def listed_fields(visit: Visit, screener: Screener, words: str) -> list[dict[str, Any]]:
     """Groups of fields that have all these words in name, slug or description; with a reason where one has no value."""
     asked = words.casefold().split()
     told = visit.ask(f"{screener.path}/filters").data["fields"]
@@ -80,13 +65,17 @@ def listed_fields(visit: Visit, screener: Screener, words: str) -> list[FieldGro
     empty = [one["field"] for one in fields if not one["entityCount"]]
     shut = _withheld(visit, empty)
     return [
-        FieldGroup(
-            title,
-            [
-                ListedField(one, _unit(one), "" if one["entityCount"] else shut.get(one["field"], "No value yet."))
+        {
+            "title": title,
+            "fields": [
+                {
+                    "record": one,
+                    "unit": _unit(one),
+                    "reason": "" if one["entityCount"] else shut.get(one["field"], "No value yet."),
+                }
                 for one in grouped
             ],
-        )
+        }
         for title, grouped in _grouped(visit, screener, fields)
     ]
 

@@ -31,26 +31,9 @@ _OBSERVATION_ID = re.compile(r"obs_[a-z2-7]{26}", re.ASCII)
 #: Names that stand for one thing alone. A plain word may be the beginning of many.
 _IDENTITIES = {"ticker", "cik", "lei", "iso2", "iso3"}
 #: Words that are ISO codes too, and others that say nothing of what is looked for.
-SMALL_WORDS = {
-    "and",
-    "as",
-    "at",
-    "be",
-    "by",
-    "do",
-    "for",
-    "from",
-    "in",
-    "is",
-    "it",
-    "me",
-    "my",
-    "no",
-    "of",
-    "so",
-    "the",
-    "to",
-}
+SMALL_WORDS = frozenset(
+    ["and", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "me", "my", "no", "of", "so", "the", "to"]
+)
 #: Words of markets that mean a place: bonds, and central banks; with the word that says the rest of what they mean.
 _MARKETS = {
     "treasury": ("united-states", "yield"), "treasurie": ("united-states", "yield"), "gilt": ("united-kingdom", "yield"), "bund": ("germany", "yield"),

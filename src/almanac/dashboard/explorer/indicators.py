@@ -16,9 +16,9 @@ from almanac.dashboard.drawing.columns import bar, multiple, span_of
 from almanac.dashboard.drawing.world import CLASSES, SOURCE, Kind, MapPlace, classes, without_outline, world_map
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPANS, histories
-from almanac.dashboard.explorer.past import PastSlider, past_slider
+from almanac.dashboard.explorer.past import past_slider
 from almanac.dashboard.explorer.places import entity_page, names, places
-from almanac.dashboard.explorer.watchlist import Star, star
+from almanac.dashboard.explorer.watchlist import star
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
 from almanac.dashboard.words.captions import across_caption
 from almanac.dashboard.words.dates import day_of, of_row
@@ -61,14 +61,6 @@ class ReadingRow(msgspec.Struct, frozen=True):
     bar: Markup = Markup()
 
 
-class LegendClass(msgspec.Struct, frozen=True):
-    """A colour of the map in words: `1.2 to 1.9%`, and of how many places."""
-
-    kind: str
-    text: str
-    count: int
-
-
 class SmallMultiple(msgspec.Struct, frozen=True):
     """One small line with what it says in words."""
 
@@ -92,7 +84,7 @@ class Across(msgspec.Struct, frozen=True):
     #: Whether entities publish it in units of their own, so that nothing is ranked.
     units_differ: bool
     map: Markup
-    legend: list[LegendClass]
+    legend: list[dict[str, Any]]
     caption: str
     #: Names of ranked places that the map has no outline of.
     not_drawn: list[str]
@@ -232,7 +224,7 @@ def _map(rows: Sequence[ReadingRow], codes: Mapping[str, str]) -> Markup:
     )
 
 
-def _legend(rows: Sequence[ReadingRow], unit: UnitWords, digits: int) -> list[LegendClass]:
+def _legend(rows: Sequence[ReadingRow], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
     """Lowest class first; classes that nobody is in are left out."""
     found = []
     for grade in range(1, CLASSES + 1):
@@ -240,11 +232,13 @@ def _legend(rows: Sequence[ReadingRow], unit: UnitWords, digits: int) -> list[Le
         if values:
             low, high = unit.cell(min(values), digits), unit.cell(max(values), digits)
             told = unit.sentence(max(values), digits)
-            found.append(LegendClass(f"q{grade}", told if low == high else f"{low} to {told}", len(values)))
+            found.append(
+                {"kind": f"q{grade}", "text": told if low == high else f"{low} to {told}", "count": len(values)}
+            )
     for kind, word in (("old", "Stale"), ("withheld", "Withheld")):
         count = sum(row.kind == kind for row in rows)
         if count:
-            found.append(LegendClass(kind, word, count))
+            found.append({"kind": kind, "text": word, "count": count})
     return found
 
 
@@ -257,40 +251,6 @@ def _range(points: Sequence[ChartPoint], unit: UnitWords | None, digits: int) ->
 
 #: Indicators on a page: a phone shows three of them at a time.
 _LISTED = 50
-
-
-class SortedHead(msgspec.Struct, frozen=True):
-    """The head of a column: where it leads, and which way the table is sorted by it, empty where it is not."""
-
-    sort: str
-    sorted: str
-
-
-class IndicatorPage(msgspec.Struct, frozen=True):
-    """One indicator: what it means, and its latest reading everywhere."""
-
-    #: As the interface has it; and the records of what it is computed from.
-    record: dict[str, Any]
-    inputs: list[dict[str, Any]]
-    star: Star | None
-    there: Across
-    #: Whether these are all readings there are: of fewer no rank is known, and no map is drawn.
-    whole: bool
-    middle: float | None
-    multiples: list[SmallMultiple]
-    #: How far small lines go back, in words; and where the outlines of the map are from.
-    spans: str
-    map_source: str
-    #: Heads of the table that sort it, in the order of `SORTS`.
-    columns: list[SortedHead]
-    #: One page of the table, which rows of it these are, and the addresses of the pages beside it.
-    rows: list[ReadingRow]
-    text: str
-    before: str
-    after: str
-    slider: PastSlider
-    #: What the form for another day keeps of the address.
-    keep: dict[str, str]
 
 
 def listing(visit: Visit) -> Answer:
@@ -367,25 +327,31 @@ def indicator(visit: Visit) -> Answer:
         after = visit.here(page=str(number + 1))
     elif found.next_cursor:
         after = visit.here(cursor=found.next_cursor, page=None)
-    page = IndicatorPage(
-        record=record,
-        inputs=[one.data for one in inputs if one is not None],
-        star=star(visit, "indicator", record["slug"]),
-        there=there,
-        whole=whole,
-        middle=middle(there) if whole else None,
-        multiples=multiples(visit, found.data, there, derived=record["kind"] == "derived"),
-        spans=SPANS,
-        map_source=SOURCE,
-        columns=[_head(visit, title, by, order) for title in SORTS],
-        rows=shown,
-        text=f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
-        before=before,
-        after=after,
-        slider=past_slider(visit, None if since is None else day_of(since)),
-        keep={name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
-    )
-    return Html("explorer/indicator.html", msgspec.structs.asdict(page))
+    page = {
+        # As the interface has it; and the records of what it is computed from.
+        "record": record,
+        "inputs": [one.data for one in inputs if one is not None],
+        "star": star(visit, "indicator", record["slug"]),
+        "there": there,
+        # Whether these are all readings there are: of fewer no rank is known, and no map is drawn.
+        "whole": whole,
+        "middle": middle(there) if whole else None,
+        "multiples": multiples(visit, found.data, there, derived=record["kind"] == "derived"),
+        # How far small lines go back, in words; and where the outlines of the map are from.
+        "spans": SPANS,
+        "map_source": SOURCE,
+        # Heads of the table that sort it, in the order of `SORTS`.
+        "columns": [_head(visit, title, by, order) for title in SORTS],
+        # One page of the table, which rows of it these are, and the addresses of the pages beside it.
+        "rows": shown,
+        "text": f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
+        "before": before,
+        "after": after,
+        "slider": past_slider(visit, None if since is None else day_of(since)),
+        # What the form for another day keeps of the address.
+        "keep": {name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
+    }
+    return Html("explorer/indicator.html", page)
 
 
 def _comparison(visit: Visit, slug: str) -> str:
@@ -395,14 +361,14 @@ def _comparison(visit: Visit, slug: str) -> str:
     return f"/compare?{urlencode([(name, value) for name, value in asked if value], safe=',:')}"
 
 
-def _head(visit: Visit, name: str, by: str, order: str) -> SortedHead:
+def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, Any]:
     """Where the head of a column leads: to the table sorted by it, and of the one it is sorted by to the other way round."""
     turned = {"asc": "desc", "desc": "asc"}.get(order, "asc")
     wanted = turned if name == by else SORTS[name]
     address = visit.here(
         sort=None if name == "value" else name, order=None if wanted == SORTS[name] else wanted, page=None, cursor=None
     )
-    return SortedHead(address, "" if name != by else "ascending" if order == "asc" else "descending")
+    return {"sort": address, "sorted": "" if name != by else "ascending" if order == "asc" else "descending"}
 
 
 def every_indicator(visit: Visit) -> list[dict[str, Any]]:

@@ -12,7 +12,6 @@ from datetime import date, timedelta
 from typing import Any
 
 import msgspec
-from markupsafe import Markup
 
 from almanac.dashboard.cookies import VISIT
 from almanac.dashboard.drawing.columns import sparkline
@@ -22,7 +21,7 @@ from almanac.dashboard.explorer.histories import recent
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates import Yields, scopes, yields
-from almanac.dashboard.explorer.watchlist import WatchedEntry, listed
+from almanac.dashboard.explorer.watchlist import listed
 from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
 from almanac.dashboard.words.dates import day, read_day
 from almanac.dashboard.words.numbers import change, told_apart, unit_of
@@ -48,71 +47,6 @@ class Since(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class ReleaseLine(msgspec.Struct, frozen=True):
-    """A release: what it said, its number beside the one before, and the line that it ends; empty what there is none of."""
-
-    name: str
-    headline: str
-    released: str
-    number: str = ""
-    before: str = ""
-    moved: str = ""
-    #: The page of its series.
-    href: str = ""
-    spark: str = ""
-
-
-class RevisedNumber(msgspec.Struct, frozen=True):
-    """A number of the period before that a release changed."""
-
-    name: str
-    #: The period of the release.
-    before: str
-    was: str
-    now: str
-    moved: str
-    up: bool
-    href: str
-
-
-class ComingEvent(msgspec.Struct, frozen=True):
-    """What comes, as the interface has it, the number that it follows, and where that is."""
-
-    row: Row
-    href: str
-    previous: str
-
-
-class SmallCurve(msgspec.Struct, frozen=True):
-    """The curve of a scope in small, with its ten-year yield and the day of its newest."""
-
-    name: str
-    href: str
-    drawing: Markup
-    ten: str | None
-    day: date | None
-
-
-class MorningPage(msgspec.Struct, frozen=True):
-    """What was published since a day, what was revised by it, what comes, and the curves of all scopes."""
-
-    #: What is watched, and whether there is more than is shown.
-    watched: list[WatchedEntry]
-    more_watched: bool
-    since: Since
-    #: Releases that are shown, of `count` (`more`: at least) since then; or, where there were none, the last ones before.
-    released: list[ReleaseLine]
-    count: int
-    more: bool
-    earlier: bool
-    revised: list[RevisedNumber]
-    coming: list[ComingEvent]
-    curves: list[SmallCurve]
-    errors: list[FieldProblem]
-    #: Whether nothing was taken in yet.
-    empty: bool
-
-
 def morning(visit: Visit) -> Answer:
     """The first page."""
     since = _since(visit)
@@ -133,21 +67,24 @@ def morning(visit: Visit) -> Answer:
     latest = _latest(visit, [*heads, *_pairs(coming)])
     curves = _curves(visit)
     watched = visit.people.look_up(lambda lists: lists.watched(visit.who.account)) or []
-    page = MorningPage(
-        watched=listed(visit, watched[:_WATCHED]),
-        more_watched=len(watched) > _WATCHED,
-        since=since,
-        released=[_release(visit, row, latest) for row in shown],
-        count=len(releases),
-        more=len(releases) == _READ,
-        earlier=bool(earlier),
-        revised=_revised(visit, releases),
-        coming=[_event(row, latest) for row in coming],
-        curves=curves,
-        errors=[FieldProblem("since", since.error)] if since.error else [],
-        empty=not visit.ask("/coverage").data["series"],
-    )
-    return Html("explorer/morning.html", msgspec.structs.asdict(page), 400 if since.error else 200)
+    page = {
+        # What is watched, and whether there is more than is shown.
+        "watched": listed(visit, watched[:_WATCHED]),
+        "more_watched": len(watched) > _WATCHED,
+        "since": since,
+        # Releases that are shown, of `count` (`more`: at least) since then; or, where there were none, the last ones before.
+        "released": [_release(visit, row, latest) for row in shown],
+        "count": len(releases),
+        "more": len(releases) == _READ,
+        "earlier": bool(earlier),
+        "revised": _revised(visit, releases),
+        "coming": [_event(row, latest) for row in coming],
+        "curves": curves,
+        "errors": [FieldProblem("since", since.error)] if since.error else [],
+        # Whether nothing was taken in yet.
+        "empty": not visit.ask("/coverage").data["series"],
+    }
+    return Html("explorer/morning.html", page, 400 if since.error else 200)
 
 
 def _since(visit: Visit) -> Since:
@@ -197,9 +134,18 @@ def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, s
     return {(row["indicatorId"], row["entityId"]): row for row in told.data}
 
 
-def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> ReleaseLine:
+def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> dict[str, Any]:
     if not row["readings"]:
-        return ReleaseLine(row["name"], row["headline"], row["releasedAt"])
+        return {
+            "name": row["name"],
+            "headline": row["headline"],
+            "released": row["releasedAt"],
+            "number": "",
+            "before": "",
+            "moved": "",
+            "href": "",
+            "spark": "",
+        }
     reading = row["readings"][0]
     newest = latest.get((reading["indicatorId"], row["entityId"]))
     number, before, moved = look_release(reading, figure=True).text, "", ""
@@ -209,16 +155,16 @@ def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> Rele
         by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
         number, before = unit.sentence(reading["actual"], digits), unit.sentence(past, digits)
         moved = f"{by} {unit.moves}".strip()
-    return ReleaseLine(
-        name=row["name"],
-        headline=row["headline"],
-        released=row["releasedAt"],
-        number=number,
-        before=before,
-        moved=moved,
-        href="" if newest is None else series_address(newest["metadata"]["seriesId"]),
-        spark="" if newest is None else _spark(visit, newest),
-    )
+    return {
+        "name": row["name"],
+        "headline": row["headline"],
+        "released": row["releasedAt"],
+        "number": number,
+        "before": before,
+        "moved": moved,
+        "href": "" if newest is None else series_address(newest["metadata"]["seriesId"]),
+        "spark": "" if newest is None else _spark(visit, newest),
+    }
 
 
 def _spark(visit: Visit, newest: Row) -> str:
@@ -226,7 +172,7 @@ def _spark(visit: Visit, newest: Row) -> str:
     return "" if masked(newest) else sparkline(points(recent(visit, newest)))
 
 
-def _revised(visit: Visit, releases: Sequence[Row]) -> list[RevisedNumber]:
+def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
     """What releases made of the period before, the largest move of each first in their order."""
     found = []
     places = names(visit, {row["entityId"] for row in releases})
@@ -239,31 +185,31 @@ def _revised(visit: Visit, releases: Sequence[Row]) -> list[RevisedNumber]:
             told = visit.look_up(f"/indicators/{reading['indicatorId'].removeprefix('indicator_')}")
             name = reading["indicatorId"] if told is None else told.data["name"]
             found.append(
-                RevisedNumber(
-                    name=f"{name}: {places.get(release['entityId'], release['entityId'])}",
-                    before=release["period"],
-                    was=unit.sentence(was, digits),
-                    now=unit.sentence(now, digits),
-                    moved=change(unit.scaled(now) - unit.scaled(was), digits),
-                    up=now > was,
-                    href=f"/observations/{reading['observationId']}",
-                )
+                {
+                    "name": f"{name}: {places.get(release['entityId'], release['entityId'])}",
+                    "before": release["period"],
+                    "was": unit.sentence(was, digits),
+                    "now": unit.sentence(now, digits),
+                    "moved": change(unit.scaled(now) - unit.scaled(was), digits),
+                    "up": now > was,
+                    "href": f"/observations/{reading['observationId']}",
+                }
             )
             if len(found) == _REVISED:
                 return found
     return found
 
 
-def _event(row: Row, latest: dict[tuple[str, str], Row]) -> ComingEvent:
+def _event(row: Row, latest: dict[tuple[str, str], Row]) -> dict[str, Any]:
     newest = latest.get((row["indicatorId"], row["entityId"]))
     href = series_address(newest["metadata"]["seriesId"]) if newest is not None else ""
     if not href and row["indicatorId"]:
         href = f"/indicators/{row['indicatorId'].removeprefix('indicator_')}"
     previous = "" if row["previous"] is None else look_release(row, "previous", figure=True).text
-    return ComingEvent(row, href, previous)
+    return {"row": row, "href": href, "previous": previous}
 
 
-def _curves(visit: Visit) -> list[SmallCurve]:
+def _curves(visit: Visit) -> list[dict[str, Any]]:
     of = scopes(visit)
     if not of:
         return []
@@ -274,15 +220,15 @@ def _curves(visit: Visit) -> list[SmallCurve]:
         ten = found.of(one, "10y")
         if any(step.value is not None for step in steps):
             rows.append(
-                SmallCurve(
-                    name=one.name,
-                    href=f"/rates/{one.code}",
-                    drawing=small_curve(steps, TENORS),
-                    ten=None
+                {
+                    "name": one.name,
+                    "href": f"/rates/{one.code}",
+                    "drawing": small_curve(steps, TENORS),
+                    "ten": None
                     if ten is None or masked(ten)
                     else unit_of(ten).figure(ten["valueNumeric"], found.digits()),
-                    day=found.newest(one),
-                )
+                    "day": found.newest(one),
+                }
             )
     return rows
 

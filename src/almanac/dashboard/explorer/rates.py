@@ -7,14 +7,12 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-import msgspec
-
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.columns import Dot, dot_plot
 from almanac.dashboard.drawing.curves import Curve, curve_chart
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, curve_readout
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.past import FieldProblem, day_asked
+from almanac.dashboard.explorer.past import day_asked
 from almanac.dashboard.visit import Answer, Html, Page, Redirect, Visit
 from almanac.dashboard.words.captions import CurveStep, curve_caption, dots_caption
 from almanac.dashboard.words.dates import day, day_of
@@ -271,63 +269,21 @@ def signed(value: float, digits: int) -> Look:
 _ALWAYS = {"tenors": TENORS, "slope_names": tuple(SLOPES), "series_address": series_address}
 
 
-class RatesPage(msgspec.Struct, frozen=True):
-    """All scopes: their yields and slopes."""
-
-    #: The day that they are known on, None for today; and what the interface has against the one that was asked for.
-    as_of: str | None
-    errors: list[FieldProblem]
-    scopes: list[Scope]
-    yields: Yields
-    slopes: Slopes
-    figure: ChartFigure
-
-
-class PeerLink(msgspec.Struct, frozen=True):
-    """A link that draws the curve of a peer or, where it is drawn already, leaves it out."""
-
-    title: str
-    href: str
-    current: bool
-    aloud: str
-
-
-class ScopePage(msgspec.Struct, frozen=True):
-    """One scope: its curve, spreads and slopes."""
-
-    #: As those of `RatesPage`.
-    as_of: str | None
-    errors: list[FieldProblem]
-    own: Scope
-    others: list[Scope]
-    #: Those of the others whose curves are drawn too.
-    peers: list[Scope]
-    compared: list[PeerLink]
-    #: The analytics, as the interface has them; None where nothing was known on the day.
-    rates: dict[str, Any] | None
-    yields: Yields
-    #: The yields of a year before, by tenor.
-    before: Mapping[str, Row]
-    slopes: Slopes
-    figure: ChartFigure
-    #: Scopes in the order of the tables, its own first.
-    rows: list[Scope]
-
-
 def listing(visit: Visit) -> Answer:
     """All scopes: their yields and slopes, as known on any day."""
     there = scopes(visit)
     as_of, refused = day_asked(visit)
     found = yields(visit, there, as_of, *SLUGS)
-    page = RatesPage(
-        as_of=as_of,
-        errors=refused,
-        scopes=there,
-        yields=found,
-        slopes=as_known(there, found),
-        figure=figure(found, None, there, {}),
-    )
-    return Html("explorer/rates.html", _ALWAYS | msgspec.structs.asdict(page))
+    page = {
+        # The day that they are known on, None for today; and what the interface has against the one that was asked for.
+        "as_of": as_of,
+        "errors": refused,
+        "scopes": there,
+        "yields": found,
+        "slopes": as_known(there, found),
+        "figure": figure(found, None, there, {}),
+    }
+    return Html("explorer/rates.html", _ALWAYS | page)
 
 
 def scope(visit: Visit) -> Answer:
@@ -351,21 +307,26 @@ def scope(visit: Visit) -> Answer:
     found = yields(visit, there, as_of)
     before = year_before(visit, own, found.newest(own), as_of)
     others = [one for one in there if one != own]
-    page = ScopePage(
-        as_of=as_of,
-        errors=refused,
-        own=own,
-        others=others,
-        peers=peers,
-        compared=_compared(visit, there, own, peers),
-        rates=rates,
-        yields=found,
-        before=before,
-        slopes=of_scope(there, own, rates),
-        figure=figure(found, own, peers, before),
-        rows=[own, *others],
-    )
-    return Html("explorer/rates_scope.html", _ALWAYS | msgspec.structs.asdict(page))
+    page = {
+        # As those of `RatesPage`.
+        "as_of": as_of,
+        "errors": refused,
+        "own": own,
+        "others": others,
+        # Those of the others whose curves are drawn too.
+        "peers": peers,
+        "compared": _compared(visit, there, own, peers),
+        # The analytics, as the interface has them; None where nothing was known on the day.
+        "rates": rates,
+        "yields": found,
+        # The yields of a year before, by tenor.
+        "before": before,
+        "slopes": of_scope(there, own, rates),
+        "figure": figure(found, own, peers, before),
+        # Scopes in the order of the tables, its own first.
+        "rows": [own, *others],
+    }
+    return Html("explorer/rates_scope.html", _ALWAYS | page)
 
 
 def _unsupported(name: str) -> str:
@@ -378,7 +339,7 @@ def _chosen(visit: Visit) -> list[str]:
     return [code.strip().upper() for value in given for code in value.split(",")]
 
 
-def _compared(visit: Visit, there: Sequence[Scope], own: Scope, peers: Sequence[Scope]) -> list[PeerLink]:
+def _compared(visit: Visit, there: Sequence[Scope], own: Scope, peers: Sequence[Scope]) -> list[dict[str, Any]]:
     found = []
     for one in there:
         if one == own:
@@ -386,12 +347,12 @@ def _compared(visit: Visit, there: Sequence[Scope], own: Scope, peers: Sequence[
         codes = [peer.code for peer in peers if peer != one] + ([] if one in peers else [one.code])
         address = visit.here(**{"with": ",".join(codes) or None})
         found.append(
-            PeerLink(
-                title=one.code,
-                href=address,
-                current=one in peers,
-                aloud=f"{one.name}{', drawn' if one in peers else ''}",
-            )
+            {
+                "title": one.code,
+                "href": address,
+                "current": one in peers,
+                "aloud": f"{one.name}{', drawn' if one in peers else ''}",
+            }
         )
     return found
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
 import msgspec
 
@@ -150,57 +151,27 @@ _LIVES = 24
 _BINS = 13
 
 
-class LifeOption(msgspec.Struct, frozen=True):
-    """A period whose figure may be looked at."""
-
-    code: str
-    period: str
-    chosen: bool
-
-
-class LifeRow(msgspec.Struct, frozen=True):
-    """A state of the figure in words: known since, what it was, what it moved by, and all of it since the first."""
-
-    known: str
-    text: str
-    full: str
-    moved: str
-    since_first: str
-
-
-class RevisionPictures(msgspec.Struct, frozen=True):
-    """What the page draws. A figure is None where there is nothing of its kind."""
-
-    fan: ChartFigure | None = None
-    sizes: ChartFigure | None = None
-    life: ChartFigure | None = None
-    states: list[LifeRow] = []
-    options: list[LifeOption] = []
-    #: Sizes of revisions in steps: up to what, and how many.
-    steps: list[CountColumn] = []
-
-
 def pictures(
     visit: Visit, series: Series, then: Vintages, unit: UnitWords, digits: int, known_to: str | None
-) -> RevisionPictures:
+) -> dict[str, Any]:
     """All of it, of what was known on the day of the page. Nothing of a series whose source publishes no vintages."""
     if not then.published or not then.rows or any(masked(row) for row in then.rows):
         # Of a series that is withheld in part no picture says how far a value lies from those around it.
-        return RevisionPictures()
+        return {"fan": None, "sizes": None, "life": None, "states": [], "options": [], "steps": []}
     lives = {cell: found for cell, states in then.cells.items() if (found := _stated(states))}
     if not lives:
-        return RevisionPictures()
+        return {"fan": None, "sizes": None, "life": None, "states": [], "options": [], "steps": []}
     chosen = _chosen(visit, series, lives)
     until = date.fromisoformat(known_to[:10]) if known_to else visit.today
     fine = _fine(lives[chosen], unit, digits)
-    return RevisionPictures(
-        _fan(series, then, unit, digits),
-        _sizes(series, then, unit, digits),
-        _life(series, chosen, lives[chosen], until, unit, fine),
-        _states(lives[chosen], unit, fine),
-        _options(series, lives, chosen),
-        _binned(every, digits) if any(every := typical_change(then, unit)) else [],
-    )
+    return {
+        "fan": _fan(series, then, unit, digits),
+        "sizes": _sizes(series, then, unit, digits),
+        "life": _life(series, chosen, lives[chosen], until, unit, fine),
+        "states": _states(lives[chosen], unit, fine),
+        "options": _options(series, lives, chosen),
+        "steps": _binned(every, digits) if any(every := typical_change(then, unit)) else [],
+    }
 
 
 def _stated(states: Sequence[Row]) -> list[Row]:
@@ -343,12 +314,12 @@ def _name(series: Series, cell: Cell) -> str:
     return notation(period_of(*cell), series.frequency)
 
 
-def _options(series: Series, lives: dict[Cell, list[Row]], chosen: Cell) -> list[LifeOption]:
+def _options(series: Series, lives: dict[Cell, list[Row]], chosen: Cell) -> list[dict[str, Any]]:
     """The newest periods, and the chosen one wherever it lies."""
     cells = list(lives)[:_LIVES]
     if chosen not in cells:
         cells.append(chosen)
-    return [LifeOption(_code(series, cell), _name(series, cell), cell == chosen) for cell in cells]
+    return [{"code": _code(series, cell), "period": _name(series, cell), "chosen": cell == chosen} for cell in cells]
 
 
 def _life(
@@ -390,25 +361,25 @@ def _said(row: Row, before: Row | None, unit: UnitWords, digits: int) -> str:
     return f"{now}, {change(moved, digits)} on the one before"
 
 
-def _states(states: Sequence[Row], unit: UnitWords, digits: int) -> list[LifeRow]:
+def _states(states: Sequence[Row], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
     found = [
-        LifeRow(
-            day(states[0]["observedAt"]),
-            unit.cell(states[0]["valueNumeric"], digits),
-            str(states[0]["valueNumeric"]),
-            "",
-            "",
-        )
+        {
+            "known": day(states[0]["observedAt"]),
+            "text": unit.cell(states[0]["valueNumeric"], digits),
+            "full": str(states[0]["valueNumeric"]),
+            "moved": "",
+            "since_first": "",
+        }
     ]
     for before, now in pairwise(states):
         scaled = unit.scaled(now["valueNumeric"])
         found.append(
-            LifeRow(
-                day(now["observedAt"]),
-                unit.cell(now["valueNumeric"], digits),
-                str(now["valueNumeric"]),
-                change(scaled - unit.scaled(before["valueNumeric"]), digits),
-                change(scaled - unit.scaled(states[0]["valueNumeric"]), digits),
-            )
+            {
+                "known": day(now["observedAt"]),
+                "text": unit.cell(now["valueNumeric"], digits),
+                "full": str(now["valueNumeric"]),
+                "moved": change(scaled - unit.scaled(before["valueNumeric"]), digits),
+                "since_first": change(scaled - unit.scaled(states[0]["valueNumeric"]), digits),
+            }
         )
     return found

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
-from markupsafe import Markup
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
@@ -19,7 +16,6 @@ from almanac.dashboard.explorer.filters import (
     EQUITY,
     MACRO,
     OPERATORS,
-    FieldGroup,
     Fields,
     FilterRow,
     Option,
@@ -41,7 +37,7 @@ from almanac.dashboard.explorer.filters import (
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import histories, spans
 from almanac.dashboard.explorer.past import FieldProblem, day_asked
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.dashboard.words.dates import day
 from almanac.dashboard.words.numbers import (
     NO_SCALE,
@@ -158,24 +154,23 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     return ValueColumn(name, title, field["type"] != "text", cells)
 
 
-def lines(screener: Screener, rows: Sequence[Row], names: Sequence[str]) -> bytes:
-    """The rows as CSV, in the interface's own words and numbers."""
-    out = io.StringIO()
-    write = csv.writer(out, lineterminator="\r\n")
+def screen_file(screener: Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
+    """Return the rows as CSV, in the interface's own words and numbers."""
+    cells: list[list[str]]
     if screener is EQUITY:
         own = [name for name in names if name not in _TOLD]
-        write.writerow([*_COMPANY, *own])
-        for row in rows:
-            write.writerow(
-                [*(_text(row[name]) for name in _COMPANY), *(_text(row["values"].get(name)) for name in own)]
-            )
+        head = [*_COMPANY, *own]
+        cells = [
+            [_text(row[name]) for name in _COMPANY] + [_text(row["values"].get(name)) for name in own] for row in rows
+        ]
     else:
-        write.writerow([*_PLACE, *(f"{name}_{part}" for name in names for part in _MATCH)])
+        head = [*_PLACE, *(f"{name}_{part}" for name in names for part in _MATCH)]
+        cells = []
         for row in rows:
             told = {one["field"]: one for one in row["matches"]}
             values = [_text(told.get(name, {}).get(part)) for name in names for part in _MATCH]
-            write.writerow([*(_text(row[name]) for name in _PLACE), *values])
-    return out.getvalue().encode()
+            cells.append([*(_text(row[name]) for name in _PLACE), *values])
+    return csv_download(f"{screener.name}-screen.csv", head, cells)
 
 
 def _text(value: Any) -> str:
@@ -213,18 +208,9 @@ def _look_scaled(value: float | None, scale: Scale) -> Look:
     return Look("plain", text, text, full(value))
 
 
-class Sparklines(NamedTuple):
-    """Lines of one field, one for each row and empty where there is none; and what they are of, which of a change is the level."""
-
-    field: str
-    #: `Net margin, twelve years of quarterly data`.
-    words: str
-    drawings: Sequence[Markup]
-
-
 def sparklines(
     visit: Visit, screener: Screener, fields: Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
-) -> Sparklines | None:
+) -> dict[str, Any] | None:
     """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
     for field in (name for name in names if name in fields and _is_drawn(fields[name])):
         told = visit.look_up(f"/indicators/{field.partition(':')[0]}")
@@ -236,7 +222,7 @@ def sparklines(
         series = {row["entityId"]: row["metadata"]["seriesId"] for row in newest}
         drawings = [sparkline(found.get(series.get(row["entityId"], ""), ())) for row in rows]
         if any(drawings):
-            return Sparklines(field, f"{told.data['name']}, {spans(newest)}", drawings)
+            return {"field": field, "words": f"{told.data['name']}, {spans(newest)}", "drawings": drawings}
     return None
 
 
@@ -268,52 +254,6 @@ def _value(screener: Screener, field: str, row: Row) -> Any:
     return next((one["value"] for one in row["matches"] if one["field"] == field), None)
 
 
-class BuilderRow(msgspec.Struct, frozen=True):
-    """A row of the form: one clause as it is typed, and what may be chosen in it."""
-
-    number: int
-    field: str
-    operator: str
-    value: str
-    #: What stands beside the value: 0.15 is 15%.
-    aside: str
-    #: What is left after it, or what is wrong with it.
-    count: str
-    error: str
-    groups: list[OptionGroup]
-    operators: list[Option]
-
-
-class Remedy(msgspec.Struct, frozen=True):
-    """What to leave out of a filter that nothing passes: the name of its field, how many pass then, and where they are."""
-
-    name: str
-    total: int
-    href: str
-
-
-class ScreenResults(msgspec.Struct, frozen=True):
-    """One page of what passes a filter."""
-
-    #: Records of the interface; of `total` that pass.
-    rows: list[dict[str, Any]]
-    total: int
-    #: `12 companies`.
-    words: str
-    #: Values beside the names, a cell for each row; and the small lines, where there are some.
-    columns: list[ValueColumn]
-    lines: Sparklines | None
-    #: Of a filter that nothing passes.
-    remedy: Remedy | None
-    #: What the list may be sorted by, and what it is.
-    sorts: list[Option]
-    sort: str
-    #: Addresses of the first page and the next, empty where there is none; and of the file.
-    first: str
-    next: str
-    file: str
-
-
 def results(
     screener: Screener,
     visit: Visit,
@@ -321,7 +261,7 @@ def results(
     rows: list[FilterRow],
     known: Fields,
     others: Mapping[str, str | None],
-) -> ScreenResults:
+) -> dict[str, Any]:
     """The table, its order and its pages."""
     total = found.total or 0
     shown = names(rows, visit, known)
@@ -333,19 +273,25 @@ def results(
     }
     first = [name for name in shown if name in known]
     ordered = [*first, *(name for name in known if name not in first)]
-    return ScreenResults(
-        rows=found.data,
-        total=total,
-        words=words(screener, total),
-        columns=value_columns(screener, known, found.data, shown, others["as_of"]),
-        lines=sparklines(visit, screener, known, found.data, shown, others["as_of"]),
-        remedy=None if total else _remedy(screener, visit, rows, known, others),
-        sorts=[Option(*one) for one in screener.identity] + [Option(name, known[name]["name"]) for name in ordered],
-        sort=sort or "name",
-        first=visit.here(cursor=None) if visit.query.get("cursor") else "",
-        next=visit.here(cursor=found.next_cursor) if found.next_cursor else "",
-        file=f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
-    )
+    return {
+        # Records of the interface; of `total` that pass.
+        "rows": found.data,
+        "total": total,
+        # `12 companies`.
+        "words": words(screener, total),
+        # Values beside the names, a cell for each row; and the small lines, where there are some.
+        "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
+        "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
+        # Of a filter that nothing passes.
+        "remedy": None if total else _remedy(screener, visit, rows, known, others),
+        # What the list may be sorted by, and what it is.
+        "sorts": [Option(*one) for one in screener.identity] + [Option(name, known[name]["name"]) for name in ordered],
+        "sort": sort or "name",
+        # Addresses of the first page and the next, empty where there is none; and of the file.
+        "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
+        "next": visit.here(cursor=found.next_cursor) if found.next_cursor else "",
+        "file": f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
+    }
 
 
 def _remedy(
@@ -354,11 +300,15 @@ def _remedy(
     rows: list[FilterRow],
     known: Fields,
     others: Mapping[str, str | None],
-) -> Remedy | None:
+) -> dict[str, Any] | None:
     blame = without(visit, screener, rows, others)
     if blame is None:
         return None
-    return Remedy(_field_name(blame.row.field, known), blame.total, visit.here(filter=blame.text, cursor=None))
+    return {
+        "name": _field_name(blame.row.field, known),
+        "total": blame.total,
+        "href": visit.here(filter=blame.text, cursor=None),
+    }
 
 
 def _field_name(field: str, known: Fields) -> str:
@@ -366,7 +316,7 @@ def _field_name(field: str, known: Fields) -> str:
     return known[field]["name"] if field in known else field
 
 
-def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fields) -> list[BuilderRow]:
+def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fields) -> list[dict[str, Any]]:
     """The rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
@@ -387,17 +337,19 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fiel
         if row.operator not in {verb.value for verb in verbs}:
             verbs.append(Option(row.operator, row.operator))
         dressed.append(
-            BuilderRow(
-                number=row.number,
-                field=row.field,
-                operator=row.operator,
-                value=row.value,
-                aside=row.aside,
-                count=row.said,
-                error=row.error,
-                groups=offered,
-                operators=verbs,
-            )
+            {
+                "number": row.number,
+                "field": row.field,
+                "operator": row.operator,
+                "value": row.value,
+                # What stands beside the value: 0.15 is 15%.
+                "aside": row.aside,
+                # What is left after it, or what is wrong with it.
+                "count": row.said,
+                "error": row.error,
+                "groups": offered,
+                "operators": verbs,
+            }
         )
     return dressed
 
@@ -431,60 +383,6 @@ def words(screener: Screener, total: int) -> str:
     return f"{total:,} {screener.what[total != 1]}"
 
 
-class FilterExample(NamedTuple):
-    """A filter to begin with, and what it finds in words."""
-
-    words: str
-    filter: str
-
-
-class ScreenersPage(msgspec.Struct, frozen=True):
-    """Which screeners there are, with examples of each by its name."""
-
-    screeners: tuple[Screener, ...]
-    examples: dict[str, tuple[FilterExample, ...]]
-
-
-class ScreenerPage(msgspec.Struct, frozen=True):
-    """A builder of filters, and what passes the filter of the address."""
-
-    screener: Screener
-    #: The filter as it was written, empty where there is none; how many clauses it has; the day that it is of, None for today.
-    text: str
-    clauses: int
-    as_of: str | None
-    errors: list[FieldProblem]
-    #: Rows of the form, and what may stand in place of a value in them.
-    rows: list[BuilderRow]
-    comparable: list[Option]
-    #: What the form for another day keeps of the address.
-    keep: dict[str, str]
-    #: As addresses have it, `asc` or `desc`, and as tables are told it.
-    order: str
-    order_words: str
-    #: How a filter is written, in a sentence, and filters to begin with.
-    syntax: str
-    examples: tuple[FilterExample, ...]
-    #: What the interface has to say of the filter.
-    warnings: list[dict[str, Any]]
-    #: None where there is no filter, or none that can be read, or the page of the list cannot be had.
-    found: ScreenResults | None
-    #: Why the page of the list cannot be had.
-    cursor_error: str
-    #: Whether companies are left out because they report in another currency.
-    foreign: bool
-
-
-class FieldsPage(msgspec.Struct, frozen=True):
-    """All fields that a filter may name."""
-
-    screener: Screener
-    groups: list[FieldGroup]
-    #: What is searched for, and the filter that a chosen field is added to.
-    words: str
-    text: str
-
-
 _PAGE = 50
 #: A file holds at most so many rows, more than there are listed companies.
 _FILE_ROWS = 10_000
@@ -492,27 +390,29 @@ _STEP = 200
 _FORM = ("was", "remove", "add", "apply", "operator", "field", "value")
 _EXAMPLES = {
     "macro": (
-        FilterExample("Inflation above 3%", "cpi_inflation_yoy:gt:3"),
-        FilterExample("Growing, with inflation at most 3%", "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"),
-        FilterExample("Ten-year yield below inflation", "gov_yield_10y:lt:@cpi_inflation_yoy"),
+        {"words": "Inflation above 3%", "filter": "cpi_inflation_yoy:gt:3"},
+        {"words": "Growing, with inflation at most 3%", "filter": "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"},
+        {"words": "Ten-year yield below inflation", "filter": "gov_yield_10y:lt:@cpi_inflation_yoy"},
     ),
     "equity": (
-        FilterExample("Piotroski F of at least 8", "piotroski_f:gte:8"),
-        FilterExample(
-            "Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"
-        ),
-        FilterExample("More cash than debt", "cash_and_equivalents:gt:@total_debt"),
-        FilterExample(
-            "Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"
-        ),
+        {"words": "Piotroski F of at least 8", "filter": "piotroski_f:gte:8"},
+        {
+            "words": "Margins above 20%, and less debt than a year ago",
+            "filter": "net_margin:gt:0.2,total_debt:change_1y:lt:0",
+        },
+        {"words": "More cash than debt", "filter": "cash_and_equivalents:gt:@total_debt"},
+        {
+            "words": "Return on equity of at least 15%, with little debt",
+            "filter": "return_on_equity:gte:0.15,debt_to_equity:lte:0.5",
+        },
     ),
 }
 
 
 def start(_: Visit) -> Answer:
     """Which screener, and examples of each."""
-    page = ScreenersPage((MACRO, EQUITY), _EXAMPLES)
-    return Html("explorer/screeners.html", msgspec.structs.asdict(page))
+    page = {"screeners": (MACRO, EQUITY), "examples": _EXAMPLES}
+    return Html("explorer/screeners.html", page)
 
 
 def look(screener: Screener, visit: Visit) -> Answer:
@@ -533,27 +433,36 @@ def look(screener: Screener, visit: Visit) -> Answer:
     if "sort" in problems:
         errors.append(FieldProblem("", problems["sort"]))
     falling = visit.query.get("order") == "desc"
-    page = ScreenerPage(
-        screener=screener,
-        text=text,
-        clauses=len(rows),
-        as_of=others["as_of"],
-        errors=errors,
-        rows=dressed(visit, screener, rows, known),
-        comparable=comparable(screener, known),
-        keep={
+    page = {
+        "screener": screener,
+        # The filter as it was written, empty where there is none; how many clauses it has; the day that it is of, None for today.
+        "text": text,
+        "clauses": len(rows),
+        "as_of": others["as_of"],
+        "errors": errors,
+        # Rows of the form, and what may stand in place of a value in them.
+        "rows": dressed(visit, screener, rows, known),
+        "comparable": comparable(screener, known),
+        # What the form for another day keeps of the address.
+        "keep": {
             name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
         },
-        order="desc" if falling else "asc",
-        order_words="descending" if falling else "ascending",
-        syntax=syntax,
-        examples=_EXAMPLES[screener.name],
-        warnings=[] if told is None else told.meta.get("warnings", []),
-        found=None if told is None else results(screener, visit, told, rows, known, others),
-        cursor_error=problems.get("cursor", ""),
-        foreign=foreign(rows, known) if screener is EQUITY else False,
-    )
-    return Html("explorer/screener.html", msgspec.structs.asdict(page))
+        # As addresses have it, `asc` or `desc`, and as tables are told it.
+        "order": "desc" if falling else "asc",
+        "order_words": "descending" if falling else "ascending",
+        # How a filter is written, in a sentence, and filters to begin with.
+        "syntax": syntax,
+        "examples": _EXAMPLES[screener.name],
+        # What the interface has to say of the filter.
+        "warnings": [] if told is None else told.meta.get("warnings", []),
+        # None where there is no filter, or none that can be read, or the page of the list cannot be had.
+        "found": None if told is None else results(screener, visit, told, rows, known, others),
+        # Why the page of the list cannot be had.
+        "cursor_error": problems.get("cursor", ""),
+        # Whether companies are left out because they report in another currency.
+        "foreign": foreign(rows, known) if screener is EQUITY else False,
+    }
+    return Html("explorer/screener.html", page)
 
 
 def count(screener: Screener, visit: Visit) -> Answer:
@@ -600,15 +509,15 @@ def file(screener: Screener, visit: Visit) -> Answer:
             break
     known, _ = _fields(screener, visit)
     shown = names(rows_of(asked["filter"] or "", known), visit, known)
-    return Download(lines(screener, rows, shown), "text/csv; charset=utf-8", f"{screener.name}-screen.csv")
+    return screen_file(screener, rows, shown)
 
 
 def fields(screener: Screener, visit: Visit) -> Answer:
     """All fields that a filter may name, by group: what each is, its bounds, how many have it."""
     words = " ".join(visit.query.get("q", "").split())[:80]
     found = listed_fields(visit, screener, words)
-    page = FieldsPage(screener, found, words, visit.query.get("filter", ""))
-    return Html("explorer/screener_fields.html", msgspec.structs.asdict(page))
+    page = {"screener": screener, "groups": found, "words": words, "text": visit.query.get("filter", "")}
+    return Html("explorer/screener_fields.html", page)
 
 
 # -- the pieces ---------------------------------------------------------------------------------------------------------
@@ -656,7 +565,7 @@ def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], li
     """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
-    example = _EXAMPLES[screener.name][0].filter
+    example = _EXAMPLES[screener.name][0]["filter"]
     for name in screener.narrows:
         try:
             passing(visit, screener, example, {name: others[name]})

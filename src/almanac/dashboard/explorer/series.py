@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
@@ -11,12 +9,10 @@ from urllib.parse import urlencode
 import msgspec
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.drawing.figure import ChartFigure
 from almanac.dashboard.drawing.svg import MOST
 from almanac.dashboard.explorer import embedding, revisions, series_view
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.happenings import MarkedEvents
 from almanac.dashboard.explorer.one_series import (
     ALL,
     Missing,
@@ -31,81 +27,16 @@ from almanac.dashboard.explorer.one_series import (
     read,
     read_vintages,
 )
-from almanac.dashboard.explorer.revisions import RevisionPictures, Triangle, pictures
+from almanac.dashboard.explorer.revisions import pictures
 from almanac.dashboard.explorer.series_view import TABLE, Shown, about, other_sources, same_category
-from almanac.dashboard.explorer.watchlist import Star, star
-from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
+from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
 from almanac.dashboard.words.dates import day, day_of, noun, read_day
 from almanac.dashboard.words.numbers import many, read_whole
 from almanac.dashboard.words.values import look
 
 
-class ReleaseSlider(msgspec.Struct, frozen=True):
-    """Releases as positions from 0 to `last`, of which `now` is shown; `back`, `ahead` and `today` are addresses, empty where none."""
-
-    last: int
-    now: int
-    days: list[str]
-    words: list[str]
-    #: Positions of the first releases of years.
-    ticks: list[int]
-    back: str
-    ahead: str
-    today: str
-    #: What a form for another day keeps of the address.
-    keep: dict[str, str]
-    #: Where a script asks for what changes with the day.
-    part: str
-    #: Whether these are all releases there were, the first of them `since`.
-    complete: bool
-    since: str
-
-
-class SeriesPage(msgspec.Struct, frozen=True):
-    """The page of a series on one day."""
-
-    one: Shown
-    series: Series
-    star: Star | None
-    #: The day as it was typed, and what is wrong with it.
-    typed: str
-    error: str
-    chips: list[Row]
-    key_figures: list[Row]
-    figure: ChartFigure
-    marked: MarkedEvents | None
-    #: What heads the table's values.
-    unit: str
-    ranges: tuple[Row, ...]
-    slider: ReleaseSlider | None
-    #: The sentence under the slider.
-    known: str
-    #: Of a day before it the day of the first release, else empty.
-    first_release: str
-    #: One page of the table, of `total` rows the first of which is number `first`; addresses of the pages beside it.
-    rows: list[Row]
-    total: int
-    first: int
-    before: str
-    after: str
-    csv: str
-    #: The query of a comparison that begins with this series.
-    compare: str
-    embed: str
-    noun: str
-    triangle: Triangle | None
-    triangle_empty: str
-    trail: Row
-    about: list[Row]
-    nearby: list[Row]
-    others: list[Row]
-    asked: list[Any]
-    #: Whether the page has what it takes to zoom, and where the points for that are (empty: the drawing shows more than one line).
-    mounted: bool
-    points: str
-
-
-def series_page(visit: Visit, one: Shown, typed: str, error: str) -> SeriesPage:
+def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     """The page of a series as known on the day of the address, with the day as typed and what is wrong with it."""
     series = one.series
     pages = max(1, -(-len(one.rows) // TABLE))
@@ -119,42 +50,49 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> SeriesPage:
         title = figure.unit or "Values"
     else:
         title = "Values"
-    return SeriesPage(
-        one=one,
-        series=series,
-        star=star(visit, "series", series.id, series.address),
-        typed=typed,
-        error=error,
-        chips=series_view.chips(one, visit),
-        key_figures=series_view.figures(one, event, visit),
-        figure=figure,
-        marked=marked,
-        unit=title,
-        ranges=one.range.options,
-        slider=_slider(visit, one, releases),
-        known=_known(one, releases),
-        first_release=releases[0].day if releases and one.as_of and not one.then.rows else "",
-        rows=series_view.table(one, number),
-        total=len(one.rows),
-        first=(number - 1) * TABLE + 1,
-        before=visit.here(page=str(number - 1)) if number > 1 else "",
-        after=visit.here(page=str(number + 1)) if number < pages else "",
-        csv=f"{series.address}.csv{_query(visit)}",
-        compare=_compare(visit, series),
-        embed=embedding.frame_markup(visit, series.address, figure.title),
-        noun=noun(series.frequency).capitalize(),
-        triangle=series_view.triangle(one),
-        triangle_empty=no_triangle(one),
-        trail=trail,
-        about=about(one),
-        nearby=same_category(visit, one),
-        others=other_sources(visit, one),
-        asked=_requests_of(visit, series),
+    return {
+        "one": one,
+        "series": series,
+        "star": star(visit, "series", series.id, series.address),
+        # The day as it was typed, and what is wrong with it.
+        "typed": typed,
+        "error": error,
+        "chips": series_view.chips(one, visit),
+        "key_figures": series_view.figures(one, event, visit),
+        "figure": figure,
+        "marked": marked,
+        # What heads the table's values.
+        "unit": title,
+        "ranges": one.range.options,
+        "slider": _slider(visit, one, releases),
+        # The sentence under the slider.
+        "known": _known(one, releases),
+        # Of a day before it the day of the first release, else empty.
+        "first_release": releases[0].day if releases and one.as_of and not one.then.rows else "",
+        # One page of the table, of `total` rows the first of which is number `first`; addresses of the pages beside it.
+        "rows": series_view.table(one, number),
+        "total": len(one.rows),
+        "first": (number - 1) * TABLE + 1,
+        "before": visit.here(page=str(number - 1)) if number > 1 else "",
+        "after": visit.here(page=str(number + 1)) if number < pages else "",
+        "csv": f"{series.address}.csv{_query(visit)}",
+        # The query of a comparison that begins with this series.
+        "compare": _compare(visit, series),
+        "embed": embedding.frame_markup(visit, series.address, figure.title),
+        "noun": noun(series.frequency).capitalize(),
+        "triangle": series_view.triangle(one),
+        "triangle_empty": no_triangle(one),
+        "trail": trail,
+        "about": about(one),
+        "nearby": same_category(visit, one),
+        "others": other_sources(visit, one),
+        "asked": _requests_of(visit, series),
         # Many points are there to be zoomed: the page has what that takes where its range can become so long.
         # A drawing with events is never covered by one that can be zoomed, which knows none.
-        mounted=series.often and not visit.query.get("events"),
-        points=f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
-    )
+        # Whether the page has what it takes to zoom, and where the points for that are (empty: the drawing shows more than one line).
+        "mounted": series.often and not visit.query.get("events"),
+        "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
+    }
 
 
 def _alone(visit: Visit, one: Shown) -> bool:
@@ -181,7 +119,7 @@ def _requests_of(visit: Visit, series: Series) -> list[Any]:
     return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
 
 
-def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> ReleaseSlider | None:
+def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> dict[str, Any] | None:
     """Releases as positions; None where there is but one, so nothing to slide over."""
     if len(releases) < 2:
         return None
@@ -190,21 +128,25 @@ def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> ReleaseSlid
     now = last if one.known_to is None else max((i for i, d in enumerate(days) if d <= one.known_to[:10]), default=-1)
     back = days[now - 1] if now > 0 else ""
     ahead = now + 1 if one.as_of and now < last else None
-    return ReleaseSlider(
-        last=last,
-        now=max(now, 0),
-        days=days,
-        words=[day(one_day) for one_day in days],
-        ticks=first_days_of_years(releases),
-        back=visit.here(as_of=back, page=None) if back else "",
+    return {
+        "last": last,
+        "now": max(now, 0),
+        "days": days,
+        "words": [day(one_day) for one_day in days],
+        # Positions of the first releases of years.
+        "ticks": first_days_of_years(releases),
+        "back": visit.here(as_of=back, page=None) if back else "",
         # The newest release is what is known today.
-        ahead="" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
-        today=visit.here(as_of=None, page=None) if one.as_of else "",
-        keep={name: visit.query[name] for name in ("from", "to", "sources", "events") if visit.query.get(name)},
-        part=f"{one.series.address}/part",
-        complete=one.every.complete,
-        since=day(days[0]),
-    )
+        "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
+        "today": visit.here(as_of=None, page=None) if one.as_of else "",
+        # What a form for another day keeps of the address.
+        "keep": {name: visit.query[name] for name in ("from", "to", "sources", "events") if visit.query.get(name)},
+        # Where a script asks for what changes with the day.
+        "part": f"{one.series.address}/part",
+        # Whether these are all releases there were, the first of them `since`.
+        "complete": one.every.complete,
+        "since": day(days[0]),
+    }
 
 
 def _known(one: Shown, releases: list[ReleaseDay]) -> str:
@@ -248,31 +190,7 @@ def no_triangle(one: Shown) -> str:
 _RELEASES, _PERIODS, _AGES = 12, 24, 100
 
 
-class RevisionsPage(msgspec.Struct, frozen=True):
-    """The triangle whole, by the day of the release or by the age of each number, page by page."""
-
-    one: Shown
-    series: Series
-    #: The day as it was typed, and what is wrong with it.
-    typed: str
-    error: str
-    aged: bool
-    #: Why there is nothing to be shown.
-    empty: str
-    foot: list[Row]
-    noun: str
-    #: By release, with how many periods that changed there is no room for; or by age.
-    triangle: revisions.Triangle | None
-    left_out: int
-    ages: list[Row]
-    #: Which releases or periods these are, and the addresses of the pages beside it.
-    text: str
-    newer: str
-    older: str
-    pictures: RevisionPictures
-
-
-def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> RevisionsPage:
+def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     """All revisions of a series as known on the day of the address, with the day as typed and what is wrong with it."""
     series, then = one.series, one.then
     frequency, aged = series.record["frequency"], visit.query.get("by") == "age"
@@ -297,23 +215,27 @@ def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> Revision
         text = f"{first:,}–{min(total, number * step):,} of {total:,} {what}, newest first"
         newer = visit.here(page=str(number - 1) if number > 2 else None) if number > 1 else ""
         older = visit.here(page=str(number + 1)) if number * step < total else ""
-    return RevisionsPage(
-        one=one,
-        series=series,
-        typed=typed,
-        error=error,
-        aged=aged,
-        empty=no_triangle(one),
-        foot=[] if one.shut else revisions.foot(then, one.unit, one.digits),
-        noun=noun(series.frequency).capitalize(),
-        triangle=triangle,
-        left_out=left_out,
-        ages=ages,
-        text=text,
-        newer=newer,
-        older=older,
-        pictures=pictures(visit, series, then, one.unit, one.digits, one.known_to),
-    )
+    return {
+        "one": one,
+        "series": series,
+        # The day as it was typed, and what is wrong with it.
+        "typed": typed,
+        "error": error,
+        "aged": aged,
+        # Why there is nothing to be shown.
+        "empty": no_triangle(one),
+        "foot": [] if one.shut else revisions.foot(then, one.unit, one.digits),
+        "noun": noun(series.frequency).capitalize(),
+        # By release, with how many periods that changed there is no room for; or by age.
+        "triangle": triangle,
+        "left_out": left_out,
+        "ages": ages,
+        # Which releases or periods these are, and the addresses of the pages beside it.
+        "text": text,
+        "newer": newer,
+        "older": older,
+        "pictures": pictures(visit, series, then, one.unit, one.digits, one.known_to),
+    }
 
 
 #: Columns of the file; values as the interface has them.
@@ -339,7 +261,7 @@ def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
     if tail:
         visit.path = visit.path.removesuffix(tail)
     one, typed, error = _on_its_day(visit, found)
-    return Html(template, msgspec.structs.asdict(series_page(visit, one, typed, error)))
+    return Html(template, series_page(visit, one, typed, error))
 
 
 def embedded(visit: Visit) -> Answer:
@@ -413,7 +335,7 @@ def all_revisions(visit: Visit) -> Answer:
     if not isinstance(found, Series):
         return found
     one, typed, error = _on_its_day(visit, found)
-    return Html("explorer/revisions.html", msgspec.structs.asdict(revisions_page(visit, one, typed, error)))
+    return Html("explorer/revisions.html", revisions_page(visit, one, typed, error))
 
 
 # -- files --------------------------------------------------------------------------------------------------------------
@@ -445,13 +367,11 @@ def as_csv(visit: Visit) -> Answer:
     if not visit.query.get("from"):
         # Nothing in the address means all of it here: a file has no room to save.
         visit.query = {**visit.query, "from": ALL}
-    rows = _in_range(visit, found)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow([*_COLUMNS, "withheld"])
-    for row in rows:
-        writer.writerow([*(_text(row[name]) for name in _COLUMNS), str(row["rights"]["valueWithheld"]).lower()])
-    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", f"{found.id.replace(':', '.')}.csv")
+    rows = (
+        [*(_text(row[name]) for name in _COLUMNS), str(row["rights"]["valueWithheld"]).lower()]
+        for row in _in_range(visit, found)
+    )
+    return csv_download(f"{found.id.replace(':', '.')}.csv", [*_COLUMNS, "withheld"], rows)
 
 
 def _in_range(visit: Visit, series: Series) -> list[Row]:

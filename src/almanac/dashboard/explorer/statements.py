@@ -265,26 +265,15 @@ class How(msgspec.Struct, frozen=True):
     of: list[Row]
 
 
-class StatementTable(msgspec.Struct, frozen=True):
-    """A kind of statement. `missing` are titles of lines that none of the periods has."""
-
-    statements: list[Row]
-    lines: list[TableLine]
-    how: list[How]
-    missing: list[str]
-    #: Why the values may not be shown; None: they may.
-    withheld: str | None = None
-
-
 #: What a cell was, by the place of its statement and the line's key.
 Restated = Mapping[tuple[int, str], Was]
 
 
-def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: str) -> StatementTable:
+def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: str) -> dict[str, Any]:
     """The table of statements, the newest first. Amounts are in the scale; full numbers are in each look."""
     withheld = next((reason for one in statements if (reason := withheld_for(one)) is not None), None)
     if withheld is not None:
-        return StatementTable(list(statements), [], [], [], withheld)
+        return {"statements": list(statements), "lines": [], "how": [], "missing": [], "withheld": withheld}
     known = LINES[kind]
     there = {key for one in statements for key in one["items"]}
     extra = sorted(there - {line.key for line in known})
@@ -293,7 +282,13 @@ def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: 
     place = {(id(one), found.title): found.id for found in how for one in found.of}
     power = SCALES[scale_name]
     shown = [_line(line, statements, restated, place, power) for line in lines if line.key in there]
-    return StatementTable(list(statements), shown, how, [line.title for line in lines if line.key not in there])
+    return {
+        "statements": list(statements),
+        "lines": shown,
+        "how": how,
+        "missing": [line.title for line in lines if line.key not in there],
+        "withheld": None,
+    }
 
 
 def withheld_for(statement: Row) -> str | None:

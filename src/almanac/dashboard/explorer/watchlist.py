@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -16,7 +14,7 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.one_series import Series, find
 from almanac.dashboard.explorer.places import by_size, called, names
-from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, leads_here
+from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download, leads_here
 from almanac.dashboard.words.dates import of_row
 from almanac.dashboard.words.numbers import change, read_whole, told_apart, unit_of
 from almanac.dashboard.words.values import Look, is_forecast, look, masked, points
@@ -226,11 +224,8 @@ def _back(visit: Visit) -> str:
 
 def as_csv(visit: Visit) -> Answer:
     """Return what is watched as CSV, each with its newest value as the interface gives it."""
-    out = io.StringIO()
-    writer = csv.DictWriter(out, _COLUMNS, lineterminator="\r\n")
-    writer.writeheader()
-    writer.writerows(_watched_lines(visit))
-    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", "almanac-watchlist.csv")
+    rows = ([line[name] for name in _COLUMNS] for line in _watched_lines(visit))
+    return csv_download("almanac-watchlist.csv", _COLUMNS, rows)
 
 
 def as_json(visit: Visit) -> Answer:
