@@ -30,30 +30,9 @@ from almanac.dashboard.explorer import (
 from almanac.dashboard.operate import accounts, feeds
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Page, Visit
-from almanac.dashboard.words import dates
+from almanac.dashboard.words import dates, numbers, values
 from almanac.dashboard.words.company_names import company_name
 from almanac.dashboard.words.dates import event_title, fiscal, period, written
-from almanac.dashboard.words.numbers import (
-    category,
-    change,
-    compact,
-    fraction,
-    full,
-    in_words,
-    many,
-    number,
-    percent,
-    unit_of,
-)
-from almanac.dashboard.words.values import (
-    look,
-    look_column,
-    look_reading,
-    look_release,
-    look_yield,
-    notes_for,
-    reason_for,
-)
 from almanac.reports.wording import country, listed, place
 
 #: Title, address, and the first segments of the addresses that belong to it.
@@ -113,10 +92,10 @@ def environment(
 
 #: Filters of templates: functions by their own names, and two by another.
 _BY_NAME: tuple[Callable[..., Any], ...] = (
-    number, change, percent, fraction, compact, in_words, many, company_name, full, dates.day, dates.short_day,
+    numbers.number, numbers.change, numbers.percent, numbers.fraction, numbers.compact, numbers.in_words, numbers.many, company_name, numbers.full, dates.day, dates.short_day,
     dates.long_day, dates.day_code, dates.clock, dates.clock_tag, dates.moment, dates.when, dates.time_tag, period,
-    written, event_title, fiscal, unit_of, look, look_column, look_reading, look_release, look_yield, listed,
-    category, reason_for, notes_for,
+    written, event_title, fiscal, numbers.unit_of, values.look, values.look_column, values.look_reading, values.look_release, values.look_yield, listed,
+    numbers.category, values.reason_for, values.notes_for,
 )  # fmt: skip
 FILTERS = {made.__name__: made for made in _BY_NAME} | {"nth": place, "in_text": country}
 

@@ -9,26 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from almanac.dashboard.drawing.svg import (
-    CHARACTER,
-    SHEETS,
-    Drawing,
-    LinearScale,
-    Plot,
-    Sheet,
-    at,
-    clipped,
-    colour,
-    drawn,
-    names_below,
-    path,
-    place,
-    plot,
-    text,
-    thinned,
-    value_axis,
-    value_grid,
-)
+from almanac.dashboard.drawing import svg
 from almanac.dashboard.words.values import NO_DATA, ChartPoint, runs, with_values
 
 #: Of the room of one column what its bar takes.
@@ -45,7 +26,7 @@ class CountColumn(NamedTuple):
     counts: Sequence[int]
 
 
-def column_chart(columns: Sequence[CountColumn], *, so_far: bool = False) -> Drawing | None:
+def column_chart(columns: Sequence[CountColumn], *, so_far: bool = False) -> svg.Drawing | None:
     """
     Stacked columns; None where nothing was counted. `so_far`: the last is not over.
 
@@ -55,13 +36,13 @@ def column_chart(columns: Sequence[CountColumn], *, so_far: bool = False) -> Dra
         raise ValueError("columns have the same parts, each counted from zero up")
     if not any(sum(column.counts) for column in columns):
         return None
-    axis = value_axis([sum(column.counts) for column in columns], from_zero=True, whole=True)
-    plots = [plot(sheet, (-0.5, len(columns) - 0.5), axis, right=8) for sheet in SHEETS]
-    svgs = [drawn(on, [value_grid(on, axis), *_bars(on, columns, so_far), _names(on, columns)]) for on in plots]
-    return Drawing(tuple(svgs), tuple(plots))
+    axis = svg.value_axis([sum(column.counts) for column in columns], from_zero=True, whole=True)
+    plots = [svg.plot(sheet, (-0.5, len(columns) - 0.5), axis, right=8) for sheet in svg.SHEETS]
+    svgs = [svg.drawn(on, [svg.value_grid(on, axis), *_bars(on, columns, so_far), _names(on, columns)]) for on in plots]
+    return svg.Drawing(tuple(svgs), tuple(plots))
 
 
-def _bars(on: Plot, columns: Sequence[CountColumn], so_far: bool) -> list[str]:
+def _bars(on: svg.Plot, columns: Sequence[CountColumn], so_far: bool) -> list[str]:
     width = min((on.x(1) - on.x(0)) * _FILLED, _WIDEST)
     outlines: dict[int, list[str]] = {}
     for index, column in enumerate(columns):
@@ -70,10 +51,13 @@ def _bars(on: Plot, columns: Sequence[CountColumn], so_far: bool) -> list[str]:
         for part, count in enumerate(column.counts):
             if count > 0:
                 low, high = on.y(total), on.y(total + count)
-                outlines.setdefault(part, []).append(f"M{at(left, low)}V{place(high)}h{place(width)}V{place(low)}z")
+                outlines.setdefault(part, []).append(
+                    f"M{svg.at(left, low)}V{svg.place(high)}h{svg.place(width)}V{svg.place(low)}z"
+                )
             total += count
     bars = [
-        f'<path class="column {colour(part + 1)}" d="{"".join(found)}"/>' for part, found in sorted(outlines.items())
+        f'<path class="column {svg.colour(part + 1)}" d="{"".join(found)}"/>'
+        for part, found in sorted(outlines.items())
     ]
     newest = sum(columns[-1].counts)
     if so_far and newest:
@@ -88,18 +72,18 @@ def _hatch(left: float, width: float, top: float, bottom: float) -> str:
         # A stroke leaves the left edge or the bottom, and ends at the top or the right edge.
         start = (left, bottom - begin) if begin <= bottom - top else (left + begin - (bottom - top), top)
         stop = (left + begin, bottom) if begin <= width else (left + width, bottom - (begin - width))
-        strokes.append(f"M{at(*start)}L{at(*stop)}")
+        strokes.append(f"M{svg.at(*start)}L{svg.at(*stop)}")
         begin += _HATCH
     return f'<path class="hatch" d="{"".join(strokes)}"/>'
 
 
-def _names(on: Plot, columns: Sequence[CountColumn]) -> str:
+def _names(on: svg.Plot, columns: Sequence[CountColumn]) -> str:
     """Every first, second, fifth … label, the newest always among them."""
-    widest = CHARACTER * max(len(column.label) for column in columns) + 10
+    widest = svg.CHARACTER * max(len(column.label) for column in columns) + 10
     per_column = on.x(1) - on.x(0)
     step = next(step for step in itertools.count(1) if step * per_column >= widest or step >= len(columns))
     last = len(columns) - 1
-    return names_below(on, [(index, columns[index].label) for index in range(last % step, last + 1, step)])
+    return svg.names_below(on, [(index, columns[index].label) for index in range(last % step, last + 1, step)])
 
 
 _WIDTH, _HEIGHT, _EDGE = 160, 48, 4
@@ -153,25 +137,29 @@ def _drawing(
     size: tuple[int, int],
 ) -> Markup:
     (low, high), (width, height) = bounds, size
-    x = LinearScale(span[0], max(span[1], span[0] + 1), _EDGE, width - _EDGE)
-    y = LinearScale(low, high, height - _EDGE, _EDGE) if low < high else LinearScale(low - 1, low + 1, height, 0)
+    x = svg.LinearScale(span[0], max(span[1], span[0] + 1), _EDGE, width - _EDGE)
+    y = (
+        svg.LinearScale(low, high, height - _EDGE, _EDGE)
+        if low < high
+        else svg.LinearScale(low - 1, low + 1, height, 0)
+    )
 
     def lines(points: Sequence[ChartPoint]) -> Iterator[list[tuple[float, float]]]:
         for run in runs([point for point in points if not point.forecast]):
-            yield [(x(point.at), y(point.value or 0.0)) for point in thinned(run, span, width)]
+            yield [(x(point.at), y(point.value or 0.0)) for point in svg.thinned(run, span, width)]
 
     own = list(lines(points))
-    zero = f'<path class="axis" d="M{at(_EDGE, y(0))}H{width - _EDGE}"/>' if low < 0 < high else ""
-    behind = "".join(path(line) for other in others for line in lines(other) if len(line) > 1)
+    zero = f'<path class="axis" d="M{svg.at(_EDGE, y(0))}H{width - _EDGE}"/>' if low < 0 < high else ""
+    behind = "".join(svg.path(line) for other in others for line in lines(other) if len(line) > 1)
     behind = f'<path class="line past" d="{behind}"/>' if behind else ""
-    joined = "".join(path(line) for line in own if len(line) > 1)
+    joined = "".join(svg.path(line) for line in own if len(line) > 1)
     alone = "".join(
-        f'<circle class="dot c1" cx="{place(line[0][0])}" cy="{place(line[0][1])}" r="1.5"/>'
+        f'<circle class="dot c1" cx="{svg.place(line[0][0])}" cy="{svg.place(line[0][1])}" r="1.5"/>'
         for line in own
         if len(line) == 1
     )
     newest = with_values(points)[-1]
-    end = f'<circle class="newest" cx="{place(x(newest.at))}" cy="{place(y(newest.value or 0.0))}" r="2.5"/>'
+    end = f'<circle class="newest" cx="{svg.place(x(newest.at))}" cy="{svg.place(y(newest.value or 0.0))}" r="2.5"/>'
     return Markup(  # noqa: S704  (made of our own classes and numbers only)
         f'<svg class="multiple" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
         f' focusable="false">{zero}{behind}<path class="line c1" d="{joined}"/>{alone}{end}</svg>'
@@ -190,46 +178,46 @@ class Dot(NamedTuple):
     own: bool = False
 
 
-def dot_plot(rows: Sequence[Dot]) -> Drawing | None:
+def dot_plot(rows: Sequence[Dot]) -> svg.Drawing | None:
     """Rows from the top down, with zero in sight; None where no row has a value."""
     values = [row.value for row in rows if row.value is not None]
     if not values:
         return None
-    axis = value_axis([0.0, *values])
-    names = CHARACTER * max(len(row.name) for row in rows) + 8
-    told = CHARACTER * max(len(row.label) for row in rows) + 20
+    axis = svg.value_axis([0.0, *values])
+    names = svg.CHARACTER * max(len(row.name) for row in rows) + 8
+    told = svg.CHARACTER * max(len(row.label) for row in rows) + 20
     height = _ROW * len(rows) + _EDGES
     plots, svgs = [], []
-    for sheet in SHEETS:
+    for sheet in svg.SHEETS:
         left = min(names, sheet.width / 3)
-        on = _plot(sheet, LinearScale(axis.low, axis.high, left + 8, sheet.width - told), len(rows), height)
-        rules = "".join(f"M{at(on.x(tick), on.top)}V{place(on.bottom)}" for tick in axis.ticks if tick)
+        on = _plot(sheet, svg.LinearScale(axis.low, axis.high, left + 8, sheet.width - told), len(rows), height)
+        rules = "".join(f"M{svg.at(on.x(tick), on.top)}V{svg.place(on.bottom)}" for tick in axis.ticks if tick)
         parts = [
             f'<path class="grid" d="{rules}"/>',
-            f'<path class="axis" d="M{at(on.x(0), on.top)}V{place(on.bottom)}"/>',
+            f'<path class="axis" d="M{svg.at(on.x(0), on.top)}V{svg.place(on.bottom)}"/>',
         ]
-        parts.append(names_below(on, list(zip(axis.ticks, axis.labels, strict=True))))
+        parts.append(svg.names_below(on, list(zip(axis.ticks, axis.labels, strict=True))))
         parts += [_row(on, index, row, left) for index, row in enumerate(rows)]
         plots.append(on)
-        svgs.append(drawn(on, parts, height=height))
-    return Drawing(tuple(svgs), tuple(plots))
+        svgs.append(svg.drawn(on, parts, height=height))
+    return svg.Drawing(tuple(svgs), tuple(plots))
 
 
-def _plot(sheet: Sheet, x: LinearScale, rows: int, height: int) -> Plot:
+def _plot(sheet: svg.Sheet, x: svg.LinearScale, rows: int, height: int) -> svg.Plot:
     # Rows are counted downwards.
-    return Plot(sheet, x, LinearScale(rows - 0.5, -0.5, height - 26.0, 8.0))
+    return svg.Plot(sheet, x, svg.LinearScale(rows - 0.5, -0.5, height - 26.0, 8.0))
 
 
-def _row(on: Plot, index: int, row: Dot, room: float) -> str:
+def _row(on: svg.Plot, index: int, row: Dot, room: float) -> str:
     y = on.y(index)
-    name = text(clipped(row.name, room), room, y + 4, "name own" if row.own else "name", "end")
+    name = svg.text(svg.clipped(row.name, room), room, y + 4, "name own" if row.own else "name", "end")
     if row.value is None:
-        return name + text(NO_DATA, on.x(0) + 8, y + 4, "none")
+        return name + svg.text(NO_DATA, on.x(0) + 8, y + 4, "none")
     x = on.x(row.value)
-    stem = f'<path class="stem" d="M{at(on.x(0), y)}H{place(x)}"/>'
+    stem = f'<path class="stem" d="M{svg.at(on.x(0), y)}H{svg.place(x)}"/>'
     kind = "own c1" if row.own else "ghost"
-    dot = f'<circle class="dot {kind}" cx="{place(x)}" cy="{place(y)}" r="5"/>'
-    return f"{name}{stem}{dot}{text(row.label, on.right + 12, y + 4, 'end')}"
+    dot = f'<circle class="dot {kind}" cx="{svg.place(x)}" cy="{svg.place(y)}" r="5"/>'
+    return f"{name}{stem}{dot}{svg.text(row.label, on.right + 12, y + 4, 'end')}"
 
 
 _NOTHING = Markup()
@@ -254,24 +242,24 @@ def sparkline(points: Sequence[ChartPoint]) -> Markup:
     values = [point.value or 0.0 for point in shown]
     low, high = min(values), max(values)
     span = (shown[0].at, shown[-1].at)
-    x = LinearScale(span[0], max(span[1], span[0] + 1), _MARK_EDGE, _SPARK_WIDTH - _MARK_EDGE)
+    x = svg.LinearScale(span[0], max(span[1], span[0] + 1), _MARK_EDGE, _SPARK_WIDTH - _MARK_EDGE)
     # A line that never moves lies in the middle.
     y = (
-        LinearScale(low, high, _SPARK_HEIGHT - _MARK_EDGE, _MARK_EDGE)
+        svg.LinearScale(low, high, _SPARK_HEIGHT - _MARK_EDGE, _MARK_EDGE)
         if low < high
-        else LinearScale(low - 1, low + 1, _SPARK_HEIGHT, 0)
+        else svg.LinearScale(low - 1, low + 1, _SPARK_HEIGHT, 0)
     )
     lines = [
-        [(x(point.at), y(point.value or 0.0)) for point in thinned(run, span, _SPARK_WIDTH)]
+        [(x(point.at), y(point.value or 0.0)) for point in svg.thinned(run, span, _SPARK_WIDTH)]
         for run in runs([point for point in points if not point.forecast])
     ]
-    joined = "".join(path(line) for line in lines if len(line) > 1)
+    joined = "".join(svg.path(line) for line in lines if len(line) > 1)
     alone = "".join(
-        f'<circle class="dot c1" cx="{place(line[0][0])}" cy="{place(line[0][1])}" r="1"/>'
+        f'<circle class="dot c1" cx="{svg.place(line[0][0])}" cy="{svg.place(line[0][1])}" r="1"/>'
         for line in lines
         if len(line) == 1
     )
-    newest = f'<circle class="newest" cx="{place(x(shown[-1].at))}" cy="{place(y(values[-1]))}" r="2"/>'
+    newest = f'<circle class="newest" cx="{svg.place(x(shown[-1].at))}" cy="{svg.place(y(values[-1]))}" r="2"/>'
     return _mark("spark", _SPARK_WIDTH, _SPARK_HEIGHT, f'<path class="line c1" d="{joined}"/>{alone}{newest}')
 
 
@@ -285,22 +273,22 @@ def bar(value: float | None, low: float, high: float, *, width: int = 96, height
         return _NOTHING
     low, high = min(low, value, 0.0), max(high, value, 0.0)
     if low == high:
-        return _mark("bar", width, height, f'<path class="axis" d="M{at(0.5, 0)}V{height}"/>')
-    x = LinearScale(low, high, 0.5, width - 0.5)
+        return _mark("bar", width, height, f'<path class="axis" d="M{svg.at(0.5, 0)}V{height}"/>')
+    x = svg.LinearScale(low, high, 0.5, width - 0.5)
     left, right = sorted((x(0), x(value)))
     sign = "minus" if value < 0 else "plus"
-    rect = f'<rect class="fill {sign}" x="{place(left)}" y="2" width="{place(right - left)}" height="{height - 4}"/>'
-    return _mark("bar", width, height, f'{rect}<path class="axis" d="M{at(x(0), 0)}V{height}"/>')
+    rect = f'<rect class="fill {sign}" x="{svg.place(left)}" y="2" width="{svg.place(right - left)}" height="{height - 4}"/>'
+    return _mark("bar", width, height, f'{rect}<path class="axis" d="M{svg.at(x(0), 0)}V{height}"/>')
 
 
 def percentile(value: float | None, *, width: int = 100) -> Markup:
     """A rule from 0 to 100 with a dot, its middle marked; nothing without a value."""
     if value is None:
         return _NOTHING
-    x = LinearScale(0, 100, 5, width - 5)
-    rule = f'<path class="axis" d="M5,6H{width - 5}M{at(x(50), 3)}v6"/>'
+    x = svg.LinearScale(0, 100, 5, width - 5)
+    rule = f'<path class="axis" d="M5,6H{width - 5}M{svg.at(x(50), 3)}v6"/>'
     where = x(min(max(value, 0), 100))
-    return _mark("percentile", width, 12, f'{rule}<circle class="dot" cx="{place(where)}" cy="6" r="4"/>')
+    return _mark("percentile", width, 12, f'{rule}<circle class="dot" cx="{svg.place(where)}" cy="6" r="4"/>')
 
 
 def meter(share: float | None, *, width: int = 96, height: int = 8) -> Markup:
@@ -309,5 +297,5 @@ def meter(share: float | None, *, width: int = 96, height: int = 8) -> Markup:
         return _NOTHING
     filled = min(max(share, 0), 1) * width
     track = f'<rect class="track" x="0" y="0" width="{width}" height="{height}" rx="2"/>'
-    fill = f'<rect class="fill" x="0" y="0" width="{place(filled)}" height="{height}" rx="2"/>' if filled else ""
+    fill = f'<rect class="fill" x="0" y="0" width="{svg.place(filled)}" height="{height}" rx="2"/>' if filled else ""
     return _mark("meter", width, height, track + fill)

@@ -11,25 +11,7 @@ import msgspec
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, PicturePanel, lines_readout, picture
 from almanac.dashboard.drawing.lines import DASHED_FROM, ChartLine, EventMark, Frame, line_chart, room_left
 from almanac.dashboard.drawing.svg import colour
-from almanac.dashboard.explorer import embedding, happenings
-from almanac.dashboard.explorer.comparison import (
-    ALL,
-    FIRST,
-    NAMES,
-    ComparedLine,
-    ReadComparison,
-    caption,
-    chart_name,
-    compared,
-    computed_words,
-    full_name,
-    known_words,
-    line_label,
-    line_name,
-    read,
-    sent,
-    what,
-)
+from almanac.dashboard.explorer import comparison, embedding, happenings
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import found
 from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
@@ -52,7 +34,7 @@ _WITHHELD = "Withheld. The licence of these sources forbids passing their values
 class Panel(msgspec.Struct):
     """Lines of one unit."""
 
-    lines: list[ComparedLine]
+    lines: list[comparison.ComparedLine]
     figure: ChartFigure
 
 
@@ -64,7 +46,7 @@ class ComparedCell(msgspec.Struct, frozen=True):
     withheld: bool = False
 
 
-def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
+def events(visit: Visit, compared: comparison.ReadComparison) -> MarkedEvents | None:
     """What is marked below the panels, or may be; None where nothing is drawn."""
     charts = [_subjects(lines) for lines in _panels(compared).values()]
     if not any(charts):
@@ -74,18 +56,18 @@ def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
     return happenings.marked(visit, charts, date.fromordinal(oldest), as_of=compared.known_on)
 
 
-def _subjects(lines: Sequence[ComparedLine]) -> list[EventSubject]:
+def _subjects(lines: Sequence[comparison.ComparedLine]) -> list[EventSubject]:
     return [subject for line in lines if (subject := line.subject) is not None]
 
 
-def _panels(compared: ReadComparison) -> dict[tuple[str, bool], list[ComparedLine]]:
-    groups: dict[tuple[str, bool], list[ComparedLine]] = {}
+def _panels(compared: comparison.ReadComparison) -> dict[tuple[str, bool], list[comparison.ComparedLine]]:
+    groups: dict[tuple[str, bool], list[comparison.ComparedLine]] = {}
     for line in compared.shown:
         groups.setdefault((line.unit.head, line.unit.fraction), []).append(line)
     return groups
 
 
-def draw_panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
+def draw_panels(visit: Visit, compared: comparison.ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
     """
     A panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
     of each panel that has a line the event is of.
@@ -109,17 +91,19 @@ def draw_panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | N
     return found
 
 
-def _chart_line(line: ComparedLine, beside: list[ComparedLine], compared: ReadComparison) -> ChartLine:
+def _chart_line(
+    line: comparison.ComparedLine, beside: list[comparison.ComparedLine], compared: comparison.ReadComparison
+) -> ChartLine:
     """A line of a panel: its label says what tells it from those beside it, its name from all."""
-    name, label = line_name(line, compared.shown), line_label(line, beside)
+    name, label = comparison.line_name(line, compared.shown), comparison.line_label(line, beside)
     return ChartLine(name, line.points, line.key.number, label)
 
 
 def _figure(
     number: int,
-    lines: list[ComparedLine],
+    lines: list[comparison.ComparedLine],
     drawn: list[ChartLine],
-    compared: ReadComparison,
+    compared: comparison.ReadComparison,
     frame: Frame | None,
     marks: list[EventMark],
 ) -> ChartFigure:
@@ -132,9 +116,9 @@ def _figure(
     told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
     return ChartFigure(
         id=f"chart-{number}",
-        title=chart_name(lines, compared),
+        title=comparison.chart_name(lines, compared),
         unit=lines[0].unit.head,
-        caption=caption(lines, compared),
+        caption=comparison.caption(lines, compared),
         drawing=drawing,
         legend=legend,
         readout=lines_readout(drawn, told, events=marks),
@@ -143,7 +127,7 @@ def _figure(
     )
 
 
-def _with_rows(line: ComparedLine) -> list[tuple[ChartPoint, str]]:
+def _with_rows(line: comparison.ComparedLine) -> list[tuple[ChartPoint, str]]:
     """Its points, each with the day since when its value is known, where it is as published."""
     known = states(line)
     found = []
@@ -155,24 +139,24 @@ def _with_rows(line: ComparedLine) -> list[tuple[ChartPoint, str]]:
     return found
 
 
-def states(line: ComparedLine) -> dict[tuple[str, str], Row]:
+def states(line: comparison.ComparedLine) -> dict[tuple[str, str], Row]:
     """Its rows by the first and last day of their periods; none where values were computed of several."""
     if line.made is None or line.made.formula:
         return {}
     return {((row["periodStart"] or row["periodEnd"])[:10], row["periodEnd"][:10]): row for row in line.rows}
 
 
-def _write_point(line: ComparedLine, point: ChartPoint, known: str) -> str:
+def _write_point(line: comparison.ComparedLine, point: ChartPoint, known: str) -> str:
     if point.value is None:
         return "withheld" if point.state == "withheld" else "no data"
     text = line.unit.sentence(point.value, line.digits)
     if point.forecast:
         text += ", forecast"
-    since = "first published" if line.known == FIRST else "known since"
+    since = "first published" if line.known == comparison.FIRST else "known since"
     return f"{text}, {since} {day(known)}" if known else text
 
 
-def _nothing(compared: ReadComparison) -> str:
+def _nothing(compared: comparison.ReadComparison) -> str:
     if any(line.newest is not None for line in compared.shown):
         return "No period of these lines lies in this range."
     if compared.asked.as_of:
@@ -183,12 +167,12 @@ def _nothing(compared: ReadComparison) -> str:
 # -- table --------------------------------------------------------------------------------------------------------------
 
 
-def rows_of_page(compared: ReadComparison) -> int:
+def rows_of_page(compared: comparison.ReadComparison) -> int:
     """How many rows of the table a page has."""
     return min(_ROWS, _CELLS // max(len(compared.shown), 1))
 
 
-def table(compared: ReadComparison, page: int) -> tuple[list[dict[str, Any]], int]:
+def table(compared: comparison.ReadComparison, page: int) -> tuple[list[dict[str, Any]], int]:
     """A page of the table, newest period first, a column for each line; and how many rows there are in all."""
     cells: dict[tuple[int, int], dict[int, ChartPoint]] = {}
     periods: dict[tuple[int, int], str] = {}
@@ -211,7 +195,7 @@ def table(compared: ReadComparison, page: int) -> tuple[list[dict[str, Any]], in
     return found, len(order)
 
 
-def _cell(line: ComparedLine, point: ChartPoint | None) -> ComparedCell:
+def _cell(line: comparison.ComparedLine, point: ChartPoint | None) -> ComparedCell:
     if point is None or (point.value is None and point.state != "withheld"):
         return ComparedCell()
     if point.value is None:
@@ -222,7 +206,7 @@ def _cell(line: ComparedLine, point: ChartPoint | None) -> ComparedCell:
 # -- form ---------------------------------------------------------------------------------------------------------------
 
 
-def listed_lines(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
+def listed_lines(visit: Visit, compared: comparison.ReadComparison) -> list[dict[str, Any]]:
     """The lines of the form, the hidden ones too."""
     dashed = {line.key.number for panel in _units(compared) if len(panel) >= DASHED_FROM for line in panel}
     typed = dict(part.split(":", 1) for part in visit.query.get("known", "").split(",") if ":" in part)
@@ -235,7 +219,7 @@ def listed_lines(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]
         found.append(
             {
                 "number": line.key.number,
-                "name": line_name(line, compared.lines),
+                "name": comparison.line_name(line, compared.lines),
                 "on": not line.key.off,
                 "known": typed.get(str(line.key.number), ""),
                 "note": note,
@@ -248,22 +232,22 @@ def listed_lines(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]
     return found
 
 
-def _units(compared: ReadComparison) -> list[list[ComparedLine]]:
-    groups: dict[str, list[ComparedLine]] = {}
+def _units(compared: comparison.ReadComparison) -> list[list[comparison.ComparedLine]]:
+    groups: dict[str, list[comparison.ComparedLine]] = {}
     for line in compared.shown:
         groups.setdefault(line.unit.head, []).append(line)
     return list(groups.values())
 
 
-def _why_empty(line: ComparedLine) -> str:
+def _why_empty(line: comparison.ComparedLine) -> str:
     if line.points:
         return "Withheld" if all(point.state == "withheld" for point in line.points) else ""
     if line.newest is None:
-        return f"Nothing was known on {day(line.known)}" if line.known not in {"", FIRST} else "No data"
+        return f"Nothing was known on {day(line.known)}" if line.known not in {"", comparison.FIRST} else "No data"
     return "No value in this range"
 
 
-def _without(visit: Visit, compared: ReadComparison, line: ComparedLine) -> str:
+def _without(visit: Visit, compared: comparison.ReadComparison, line: comparison.ComparedLine) -> str:
     """The address without a line; empty where it is one of several that an indicator or a place stands for."""
     key, keys = line.key, compared.asked.keys
     if len(keys) == 1:
@@ -286,7 +270,7 @@ def _moved(number: int, gone: int) -> int:
     return number - (number > gone)
 
 
-def ranges(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
+def ranges(visit: Visit, compared: comparison.ReadComparison) -> list[dict[str, Any]]:
     """Links to ranges, the one that is shown marked."""
     newest = compared.newest or visit.today
     usual = 1 if compared.often else 10
@@ -306,20 +290,20 @@ def ranges(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
         )
     every = {
         "title": "All",
-        "href": visit.here(to=None, page=None, **{"from": ALL}),
-        "current": compared.asked.first == ALL and compared.last is None,
+        "href": visit.here(to=None, page=None, **{"from": comparison.ALL}),
+        "current": compared.asked.first == comparison.ALL and compared.last is None,
         "aloud": "all periods",
     }
     return [*found, every]
 
 
-def notes(compared: ReadComparison) -> list[str]:
+def notes(compared: comparison.ReadComparison) -> list[str]:
     """Sentences below the charts: how values were computed, what is of another frequency, what was not read."""
-    found = [words for words in (computed_words(compared),) if words]
+    found = [words for words in (comparison.computed_words(compared),) if words]
     slow: dict[str, list[str]] = {}
     for line in compared.shown:
         if line.newest is not None:
-            slow.setdefault(line.frequency.word, []).append(line_name(line, compared.shown))
+            slow.setdefault(line.frequency.word, []).append(comparison.line_name(line, compared.shown))
     if len(slow) > 1:
         found.append("; ".join(f"{word}: {', '.join(names)}" for word, names in slow.items()) + ".")
     if any(not line.complete for line in compared.shown):
@@ -329,7 +313,7 @@ def notes(compared: ReadComparison) -> list[str]:
     return found
 
 
-def sources(lines: Sequence[ComparedLine]) -> list[tuple[str, str]]:
+def sources(lines: Sequence[comparison.ComparedLine]) -> list[tuple[str, str]]:
     """Attribution and licence of what is shown, each pair once."""
     pairs = [(row["rights"]["attribution"], row["rights"]["license"]) for line in lines for row in line.rows[:1]]
     return list(dict.fromkeys(pairs))
@@ -340,14 +324,14 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def as_csv(compared: ReadComparison) -> Download:
+def as_csv(compared: comparison.ReadComparison) -> Download:
     """
     Return a row for each value, unrounded, by line and then by period, oldest first. A withheld value is empty and `withheld`
     says so.
     """
     rows = (
         [
-            full_name(line).replace(NBSP, " "), line.series_id, line.indicator["slug"], line.place, line.known, line.frequency.word,
+            comparison.full_name(line).replace(NBSP, " "), line.series_id, line.indicator["slug"], line.place, line.known, line.frequency.word,
             "" if point.start is None else date.fromordinal(point.start).isoformat(), date.fromordinal(point.end).isoformat(),
             "" if point.value is None else full(point.value), line.unit.head, compared.asked.show, str(point.state == "withheld").lower(),
         ]
@@ -357,7 +341,7 @@ def as_csv(compared: ReadComparison) -> Download:
     return csv_download("comparison.csv", _COLUMNS, rows)
 
 
-def as_workbook(visit: Visit, compared: ReadComparison) -> bytes:
+def as_workbook(visit: Visit, compared: comparison.ReadComparison) -> bytes:
     """A column for each line, newest period first, and the sheet that says what they are."""
     cells: dict[tuple[date, date], dict[int, ChartPoint]] = {}
     for place, line in enumerate(compared.shown):
@@ -366,7 +350,7 @@ def as_workbook(visit: Visit, compared: ReadComparison) -> bytes:
             start = end if point.start is None else date.fromordinal(point.start)
             cells.setdefault((end, start), {})[place] = point
     columns = ["Period", "First day", "Last day"]
-    columns += [f"{full_name(line)} ({line.unit.head})" for line in compared.shown]
+    columns += [f"{comparison.full_name(line)} ({line.unit.head})" for line in compared.shown]
     alone = states(compared.shown[0]) if len(compared.shown) == 1 else {}
     if alone:
         columns += ["Known since", "Revision status"]
@@ -386,16 +370,16 @@ def _file_cell(point: ChartPoint | None) -> Cell:
     return None if point is None else "withheld" if point.state == "withheld" else point.value
 
 
-def _about(visit: Visit, compared: ReadComparison) -> list[list[Cell]]:
+def _about(visit: Visit, compared: comparison.ReadComparison) -> list[list[Cell]]:
     asked = compared.asked
-    title = chart_name(compared.shown, compared)
+    title = comparison.chart_name(compared.shown, compared)
     found: list[list[Cell]] = [
         ["Title", title],
         ["As of", date.fromisoformat(asked.as_of) if asked.as_of else visit.today],
         ["Shown", TRANSFORMS[asked.show].title],
     ]
     if asked.show != LEVEL:
-        found.append(["How computed", computed_words(compared)])
+        found.append(["How computed", comparison.computed_words(compared)])
     found += [
         ["Address", _address(visit)],
         *_requests(visit),
@@ -406,9 +390,9 @@ def _about(visit: Visit, compared: ReadComparison) -> list[list[Cell]]:
         rights = _rights(line)
         found.append(
             [
-                full_name(line),
+                comparison.full_name(line),
                 line.series_id,
-                known_words(line) or "known today",
+                comparison.known_words(line) or "known today",
                 line.unit.head,
                 line.series_id.partition(":")[0],
                 rights.get("license", ""),
@@ -420,22 +404,22 @@ def _about(visit: Visit, compared: ReadComparison) -> list[list[Cell]]:
     return found
 
 
-def as_picture(visit: Visit, compared: ReadComparison) -> bytes:
+def as_picture(visit: Visit, compared: comparison.ReadComparison) -> bytes:
     """The charts as one picture, at their widest."""
     marked = events(visit, compared)
     shown = draw_panels(visit, compared, marked)
     panels = [PicturePanel(panel.figure.unit, panel.figure.drawing, panel.figure.empty) for panel in shown]
     known = day(compared.asked.as_of or visit.today)
     foot = [f"Source: {attribution}. Licence: {terms}." for attribution, terms in sources(compared.shown)]
-    if computed_words(compared):
-        foot.append(computed_words(compared))
+    if comparison.computed_words(compared):
+        foot.append(comparison.computed_words(compared))
     if marked is not None and marked.words:
         foot.append(marked.words)
     foot.append(f"{'As first published, known' if compared.asked.firsts else 'As known'} on {known}. {_address(visit)}")
-    return picture(chart_name(compared.shown, compared), panels, foot)
+    return picture(comparison.chart_name(compared.shown, compared), panels, foot)
 
 
-def _rights(line: ComparedLine) -> dict[str, str]:
+def _rights(line: comparison.ComparedLine) -> dict[str, str]:
     rows = [*line.rows[:1], *([line.newest] if line.newest is not None else [])]
     return rows[0]["rights"] if rows else {}
 
@@ -451,7 +435,7 @@ def _requests(visit: Visit) -> list[list[Cell]]:
     return [[f"Request {number}", f"{address}{one.path_and_query}"] for number, one in enumerate(visit.asked, 1)]
 
 
-def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
+def compare_page(visit: Visit, one: comparison.ReadComparison) -> dict[str, Any]:
     """The page of a comparison that was read."""
     number = max(read_whole(visit.query.get("page")) or 1, 1)
     step = rows_of_page(one)
@@ -460,7 +444,7 @@ def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
     query = visit.here(page=None).partition("?")[2]
     return {
         "one": one,
-        "title": what(one.shown or one.lines) if one.lines else "Compare",
+        "title": comparison.what(one.shown or one.lines) if one.lines else "Compare",
         "panels": draw_panels(visit, one, marked),
         "marked": marked,
         # Every line that there is; `count` is of those that the address asks for, of which some may be none.
@@ -478,7 +462,7 @@ def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
         # Whether lines begin at 100, and on which day, empty where none is common to them.
         "indexed": one.asked.show == INDEX,
         "base": "" if one.base is None else one.base.isoformat(),
-        "columns": [{"name": line_name(line, one.shown), "href": line.address} for line in one.shown],
+        "columns": [{"name": comparison.line_name(line, one.shown), "href": line.address} for line in one.shown],
         # One page of the table, of `total` rows the first of which is number `start`; addresses of the pages beside it.
         "rows": rows,
         "total": total,
@@ -489,7 +473,7 @@ def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
         # The picture that a script makes a PNG of.
         "picture": f"/compare.svg?{query}",
         # The HTML that shows the panels elsewhere; empty where that is allowed nowhere.
-        "embed": embedding.frame_markup(visit, "/compare", chart_name(one.shown, one)) if one.shown else "",
+        "embed": embedding.frame_markup(visit, "/compare", comparison.chart_name(one.shown, one)) if one.shown else "",
         "errors": one.asked.problems,
     }
 
@@ -505,20 +489,22 @@ def page(visit: Visit) -> Answer:
             return Redirect(to)
     else:
         problem = None
-    asked = read(visit)
+    asked = comparison.read(visit)
     if problem is not None:
         asked.problems.append(problem)
     if visit.as_of is not None and asked.as_of is None:
         # A page that was refused a day is of today, and its frame says so.
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
-    one = compared(visit, asked)
+    one = comparison.compared(visit, asked)
     return Html("explorer/compare.html", compare_page(visit, one), 400 if asked.problems else 200)
 
 
 def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
     """Where a form leads; what cannot be added is said, and the page stays."""
     words = " ".join(visit.query.get("add", "").split())[:_LONGEST]
-    changes = sent(visit) if "lines" in visit.query else {name: visit.query.get(name) for name in NAMES}
+    changes = (
+        comparison.sent(visit) if "lines" in visit.query else {name: visit.query.get(name) for name in comparison.NAMES}
+    )
     problem = None
     if words:
         added = _added(visit, words, changes)
@@ -546,10 +532,10 @@ def _added(visit: Visit, words: str, query: dict[str, str | None]) -> dict[str, 
     return {"series": ",".join([one for one in (query.get("series"), row["metadata"]["seriesId"]) if one])}
 
 
-def _file(visit: Visit, ending: str) -> ReadComparison:
+def _file(visit: Visit, ending: str) -> comparison.ReadComparison:
     """The comparison that a file is of: of the whole range, and without what could not be read."""
     visit.path = visit.path.removesuffix(ending)
-    return compared(visit, read(visit))
+    return comparison.compared(visit, comparison.read(visit))
 
 
 def csv_file(visit: Visit) -> Answer:
@@ -575,9 +561,9 @@ def embedded(visit: Visit) -> Answer:
 
 
 def _embedded(visit: Visit) -> EmbeddedChart:
-    one = compared(visit, read(visit))
+    one = comparison.compared(visit, comparison.read(visit))
     return EmbeddedChart(
-        chart_name(one.shown, one) if one.shown else "Compare",
+        comparison.chart_name(one.shown, one) if one.shown else "Compare",
         [panel.figure for panel in draw_panels(visit, one, events(visit, one))],
         sources(one.shown),
         one.asked.as_of,

@@ -12,28 +12,7 @@ import msgspec
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
 from almanac.dashboard.drawing.columns import sparkline
-from almanac.dashboard.explorer.filters import (
-    EQUITY,
-    MACRO,
-    OPERATORS,
-    Fields,
-    FilterRow,
-    Option,
-    OptionGroup,
-    Screener,
-    groups,
-    is_money,
-    judged,
-    listed_fields,
-    named_in,
-    padded,
-    passing,
-    referred,
-    rows_of,
-    text_of,
-    unit_words,
-    without,
-)
+from almanac.dashboard.explorer import filters
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import histories, spans
 from almanac.dashboard.explorer.past import FieldProblem, day_asked
@@ -80,10 +59,10 @@ class ValueColumn(NamedTuple):
 
 
 def value_columns(
-    screener: Screener, fields: Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
+    screener: filters.Screener, fields: filters.Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
 ) -> list[ValueColumn]:
     """A column for each field that was filtered or sorted by."""
-    if screener is EQUITY:
+    if screener is filters.EQUITY:
         own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
         return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
     return [_of_places(name, fields[name], rows, as_of) for name in names if name in fields]
@@ -107,12 +86,12 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
     values = [row["values"].get(name) for row in rows]
     if field["type"] == "text":
         return ValueColumn(name, field["name"], False, [ScreenedCell(_look_text(value)) for value in values])
-    currencies = {row["values"].get("currency") for row in rows} if is_money(field) else {None}
-    unit = unit_words(name, field, next(iter(currencies), None))
+    currencies = {row["values"].get("currency") for row in rows} if filters.is_money(field) else {None}
+    unit = filters.unit_words(name, field, next(iter(currencies), None))
     if len(currencies) > 1:
         # Each in its own currency, so that none is read as another.
         cells = [
-            ScreenedCell(look_field(value, unit_words(name, field, row["values"].get("currency")), figure=True))
+            ScreenedCell(look_field(value, filters.unit_words(name, field, row["values"].get("currency")), figure=True))
             for row, value in zip(rows, values, strict=True)
         ]
         return ValueColumn(name, f"{field['name']}, each in its own currency", True, cells)
@@ -154,10 +133,10 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     return ValueColumn(name, title, field["type"] != "text", cells)
 
 
-def screen_file(screener: Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
+def screen_file(screener: filters.Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
     """Return the rows as CSV, in the interface's own words and numbers."""
     cells: list[list[str]]
-    if screener is EQUITY:
+    if screener is filters.EQUITY:
         own = [name for name in names if name not in _TOLD]
         head = [*_COMPANY, *own]
         cells = [
@@ -209,7 +188,12 @@ def _look_scaled(value: float | None, scale: Scale) -> Look:
 
 
 def sparklines(
-    visit: Visit, screener: Screener, fields: Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
+    visit: Visit,
+    screener: filters.Screener,
+    fields: filters.Fields,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    as_of: str | None,
 ) -> dict[str, Any] | None:
     """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
     for field in (name for name in names if name in fields and _is_drawn(fields[name])):
@@ -233,7 +217,7 @@ def _is_drawn(field: Row) -> bool:
 
 
 def _newest(
-    visit: Visit, screener: Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
+    visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
 ) -> list[Row]:
     """The readings that the values of the rows are of, as the interface lists them."""
     values = {row["entityId"]: value for row in rows if (value := _value(screener, field, row)) is not None}
@@ -247,19 +231,19 @@ def _newest(
     return [row for row in told.data if ":" in field or row["valueNumeric"] == values[row["entityId"]]]
 
 
-def _value(screener: Screener, field: str, row: Row) -> Any:
+def _value(screener: filters.Screener, field: str, row: Row) -> Any:
     """What the row has of a field; None where that may not be shown."""
-    if screener is EQUITY:
+    if screener is filters.EQUITY:
         return row["values"].get(field)
     return next((one["value"] for one in row["matches"] if one["field"] == field), None)
 
 
 def results(
-    screener: Screener,
+    screener: filters.Screener,
     visit: Visit,
     found: Told,
-    rows: list[FilterRow],
-    known: Fields,
+    rows: list[filters.FilterRow],
+    known: filters.Fields,
     others: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """The table, its order and its pages."""
@@ -285,7 +269,8 @@ def results(
         # Of a filter that nothing passes.
         "remedy": None if total else _remedy(screener, visit, rows, known, others),
         # What the list may be sorted by, and what it is.
-        "sorts": [Option(*one) for one in screener.identity] + [Option(name, known[name]["name"]) for name in ordered],
+        "sorts": [filters.Option(*one) for one in screener.identity]
+        + [filters.Option(name, known[name]["name"]) for name in ordered],
         "sort": sort or "name",
         # Addresses of the first page and the next, empty where there is none; and of the file.
         "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
@@ -295,13 +280,13 @@ def results(
 
 
 def _remedy(
-    screener: Screener,
+    screener: filters.Screener,
     visit: Visit,
-    rows: list[FilterRow],
-    known: Fields,
+    rows: list[filters.FilterRow],
+    known: filters.Fields,
     others: Mapping[str, str | None],
 ) -> dict[str, Any] | None:
-    blame = without(visit, screener, rows, others)
+    blame = filters.without(visit, screener, rows, others)
     if blame is None:
         return None
     return {
@@ -311,31 +296,33 @@ def _remedy(
     }
 
 
-def _field_name(field: str, known: Fields) -> str:
+def _field_name(field: str, known: filters.Fields) -> str:
     """What a field is called; of one that there is not, as it was written."""
     return known[field]["name"] if field in known else field
 
 
-def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fields) -> list[dict[str, Any]]:
+def dressed(
+    visit: Visit, screener: filters.Screener, rows: list[filters.FilterRow], known: filters.Fields
+) -> list[dict[str, Any]]:
     """The rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
-    all_groups = groups(visit, screener, known)
+    all_groups = filters.groups(visit, screener, known)
     dressed = []
-    for row in padded(rows, read_whole(more, 2) or 0):
+    for row in filters.padded(rows, read_whole(more, 2) or 0):
         if new in known and not row.clause:
             row, new = row._replace(field=new), ""
         offered = all_groups
         if row.field and (row.field not in known or not known[row.field]["entityCount"]):
-            written = OptionGroup("As written", [Option(row.field, _field_name(row.field, known))])
+            written = filters.OptionGroup("As written", [filters.Option(row.field, _field_name(row.field, known))])
             rest = [
-                OptionGroup(one.title, [option for option in one.options if option.value != row.field])
+                filters.OptionGroup(one.title, [option for option in one.options if option.value != row.field])
                 for one in all_groups
             ]
             offered = [written, *rest]
-        verbs = [*OPERATORS]
+        verbs = [*filters.OPERATORS]
         if row.operator not in {verb.value for verb in verbs}:
-            verbs.append(Option(row.operator, row.operator))
+            verbs.append(filters.Option(row.operator, row.operator))
         dressed.append(
             {
                 "number": row.number,
@@ -354,7 +341,7 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fiel
     return dressed
 
 
-def names(rows: list[FilterRow], visit: Visit, known: Fields) -> list[str]:
+def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
     """The fields that rows of results have a value of: those filtered, then the one sorted by."""
     names = dict.fromkeys(name for row in rows for name in row.fields if name in known)
     sort = visit.query.get("sort", "").lower()
@@ -363,23 +350,23 @@ def names(rows: list[FilterRow], visit: Visit, known: Fields) -> list[str]:
     return list(names)
 
 
-def comparable(screener: Screener, known: Fields) -> list[Option]:
+def comparable(screener: filters.Screener, known: filters.Fields) -> list[filters.Option]:
     """Fields that may stand in place of a value, as they are written there: numbers that somebody has, and no scores."""
     return [
-        Option(f"{AT}{name}", one["name"])
+        filters.Option(f"{AT}{name}", one["name"])
         for name, one in known.items()
         # A number of companies without a unit is a score; of places it is money, each in its own currency.
-        if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not EQUITY)
+        if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not filters.EQUITY)
     ]
 
 
-def foreign(rows: list[FilterRow], known: Fields) -> bool:
+def foreign(rows: list[filters.FilterRow], known: filters.Fields) -> bool:
     """Whether companies are left out because they report in another currency."""
     named = {row.field for row in rows if row.whole}
-    return "currency" not in named and any(is_money(known.get(name)) for name in named)
+    return "currency" not in named and any(filters.is_money(known.get(name)) for name in named)
 
 
-def words(screener: Screener, total: int) -> str:
+def words(screener: filters.Screener, total: int) -> str:
     return f"{total:,} {screener.what[total != 1]}"
 
 
@@ -411,11 +398,11 @@ _EXAMPLES = {
 
 def start(_: Visit) -> Answer:
     """Which screener, and examples of each."""
-    page = {"screeners": (MACRO, EQUITY), "examples": _EXAMPLES}
+    page = {"screeners": (filters.MACRO, filters.EQUITY), "examples": _EXAMPLES}
     return Html("explorer/screeners.html", page)
 
 
-def look(screener: Screener, visit: Visit) -> Answer:
+def look(screener: filters.Screener, visit: Visit) -> Answer:
     """The builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
     clean = _clean(visit)
     if clean is not None:
@@ -423,7 +410,7 @@ def look(screener: Screener, visit: Visit) -> Answer:
     others, refused = _others(screener, visit)
     known, syntax = _fields(screener, visit)
     text = visit.query.get("filter", "").strip()
-    rows = judged(visit, screener, rows_of(text, known), others)
+    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
     bad = [row for row in rows if row.error]
     told, problems = (None, {}) if bad or not rows else _found(screener, visit, text, others)
     if bad and (down_to := [row.down_to for row in rows if row.whole]):
@@ -460,19 +447,19 @@ def look(screener: Screener, visit: Visit) -> Answer:
         # Why the page of the list cannot be had.
         "cursor_error": problems.get("cursor", ""),
         # Whether companies are left out because they report in another currency.
-        "foreign": foreign(rows, known) if screener is EQUITY else False,
+        "foreign": foreign(rows, known) if screener is filters.EQUITY else False,
     }
     return Html("explorer/screener.html", page)
 
 
-def count(screener: Screener, visit: Visit) -> Answer:
+def count(screener: filters.Screener, visit: Visit) -> Answer:
     """What passes the filter that a form holds, for the script: in all, and row by row."""
     others, refused = _others(screener, visit)
     known, _ = _fields(screener, visit)
-    text = text_of(visit.query, patient=True)
-    rows = judged(visit, screener, rows_of(text, known), others)
+    text = filters.text_of(visit.query, patient=True)
+    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
     error = next((row.error for row in rows if row.error), refused[0].message if refused else None)
-    total = passing(visit, screener, text, others) if rows and error is None else None
+    total = filters.passing(visit, screener, text, others) if rows and error is None else None
     shown = ("number", "field", "operator", "value", "aside", "said", "error")
     answer = {
         "filter": text,
@@ -484,7 +471,7 @@ def count(screener: Screener, visit: Visit) -> Answer:
     return Download(msgspec.json.encode(answer), "application/json")
 
 
-def file(screener: Screener, visit: Visit) -> Answer:
+def file(screener: filters.Screener, visit: Visit) -> Answer:
     """All rows of the filter as CSV, by the interface's own walk."""
     others, _ = _others(screener, visit)
     asked = {
@@ -508,14 +495,14 @@ def file(screener: Screener, visit: Visit) -> Answer:
         if cursor is None:
             break
     known, _ = _fields(screener, visit)
-    shown = names(rows_of(asked["filter"] or "", known), visit, known)
+    shown = names(filters.rows_of(asked["filter"] or "", known), visit, known)
     return screen_file(screener, rows, shown)
 
 
-def fields(screener: Screener, visit: Visit) -> Answer:
+def fields(screener: filters.Screener, visit: Visit) -> Answer:
     """All fields that a filter may name, by group: what each is, its bounds, how many have it."""
     words = " ".join(visit.query.get("q", "").split())[:80]
-    found = listed_fields(visit, screener, words)
+    found = filters.listed_fields(visit, screener, words)
     page = {"screener": screener, "groups": found, "words": words, "text": visit.query.get("filter", "")}
     return Html("explorer/screener_fields.html", page)
 
@@ -523,7 +510,7 @@ def fields(screener: Screener, visit: Visit) -> Answer:
 # -- the pieces ---------------------------------------------------------------------------------------------------------
 
 
-def _fields(screener: Screener, visit: Visit) -> tuple[Fields, str]:
+def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, str]:
     """The fields by name, and the syntax of a filter in a sentence."""
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
@@ -532,11 +519,11 @@ def _fields(screener: Screener, visit: Visit) -> tuple[Fields, str]:
     return {**known, **_changes(visit, known)}, told.data["syntax"]
 
 
-def _changes(visit: Visit, known: Fields) -> dict[str, Any]:
+def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
     """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
-    named = named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
+    named = filters.named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
     named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
-    named |= {referred(value) for name, value in visit.query.items() if name.startswith("value")}
+    named |= {filters.referred(value) for name, value in visit.query.items() if name.startswith("value")}
     found = {}
     for one in sorted(named):
         field, _, change = one.partition(":")
@@ -554,21 +541,21 @@ def _clean(visit: Visit) -> str | None:
         name: value for name, value in visit.query.items() if not name.startswith(_FORM) and name != "filter" and value
     }
     kept.pop("cursor", None)
-    text = text_of(visit.query)
+    text = filters.text_of(visit.query)
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
         query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
     return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
 
 
-def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
+def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
     """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
     example = _EXAMPLES[screener.name][0]["filter"]
     for name in screener.narrows:
         try:
-            passing(visit, screener, example, {name: others[name]})
+            filters.passing(visit, screener, example, {name: others[name]})
         except ApiError as error:
             refused.append(FieldProblem(name, f"{error.message}."))
             others[name] = None
@@ -576,7 +563,7 @@ def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], li
 
 
 def _found(
-    screener: Screener, visit: Visit, text: str, others: Mapping[str, str | None]
+    screener: filters.Screener, visit: Visit, text: str, others: Mapping[str, str | None]
 ) -> tuple[Told | None, dict[str, str]]:
     """The page of results, and what of the request was refused: then the first page in the usual order."""
     asked = {name: visit.query.get(name) or None for name in ("sort", "order", "cursor")}
@@ -601,7 +588,7 @@ PAGES = (
     Page("/screeners", start),
     *(
         page
-        for one in (MACRO, EQUITY)
+        for one in (filters.MACRO, filters.EQUITY)
         for page in (
             Page(f"/screeners/{one.name}", partial(look, one)),
             Page(f"/screeners/{one.name}.json", partial(count, one)),

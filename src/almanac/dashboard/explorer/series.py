@@ -10,23 +10,9 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.svg import MOST
-from almanac.dashboard.explorer import embedding, revisions, series_view
+from almanac.dashboard.explorer import embedding, one_series, revisions, series_view
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.one_series import (
-    ALL,
-    Missing,
-    ReleaseDay,
-    Row,
-    Series,
-    cell_of,
-    find,
-    first_days_of_years,
-    in_brief,
-    range_of,
-    read,
-    read_vintages,
-)
 from almanac.dashboard.explorer.revisions import pictures
 from almanac.dashboard.explorer.series_view import TABLE, Shown, about, other_sources, same_category
 from almanac.dashboard.explorer.watchlist import star
@@ -101,11 +87,11 @@ def _alone(visit: Visit, one: Shown) -> bool:
     return one.series.often and len(one.rows) > MOST and not more
 
 
-def _compare(visit: Visit, series: Series) -> str:
+def _compare(visit: Visit, series: one_series.Series) -> str:
     """The query of a comparison that begins with this series on its day and in its range."""
     kept = [(name, visit.query[name]) for name in ("as_of", "from", "to", "events") if visit.query.get(name)]
     if not visit.query.get("from") and not series.often:
-        kept.append(("from", ALL))
+        kept.append(("from", one_series.ALL))
     return urlencode([("series", series.id), *kept], safe=":")
 
 
@@ -114,12 +100,12 @@ def _query(visit: Visit) -> str:
     return f"?{urlencode(kept, safe=':')}" if kept else ""
 
 
-def _requests_of(visit: Visit, series: Series) -> list[Any]:
+def _requests_of(visit: Visit, series: one_series.Series) -> list[Any]:
     """The requests of the page, that of its table first."""
     return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
 
 
-def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> dict[str, Any] | None:
+def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> dict[str, Any] | None:
     """Releases as positions; None where there is but one, so nothing to slide over."""
     if len(releases) < 2:
         return None
@@ -134,7 +120,7 @@ def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> dict[str, A
         "days": days,
         "words": [day(one_day) for one_day in days],
         # Positions of the first releases of years.
-        "ticks": first_days_of_years(releases),
+        "ticks": one_series.first_days_of_years(releases),
         "back": visit.here(as_of=back, page=None) if back else "",
         # The newest release is what is known today.
         "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
@@ -149,7 +135,7 @@ def _slider(visit: Visit, one: Shown, releases: list[ReleaseDay]) -> dict[str, A
     }
 
 
-def _known(one: Shown, releases: list[ReleaseDay]) -> str:
+def _known(one: Shown, releases: list[one_series.ReleaseDay]) -> str:
     """The sentence under the slider: what was newest then, what that reads today, how many have changed since."""
     word = noun(one.series.frequency)
     if one.as_of is None:
@@ -165,7 +151,7 @@ def _known(one: Shown, releases: list[ReleaseDay]) -> str:
     if not one.every.complete:
         return sentence
     then, now = one.then.cells, one.every.cells
-    states = now.get(cell_of(row))
+    states = now.get(one_series.cell_of(row))
     changed = sum(now[cell][-1]["valueNumeric"] != states[-1]["valueNumeric"] for cell, states in then.items())
     if states is not None and told.shown:
         today = look(states[-1], digits=one.digits, history=True, figure=True)
@@ -206,7 +192,7 @@ def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str
         else:
             stop = total - (number - 1) * step
             chosen = days[max(0, stop - step) : stop]
-            fresh = {cell_of(row) for row in then.rows if chosen[0] <= row["observedAt"][:10] <= chosen[-1]}
+            fresh = {one_series.cell_of(row) for row in then.rows if chosen[0] <= row["observedAt"][:10] <= chosen[-1]}
             wanted = [cell for cell in cells if cell in fresh]
             left_out = max(0, len(wanted) - _PERIODS)
             triangle = revisions.by_release(then, chosen, wanted[:_PERIODS], one.unit, one.digits, frequency)
@@ -256,7 +242,7 @@ def part(visit: Visit) -> Answer:
 
 def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
     found = _found(visit, tail)
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
     if tail:
         visit.path = visit.path.removesuffix(tail)
@@ -271,7 +257,7 @@ def embedded(visit: Visit) -> Answer:
 
 def _embedded(visit: Visit) -> EmbeddedChart | Answer:
     found = _found(visit)
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
     one, _, error = _on_its_day(visit, found)
     figure = series_view.figure(visit, one, series_view.events(visit, one))
@@ -282,10 +268,10 @@ def _embedded(visit: Visit) -> EmbeddedChart | Answer:
     return EmbeddedChart(figure.title, [figure], dict.fromkeys(pairs), one.as_of, [error] if error else [])
 
 
-def _found(visit: Visit, tail: str = "") -> Series | Answer:
+def _found(visit: Visit, tail: str = "") -> one_series.Series | Answer:
     """The series of the address, or the answer where its id is another one's or nobody's."""
-    found = find(visit, visit.values["id"])
-    if isinstance(found, Missing):
+    found = one_series.find(visit, visit.values["id"])
+    if isinstance(found, one_series.Missing):
         return Html("explorer/no_series.html", {"missing": found}, 404)
     if isinstance(found, str):
         query = f"?{visit.query_string}" if visit.query_string else ""
@@ -293,7 +279,7 @@ def _found(visit: Visit, tail: str = "") -> Series | Answer:
     return found
 
 
-def _on_its_day(visit: Visit, series: Series) -> tuple[Shown, str, str]:
+def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, str]:
     """The series as known on the day of the address; of a day that cannot be, as known today, with what was typed and why not."""
     typed, error = visit.query.get("as_of", ""), ""
     if typed:
@@ -332,7 +318,7 @@ def _day(visit: Visit, typed: str) -> str:
 def all_revisions(visit: Visit) -> Answer:
     """The triangle whole, by the day of the release or by the age of each number."""
     found = _found(visit, "/revisions")
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
     one, typed, error = _on_its_day(visit, found)
     return Html("explorer/revisions.html", revisions_page(visit, one, typed, error))
@@ -344,16 +330,16 @@ def all_revisions(visit: Visit) -> Answer:
 def as_json(visit: Visit) -> Answer:
     """The vintages for scripts."""
     found = _found(visit, "/vintages.json")
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
-    brief = in_brief(found, read_vintages(visit, found, as_of=visit.as_of))
+    brief = one_series.in_brief(found, one_series.read_vintages(visit, found, as_of=visit.as_of))
     return Download(msgspec.json.encode(brief), "application/json")
 
 
 def as_points(visit: Visit) -> Answer:
     """The line of the chart, each point with its sentence, for a drawing that can be zoomed."""
     found = _found(visit, "/points.json")
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
     body = series_view.line(_in_range(visit, found))
     return Download(msgspec.json.encode(body), "application/json")
@@ -362,11 +348,11 @@ def as_points(visit: Visit) -> Answer:
 def as_csv(visit: Visit) -> Answer:
     """The rows of the table as the interface gives them, unrounded; a withheld value is empty and `withheld` says so."""
     found = _found(visit, ".csv")
-    if not isinstance(found, Series):
+    if not isinstance(found, one_series.Series):
         return found
     if not visit.query.get("from"):
         # Nothing in the address means all of it here: a file has no room to save.
-        visit.query = {**visit.query, "from": ALL}
+        visit.query = {**visit.query, "from": one_series.ALL}
     rows = (
         [*(_text(row[name]) for name in _COLUMNS), str(row["rights"]["valueWithheld"]).lower()]
         for row in _in_range(visit, found)
@@ -374,11 +360,11 @@ def as_csv(visit: Visit) -> Answer:
     return csv_download(f"{found.id.replace(':', '.')}.csv", [*_COLUMNS, "withheld"], rows)
 
 
-def _in_range(visit: Visit, series: Series) -> list[Row]:
+def _in_range(visit: Visit, series: one_series.Series) -> list[one_series.Row]:
     """Its observations on the day and in the range of the address."""
     newest = series.record["lastPeriod"]
-    span = range_of(visit, series, day_of(newest) if newest else None)
-    return read(visit, series, as_of=visit.as_of, period_start=span.first, period_end=span.last)
+    span = one_series.range_of(visit, series, day_of(newest) if newest else None)
+    return one_series.read(visit, series, as_of=visit.as_of, period_start=span.first, period_end=span.last)
 
 
 def _text(value: Any) -> str:

@@ -9,48 +9,15 @@ import msgspec
 
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, line_readout
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.explorer import happenings
+from almanac.dashboard.explorer import happenings, one_series
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.happenings import MarkedEvents
 from almanac.dashboard.explorer.lineage import of
-from almanac.dashboard.explorer.one_series import (
-    Cell,
-    Range,
-    Row,
-    Series,
-    Vintages,
-    cell_of,
-    range_of,
-    read,
-    read_vintages,
-)
 from almanac.dashboard.explorer.revisions import Triangle, by_release
 from almanac.dashboard.visit import Visit
+from almanac.dashboard.words import dates, values
 from almanac.dashboard.words.captions import Topic, line_caption, lines_caption
-from almanac.dashboard.words.dates import (
-    between,
-    clock,
-    code,
-    day,
-    day_of,
-    moment_of,
-    of_row,
-    period,
-    period_of,
-    short_day,
-)
 from almanac.dashboard.words.numbers import UnitWords, change, computed, full, many, unit_of
-from almanac.dashboard.words.values import (
-    ChartPoint,
-    Look,
-    breaks,
-    counted,
-    first_publications,
-    is_forecast,
-    look,
-    masked,
-    points,
-)
 from almanac.domain.numbers import exact
 from almanac.domain.times import wire_time
 from almanac.reports.wording import country
@@ -65,69 +32,69 @@ _LINES = 7
 class Shown(msgspec.Struct, frozen=True):
     """A series as known on one day. `as_of` is as it was given, None for today; `known_to` the same as the interface writes times."""
 
-    series: Series
+    series: one_series.Series
     as_of: str | None
     known_to: str | None
     #: Periods in range, newest first; the newest of all that is no forecast, and the one before it.
-    rows: list[Row]
-    heads: list[Row]
+    rows: list[one_series.Row]
+    heads: list[one_series.Row]
     #: As known today, and as known then.
-    every: Vintages
-    then: Vintages
-    range: Range
+    every: one_series.Vintages
+    then: one_series.Vintages
+    range: one_series.Range
     unit: UnitWords
     digits: int
 
     @property
-    def newest(self) -> Row | None:
+    def newest(self) -> one_series.Row | None:
         return self.heads[0] if self.heads else None
 
     @property
     def shut(self) -> bool:
         """Whether nothing of it may be shown."""
-        return bool(self.rows) and all(masked(row) for row in self.rows)
+        return bool(self.rows) and all(values.masked(row) for row in self.rows)
 
 
-def shown(visit: Visit, series: Series) -> Shown:
+def shown(visit: Visit, series: one_series.Series) -> Shown:
     """Reads a series on the day of the address. Raises ApiError as the interface refuses it."""
     as_of = visit.as_of
     newest = series.record["lastPeriod"]
-    last = day_of(newest) if newest else None
+    last = dates.day_of(newest) if newest else None
     if as_of is not None:
-        last = min(last or date.max, day_of(as_of))
-    span = range_of(visit, series, last)
-    rows = read(visit, series, as_of=as_of, period_start=span.first, period_end=span.last)
-    heads = [row for row in rows if not is_forecast(row)]
+        last = min(last or date.max, dates.day_of(as_of))
+    span = one_series.range_of(visit, series, last)
+    rows = one_series.read(visit, series, as_of=as_of, period_start=span.first, period_end=span.last)
+    heads = [row for row in rows if not values.is_forecast(row)]
     if span.last is not None or (not heads and span.first is not None):
         told = visit.ask(series.list_path, limit=20, order="desc", as_of=as_of, **series.filters)
-        heads = [row for row in series.own(told.data) if not is_forecast(row)]
-    every = read_vintages(visit, series)
+        heads = [row for row in series.own(told.data) if not values.is_forecast(row)]
+    every = one_series.read_vintages(visit, series)
     end = None if as_of is None else _end(as_of)
     then = every.known_by(end)
     if end is not None and not every.complete:
         # What was left out may be just what was new then.
-        then = read_vintages(visit, series, as_of=as_of)
+        then = one_series.read_vintages(visit, series, as_of=as_of)
     samples = [*rows, *heads[:2], *then.rows[:1]]
     unit = unit_of(samples[0]) if samples else unit_of(series.record)
-    stated = [row["valueNumeric"] for row in rows or heads if not masked(row)]
+    stated = [row["valueNumeric"] for row in rows or heads if not values.masked(row)]
     digits = unit.digits(stated, computed=any(computed(row) for row in rows or heads))
     return Shown(series, as_of, end, rows, heads[:2], every, then, span, unit, digits)
 
 
 def _end(as_of: str) -> str:
     """A day's last second, or a moment, as the interface writes times."""
-    return f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(moment_of(as_of).timestamp()))
+    return f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(dates.moment_of(as_of).timestamp()))
 
 
 # -- head ---------------------------------------------------------------------------------------------------------------
 
 
-def chips(one: Shown, visit: Visit) -> list[Row]:
+def chips(one: Shown, visit: Visit) -> list[one_series.Row]:
     """What to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
-    found: list[Row] = []
+    found: list[one_series.Row] = []
     row = one.newest
     if row is not None and one.as_of is None:
-        old = look(row, digits=one.digits, today=visit.today)
+        old = values.look(row, digits=one.digits, today=visit.today)
         if (row["metadata"] or {}).get("discontinued"):
             found.append({"text": f"ended {period_of_row(row)}", "sign": "disc"})
         elif row["freshnessStatus"] == "stale":
@@ -137,7 +104,7 @@ def chips(one: Shown, visit: Visit) -> list[Row]:
             found.append({"text": "Fresh", "kind": "good"})
     revised = sum(row["revisionStatus"] == "revised" for row in one.rows)
     if revised:
-        found.append({"text": f"{counted(revised, one.series.frequency)} revised", "kind": "revised"})
+        found.append({"text": f"{values.counted(revised, one.series.frequency)} revised", "kind": "revised"})
     releases = one.then.releases
     if releases and one.then.complete:
         told = f"{many(len(one.then.rows), 'vintage')} in {many(len(releases), 'release')} since {releases[0].day[:4]}"
@@ -150,42 +117,49 @@ def chips(one: Shown, visit: Visit) -> list[Row]:
     return found
 
 
-def figures(one: Shown, event: Row | None, visit: Visit) -> list[Row]:
+def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_series.Row]:
     """At most four: the newest value, its change, its first publication, the next release."""
     row = one.newest
-    found: list[Row] = []
+    found: list[one_series.Row] = []
     if row is not None:
-        now = look(row, digits=one.digits, history=True, figure=True)
+        now = values.look(row, digits=one.digits, history=True, figure=True)
         found.append(
-            {"label": period_of_row(row), "look": now, "big": True, "note": f"known since {day(row['observedAt'])}"}
+            {
+                "label": period_of_row(row),
+                "look": now,
+                "big": True,
+                "note": f"known since {dates.day(row['observedAt'])}",
+            }
         )
         before = one.heads[1] if len(one.heads) > 1 else None
         if before is not None and _number(row) is not None and _number(before) is not None:
             moved, words = one.unit.key_change(exact(row["valueNumeric"]) - exact(before["valueNumeric"]), one.digits)
             found.append({"label": f"Change on {period_of_row(before)}", "text": moved, "note": words})
-        first = next((states[0] for cell, states in one.then.cells.items() if cell == cell_of(row)), None)
+        first = next((states[0] for cell, states in one.then.cells.items() if cell == one_series.cell_of(row)), None)
         if (
             first is not None
             and first["revisionStatus"] != "unknown"
-            and not masked(first)
+            and not values.masked(first)
             and _number(first) is not None
         ):
             found.append({"label": "First published", "text": one.unit.figure(first["valueNumeric"], one.digits),
-                          "note": day(first["observedAt"])})  # fmt: skip
+                          "note": dates.day(first["observedAt"])})  # fmt: skip
     if event is not None:
         at = event["occurredAt"]
-        time = f"{event['status']}, {clock(at)} UTC" if event["timePrecision"] == "minute" else "date only"
+        time = f"{event['status']}, {dates.clock(at)} UTC" if event["timePrecision"] == "minute" else "date only"
         found.append(
             {
                 "label": "Next release",
-                "text": short_day(at) if day_of(at).year == visit.today.year and one.as_of is None else day(at),
+                "text": dates.short_day(at)
+                if dates.day_of(at).year == visit.today.year and one.as_of is None
+                else dates.day(at),
                 "note": time,
             }
         )
     return found
 
 
-def next_release(visit: Visit, one: Shown) -> Row | None:
+def next_release(visit: Visit, one: Shown) -> one_series.Row | None:
     """The next release of the series, as scheduled then."""
     if one.series.subject.company:
         return None  # filings are announced by nobody
@@ -200,10 +174,10 @@ def next_release(visit: Visit, one: Shown) -> Row | None:
 
 def events(visit: Visit, one: Shown) -> MarkedEvents | None:
     """What is marked under the chart, or may be; None where there is no chart to mark it under."""
-    drawn = [row for row in one.rows if not masked(row)]
+    drawn = [row for row in one.rows if not values.masked(row)]
     if not drawn:
         return None
-    oldest = min(day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
+    oldest = min(dates.day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
     return happenings.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
 
 
@@ -211,23 +185,27 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
     """The line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
     marks = () if marked is None else marked.marks
     past = one.as_of is not None
-    firsts = first_publications(one.then.rows)
-    own = points(one.rows, firsts)
-    ghost: list[ChartPoint] = []
+    firsts = values.first_publications(one.then.rows)
+    own = values.points(one.rows, firsts)
+    ghost: list[values.ChartPoint] = []
     if past:
-        ghost = points(read(visit, one.series, period_start=one.range.first, period_end=one.range.last))
+        ghost = values.points(
+            one_series.read(visit, one.series, period_start=one.range.first, period_end=one.range.last)
+        )
     newest = next((point for point in reversed(own) if point.value is not None and not point.forecast), None)
     label = "" if newest is None or newest.value is None else one.unit.figure(newest.value, one.digits)
-    name = f"Known on {day(one.as_of)}" if one.as_of else "Known today"
+    name = f"Known on {dates.day(one.as_of)}" if one.as_of else "Known today"
     lines = [ChartLine(name, own, 1, label)]
     legend = [LegendEntry(name=name, colour=1)]
     if visit.query.get("sources") == "all":
         lines[0] = ChartLine(one.series.record["sourceId"], own, 1, one.series.record["sourceId"])
         legend = []
         for colour, other in enumerate(one.series.others[: _LINES - 1], 2):
-            rival = Series(other, one.series.indicator, one.series.entity)
-            rows = read(visit, rival, as_of=one.as_of, period_start=one.range.first, period_end=one.range.last)
-            lines.append(ChartLine(other["sourceId"], points(rows), colour, other["sourceId"]))
+            rival = one_series.Series(other, one.series.indicator, one.series.entity)
+            rows = one_series.read(
+                visit, rival, as_of=one.as_of, period_start=one.range.first, period_end=one.range.last
+            )
+            lines.append(ChartLine(other["sourceId"], values.points(rows), colour, other["sourceId"]))
         legend = [LegendEntry(name=line.name, colour=line.colour) for line in lines]
     circles = not past and len(lines) == 1 and any(point.revised for point in own)
     if circles:
@@ -268,34 +246,36 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
     )
 
 
-def _chart_name(one: Shown, own: list[ChartPoint]) -> str:
+def _chart_name(one: Shown, own: list[values.ChartPoint]) -> str:
     """`Consumer price inflation, United States, 2011 to 2026`: what a chart shows, of where and of when."""
     years = [date.fromordinal(point.end).year for point in own if point.value is not None]
     span = "" if not years else f", {min(years)} to {max(years)}" if min(years) < max(years) else f", {years[0]}"
     return f"{one.series.indicator['name']}, {one.series.place}{span}"
 
 
-def _known_since(rows: list[Row]) -> dict[tuple[int | None, int], str]:
+def _known_since(rows: list[one_series.Row]) -> dict[tuple[int | None, int], str]:
     """Since when each value is known, by the first and last day of its period."""
     return {
         (
-            None if row["periodStart"] is None else day_of(row["periodStart"]).toordinal(),
-            day_of(row["periodEnd"]).toordinal(),
-        ): day(row["observedAt"])
+            None if row["periodStart"] is None else dates.day_of(row["periodStart"]).toordinal(),
+            dates.day_of(row["periodEnd"]).toordinal(),
+        ): dates.day(row["observedAt"])
         for row in rows
     }
 
 
-def line(rows: list[Row]) -> Row:
+def line(rows: list[one_series.Row]) -> one_series.Row:
     """
     The points of one line in columns, oldest first: days since 1970, values, sentences. A gap is a point without a value
     on the day after the one before it: whoever draws joins neighbours that have one.
     """
-    own = points(rows)
-    apart = set(breaks(own))
+    own = values.points(rows)
+    apart = set(values.breaks(own))
     unit = unit_of(rows[0]) if rows else unit_of({})
-    digits = unit.digits([row["valueNumeric"] for row in rows if not masked(row)], computed=any(map(computed, rows)))
-    found: Row = {"days": [], "values": [], "told": []}
+    digits = unit.digits(
+        [row["valueNumeric"] for row in rows if not values.masked(row)], computed=any(map(computed, rows))
+    )
+    found: one_series.Row = {"days": [], "values": [], "told": []}
 
     def put(day: int, value: float | None, words: str) -> None:
         found["days"].append(day - _EPOCH)
@@ -320,10 +300,10 @@ def one_sentence(one: Shown, visit: Visit) -> str:
         return "Withheld. The licence of this source forbids passing its values on. Periods and times are shown."
     releases = one.every.releases
     if one.as_of is not None and not one.heads and releases and not one.then.rows:
-        return f"Nothing was known on {day(one.as_of)}. The first release was on {day(releases[0].day)}."
+        return f"Nothing was known on {dates.day(one.as_of)}. The first release was on {dates.day(releases[0].day)}."
     history = next((told.history_from for told in visit.told if told.history_from), None)
     if not one.heads and history is not None:
-        return f"Your plan reaches back to {day(history)}. Older values are not shown."
+        return f"Your plan reaches back to {dates.day(history)}. Older values are not shown."
     if one.heads and not one.rows:
         return "No period lies in this range."
     return "There is no value to draw."
@@ -337,19 +317,19 @@ def _topic(visit: Visit, one: Shown) -> Topic:
     stale = ended = None
     if row is not None and one.as_of is None:
         ended = bool(row["metadata"].get("discontinued"))
-        stale = (visit.today - day_of(row["periodEnd"])).days if row["freshnessStatus"] == "stale" else None
+        stale = (visit.today - dates.day_of(row["periodEnd"])).days if row["freshnessStatus"] == "stale" else None
     return Topic(one.series.indicator["name"], one.series.slug, place, one.unit, one.digits, stale, bool(ended))
 
 
 # -- table, triangle, lineage -------------------------------------------------------------------------------------------
 
 
-def table(one: Shown, page: int) -> list[Row]:
+def table(one: Shown, page: int) -> list[one_series.Row]:
     """A page of the table: each period with what it was first and since when it is so."""
     cells = one.then.cells
     found = []
     for row in one.rows[(page - 1) * TABLE : page * TABLE]:
-        states = cells.get(cell_of(row))
+        states = cells.get(one_series.cell_of(row))
         first = None if states is None else states[0]
         now, then = _number(row), None if first is None or first["revisionStatus"] == "unknown" else _number(first)
         moved = None if now is None or then is None else one.unit.scaled(now) - one.unit.scaled(then)
@@ -357,14 +337,14 @@ def table(one: Shown, page: int) -> list[Row]:
             {
                 "row": row,
                 "period": period_of_row(row),
-                "look": look(row, digits=one.digits, history=True),
+                "look": values.look(row, digits=one.digits, history=True),
                 "first": None if then is None else one.unit.cell(then, one.digits),
                 "first_full": None if then is None else full(then),
                 "moved": None if moved is None else change(moved, max(one.digits, 0)),
                 "direction": "" if not moved else "up" if moved > 0 else "down",
-                "known": "" if first is None else day(first["observedAt"]),
-                "changed": day(row["observedAt"]),
-                "forecast": is_forecast(row),
+                "known": "" if first is None else dates.day(first["observedAt"]),
+                "changed": dates.day(row["observedAt"]),
+                "forecast": values.is_forecast(row),
             }
         )
     return found
@@ -375,37 +355,37 @@ def triangle(one: Shown) -> Triangle | None:
     if one.shut or not one.then.published:
         return None
     days = [release.day for release in one.then.releases][-TRIANGLE:]
-    cells: list[Cell] = list(one.then.cells)[:TRIANGLE]
+    cells: list[one_series.Cell] = list(one.then.cells)[:TRIANGLE]
     return by_release(one.then, days, cells, one.unit, one.digits, one.series.record["frequency"])
 
 
-def chosen(one: Shown, text: str | None) -> Row | None:
+def chosen(one: Shown, text: str | None) -> one_series.Row | None:
     """The row of a period as addresses have it (`2026-Q3`); None: the newest."""
     if not text:
         return one.newest
     for row in one.rows:
-        if code(period_of(row["periodStart"], row["periodEnd"]), one.series.frequency) == text:
+        if dates.code(dates.period_of(row["periodStart"], row["periodEnd"]), one.series.frequency) == text:
             return row
     return None
 
 
-def trail(visit: Visit, one: Shown) -> Row:
+def trail(visit: Visit, one: Shown) -> one_series.Row:
     """Title and steps of the lineage of the newest or the chosen value."""
     row = chosen(one, visit.query.get("period"))
     if row is None:
         return {"title": "Lineage", "steps": []}
-    result: Look = look(row, digits=one.digits, history=True, figure=True)
+    result: values.Look = values.look(row, digits=one.digits, history=True, figure=True)
     found, _ = of(visit, row, result)
     return {"title": f"Lineage of {period_of_row(row)}: {result.text}", "steps": found}
 
 
-def period_of_row(row: Row) -> str:
+def period_of_row(row: one_series.Row) -> str:
     """The period of a row in our notation."""
-    return of_row(row)
+    return dates.of_row(row)
 
 
-def _number(row: Row) -> Any:
-    return None if masked(row) else row["valueNumeric"]
+def _number(row: one_series.Row) -> Any:
+    return None if values.masked(row) else row["valueNumeric"]
 
 
 #: Series listed, and indicators of a category that are asked for.
@@ -413,11 +393,11 @@ _LISTED, _ASKED = 6, 60
 _ADJUSTMENTS = {"SA": "Adjusted", "NSA": "Not adjusted", "SAAR": "Adjusted, annual rate"}
 
 
-def about(one: Shown) -> list[Row]:
+def about(one: Shown) -> list[one_series.Row]:
     """What the series is: pairs for the panel."""
     record, row = one.series.record, one.newest or (one.rows[0] if one.rows else None)
     source = record["sourceId"]
-    found: list[Row] = [
+    found: list[one_series.Row] = [
         {"term": "Source", "text": record["rights"]["attribution"] or source, "href": f"/sources/{source}"},
         {"term": "Licence", "text": record["rights"]["license"] or "not stated"},
         {"term": "Frequency", "text": record["frequency"].replace("_", " ").capitalize()},
@@ -425,13 +405,20 @@ def about(one: Shown) -> list[Row]:
     ]
     cells = list(one.then.cells)
     if one.then.complete and cells:
-        first, last = (period(cell[0], cell[1], record["frequency"]) for cell in (cells[-1], cells[0]))
-        found.append({"term": "Periods", "text": between(first, last)})
+        first, last = (dates.period(cell[0], cell[1], record["frequency"]) for cell in (cells[-1], cells[0]))
+        found.append({"term": "Periods", "text": dates.between(first, last)})
         since = one.then.releases[0].day
-        found.append({"term": "Vintages", "text": f"{len(one.then.rows):,}, from {day(since)}"})
+        found.append({"term": "Vintages", "text": f"{len(one.then.rows):,}, from {dates.day(since)}"})
     elif one.as_of is None and record["firstPeriod"]:
-        found.append({"term": "Periods", "text": between(day(record["firstPeriod"]), day(record["lastPeriod"]))})
-        found.append({"term": "Vintages", "text": f"{record['vintageCount']:,}, from {day(record['vintagesFrom'])}"})
+        found.append(
+            {
+                "term": "Periods",
+                "text": dates.between(dates.day(record["firstPeriod"]), dates.day(record["lastPeriod"])),
+            }
+        )
+        found.append(
+            {"term": "Vintages", "text": f"{record['vintageCount']:,}, from {dates.day(record['vintagesFrom'])}"}
+        )
     adjusted = None if row is None else row["metadata"].get("seasonalAdjustment")
     if adjusted:
         found.append({"term": "Seasonal adj.", "text": _ADJUSTMENTS.get(adjusted, adjusted)})
@@ -443,7 +430,7 @@ def about(one: Shown) -> list[Row]:
     return found
 
 
-def same_category(visit: Visit, one: Shown) -> list[Row]:
+def same_category(visit: Visit, one: Shown) -> list[one_series.Row]:
     """Newest values of other indicators of the same category and place, as known then."""
     own = one.series.indicator
     told = visit.look_up("/indicators", category=own["category"], limit=500)
@@ -461,11 +448,11 @@ def same_category(visit: Visit, one: Shown) -> list[Row]:
     return [_item(visit, one, row, names[row["indicatorId"]]) for row in rows]
 
 
-def other_sources(visit: Visit, one: Shown) -> list[Row]:
+def other_sources(visit: Visit, one: Shown) -> list[one_series.Row]:
     """Newest values of the same indicator from other sources, as known then."""
     found = []
     for record in one.series.others:
-        series = Series(record, one.series.indicator, one.series.entity, (one.series.record,))
+        series = one_series.Series(record, one.series.indicator, one.series.entity, (one.series.record,))
         told = visit.ask(series.list_path, limit=20, order="desc", as_of=one.as_of, **series.filters)
         row = next(iter(series.own(told.data)), None)
         if row is not None:
@@ -473,12 +460,12 @@ def other_sources(visit: Visit, one: Shown) -> list[Row]:
     return found
 
 
-def _item(visit: Visit, one: Shown, row: Row, title: str) -> Row:
-    now = look(row, today=visit.today, figure=True, history=one.as_of is not None)
+def _item(visit: Visit, one: Shown, row: one_series.Row, title: str) -> one_series.Row:
+    now = values.look(row, today=visit.today, figure=True, history=one.as_of is not None)
     return {
         "title": title,
         "href": series_address(row["metadata"]["seriesId"]) + (f"?as_of={one.as_of}" if one.as_of else ""),
         "look": now,
-        "note": f"{period(row['periodStart'], row['periodEnd'], row['frequency'])} · {row['frequency'].replace('_', ' ')}",
+        "note": f"{dates.period(row['periodStart'], row['periodEnd'], row['frequency'])} · {row['frequency'].replace('_', ' ')}",
         "to": f"/sources/{row['sourceId']}" if now.state == "withheld" else "",
     }
