@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import almanac.dashboard
-from almanac.dashboard.words.values import Chip, Look
+from almanac.dashboard.formatting.values import Chip, FormattedValue
 from tests.dashboard.templates.kit import macro
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -17,17 +17,17 @@ STALE = Chip("warn", "half", "stale, 1,696 days")
 SHUT = Chip("withheld", "crossed", "for internal use only")
 FIGURES = {
     "the biggest with a chip": [
-        {"label": "10 years", "look": Look("stale", "2.987%", "2.987%, stale", "2.987", STALE), "note": "11 Sep 2026", "big": True},
+        {"label": "10 years", "look": FormattedValue("stale", "2.987%", "2.987%, stale", "2.987", STALE), "note": "11 Sep 2026", "big": True},
         {"label": "2s10s", "text": "+293", "note": "basis points"},
         {"label": "5s30s", "text": "+173", "note": "basis points"},
     ],
     "a long one": [
-        {"label": "2024 Q3", "look": Look("revised", "USD 29,375bn", "USD 29,375bn", "29374.914"), "note": "known since 19 Dec 2024", "big": True},
+        {"label": "2024 Q3", "look": FormattedValue("revised", "USD 29,375bn", "USD 29,375bn", "29374.914"), "note": "known since 19 Dec 2024", "big": True},
         {"label": "Change on 2024 Q2", "text": "+358.200", "note": "USD billions, annual rate"},
-        {"label": "First published", "look": Look("plain", "USD 29,350bn", "USD 29,350bn", "29349.924"), "note": "30 Oct 2024"},
+        {"label": "First published", "look": FormattedValue("plain", "USD 29,350bn", "USD 29,350bn", "29349.924"), "note": "30 Oct 2024"},
     ],
     "without a biggest": [
-        {"label": "10 years", "look": Look("withheld", "Withheld", "withheld", None, SHUT)},
+        {"label": "10 years", "look": FormattedValue("withheld", "Withheld", "withheld", None, SHUT)},
         {"label": "Change", "text": "+15,825,000,000", "note": "USD"},
     ],
 }  # fmt: skip

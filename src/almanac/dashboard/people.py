@@ -6,18 +6,18 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import msgspec
 
-from almanac.api.use.limits import Decision
+from almanac.api.use.limits import Decision, Limiter
 from almanac.dashboard.letters import Letters
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, Letter
 from almanac.store.accounts.form_numbers import FormNumbers
-from almanac.store.accounts.records import AccountInfo
+from almanac.store.accounts.lent_sessions import LentSessions
 from almanac.store.accounts.watchlist import Watchlist
-from almanac.store.accounts.web_sessions import WebSession
+from almanac.store.accounts.web_sessions import WebSessions
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.reports import UsageReports
 
@@ -37,22 +37,6 @@ class Person(msgspec.Struct, frozen=True):
     session: str
 
 
-class Peeking(Protocol):
-    """The limiter, as far as it is looked at."""
-
-    def peek(self, account: str, limit: int, now: float) -> Decision:
-        """What is left of this minute, without counting a request."""
-        ...
-
-
-class Sessions(Protocol):
-    """Web sessions, as far as it is asked whose one is."""
-
-    def find(self, token: str, *, now: int) -> tuple[WebSession, AccountInfo] | None:
-        """The session of a cookie and its account; None for one that ended or never was."""
-        ...
-
-
 class People:
     """
     What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other. `sessions`: where it
@@ -65,10 +49,10 @@ class People:
         self,
         accounts: Accounts,
         usage: UsageReports,
-        limiter: Peeking,
+        limiter: Limiter,
         letters: Letters,
         authentication: Authentication | None = None,
-        sessions: Sessions | None = None,
+        sessions: WebSessions | LentSessions | None = None,
         walltime: Callable[[], float] = time.time,
     ) -> None:
         self.accounts, self.usage = accounts, usage

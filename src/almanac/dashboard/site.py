@@ -19,7 +19,7 @@ from almanac.dashboard.explorer import (
     countries,
     indicators,
     lineage,
-    morning,
+    overview,
     rates,
     screeners,
     search,
@@ -27,12 +27,12 @@ from almanac.dashboard.explorer import (
     sources,
     watchlist,
 )
+from almanac.dashboard.formatting import dates, numbers, values
+from almanac.dashboard.formatting.company_names import company_name
+from almanac.dashboard.formatting.dates import event_title, fiscal, period, written
 from almanac.dashboard.operate import accounts, feeds
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Page, Visit
-from almanac.dashboard.words import dates, numbers, values
-from almanac.dashboard.words.company_names import company_name
-from almanac.dashboard.words.dates import event_title, fiscal, period, written
 from almanac.reports.wording import country, listed, place
 
 #: Title, address, and the first segments of the addresses that belong to it.
@@ -103,7 +103,7 @@ FILTERS = {made.__name__: made for made in _BY_NAME} | {"nth": place, "in_text":
 def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
-        sign_in, morning, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
+        sign_in, overview, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
         companies, company, compare, watchlist, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)

@@ -15,8 +15,8 @@ from almanac import loading
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
 from almanac.dashboard.asking import InProcessApi, Told
+from almanac.dashboard.formatting.dates import day_of
 from almanac.dashboard.people import People, Person
-from almanac.dashboard.words.dates import day_of
 
 #: What may stand in a path as it is (RFC 3986, 3.3).
 _IN_PATHS = "/:@!$&'()*+,;="

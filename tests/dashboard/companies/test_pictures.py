@@ -15,8 +15,8 @@ import pytest
 
 from almanac.dashboard.drawing.columns import among
 from almanac.dashboard.explorer.company import CompanyChart, charts
+from almanac.dashboard.formatting.values import ChartPoint
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.values import ChartPoint
 from almanac.domain.observations import FAILED
 from almanac.domain.periods import Frequency
 from tests.contract.invented_companies import QUARTERS, Made, known

@@ -4,7 +4,7 @@ import re
 from datetime import date
 
 from almanac.dashboard.drawing.lines import FigureState, fan_chart, life_chart
-from almanac.dashboard.words.values import ChartPoint
+from almanac.dashboard.formatting.values import ChartPoint
 from almanac.domain.periods import Frequency
 
 

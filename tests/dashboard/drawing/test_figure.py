@@ -21,10 +21,10 @@ from almanac.dashboard.drawing.figure import (
 )
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.svg import MOST
+from almanac.dashboard.formatting.captions import NOTHING, CurveStep
+from almanac.dashboard.formatting.numbers import unit
+from almanac.dashboard.formatting.values import ChartPoint, points
 from almanac.dashboard.site import FILTERS
-from almanac.dashboard.words.captions import NOTHING, CurveStep
-from almanac.dashboard.words.numbers import unit
-from almanac.dashboard.words.values import ChartPoint, points
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, observation, quarters
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.svg import APART, MOST, SHEETS, spread, thinned
-from almanac.dashboard.words.values import ChartPoint, points, runs
+from almanac.dashboard.formatting.values import ChartPoint, points, runs
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, observation, quarters
 from tests.support.drawn import dots, elements, joined, parsed, strokes, texts

@@ -18,8 +18,8 @@ from almanac.dashboard.drawing.columns import (
     sparkline,
 )
 from almanac.dashboard.drawing.curves import Curve, curve_chart
-from almanac.dashboard.words.captions import CurveStep
-from almanac.dashboard.words.values import points
+from almanac.dashboard.formatting.captions import CurveStep
+from almanac.dashboard.formatting.values import points
 from tests.support.dashboard_rows import quarters
 from tests.support.drawn import dots, elements, parsed, strokes, texts
 

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.dashboard.drawing.svg import CHARACTER, LinearScale, time_ticks, value_axis
-from almanac.dashboard.words.numbers import MINUS
+from almanac.dashboard.formatting.numbers import MINUS
 from almanac.domain.periods import Frequency
 
 numbers = st.floats(-1e12, 1e12).map(lambda value: float(f"{value:.6g}"))

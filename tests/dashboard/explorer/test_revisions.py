@@ -9,7 +9,7 @@ import pytest
 
 from almanac.dashboard.explorer.one_series import Vintages
 from almanac.dashboard.explorer.revisions import by_release, typical_change
-from almanac.dashboard.words.numbers import unit
+from almanac.dashboard.formatting.numbers import unit
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.withholding import withhold
 

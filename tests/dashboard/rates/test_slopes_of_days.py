@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from almanac.dashboard.explorer.rates import BASIS_POINTS, Scope, ScopeSlope, Slopes
-from almanac.dashboard.words.values import NO_DATA, Look
+from almanac.dashboard.formatting.values import NO_DATA, FormattedValue
 
 AUS, USA, JPN = (
     Scope("AUS", "country_aus", "Australia"), Scope("USA", "country_usa", "United States"), Scope("JPN", "country_jpn", "Japan"),
 )  # fmt: skip
-NOTHING = Look("none", NO_DATA, NO_DATA)
+NOTHING = FormattedValue("none", NO_DATA, NO_DATA)
 
 
 def caption(*slopes: tuple[Scope, float | None, str]) -> tuple[str, str]:

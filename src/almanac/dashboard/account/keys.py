@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
+from almanac.dashboard.formatting.dates import long_day, read_day
+from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit
-from almanac.dashboard.words.dates import long_day, read_day
-from almanac.dashboard.words.numbers import read_whole
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.form_numbers import FormStale, FormUsed
 from almanac.store.accounts.records import SCOPES, KeyInfo

@@ -7,9 +7,9 @@ from typing import cast, get_args
 
 from almanac.dashboard.drawing.columns import CountColumn, column_chart
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, column_readout
+from almanac.dashboard.formatting.captions import columns_caption
+from almanac.dashboard.formatting.dates import day, days_from, read_day, short_day
 from almanac.dashboard.visit import Answer, Html, Page, Visit, csv_download
-from almanac.dashboard.words.captions import columns_caption
-from almanac.dashboard.words.dates import day, days_from, read_day, short_day
 from almanac.store.usage.reports import By, UsageRow
 
 _DAYS, _MOST_DAYS = 30, 366

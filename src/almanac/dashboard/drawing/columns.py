@@ -10,7 +10,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from almanac.dashboard.drawing import svg
-from almanac.dashboard.words.values import NO_DATA, ChartPoint, runs, with_values
+from almanac.dashboard.formatting.values import NO_DATA, ChartPoint, runs, with_values
 
 #: Of the room of one column what its bar takes.
 _FILLED = 0.7

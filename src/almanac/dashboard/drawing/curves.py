@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from almanac.dashboard.drawing import svg
 from almanac.dashboard.drawing.lines import DASHED_FROM
-from almanac.dashboard.words.captions import CurveStep
+from almanac.dashboard.formatting.captions import CurveStep
 
 
 class Curve(NamedTuple):

@@ -17,9 +17,9 @@ from almanac.dashboard.drawing.columns import CountColumn
 from almanac.dashboard.drawing.curves import Curve
 from almanac.dashboard.drawing.lines import ChartLine, EventMark
 from almanac.dashboard.drawing.svg import CHARACTER, MOST, Drawing, colour, thinned
-from almanac.dashboard.words.captions import NOTHING
-from almanac.dashboard.words.numbers import UnitWords
-from almanac.dashboard.words.values import NO_DATA, ChartPoint, runs
+from almanac.dashboard.formatting.captions import NOTHING
+from almanac.dashboard.formatting.numbers import UnitWords
+from almanac.dashboard.formatting.values import NO_DATA, ChartPoint, runs
 from almanac.domain.periods import Frequency
 
 

@@ -7,7 +7,7 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from almanac.dashboard.drawing import svg
-from almanac.dashboard.words.values import ChartPoint, runs, with_values
+from almanac.dashboard.formatting.values import ChartPoint, runs, with_values
 from almanac.domain.periods import Frequency
 
 #: How much lower a drawing is that has the lane, and where its middle lies below the plot.

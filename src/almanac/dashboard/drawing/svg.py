@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup, escape
 
-from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS
-from almanac.dashboard.words.numbers import NO_SCALE, Scale, common_scale, in_scale, number
-from almanac.dashboard.words.values import ChartPoint
+from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS
+from almanac.dashboard.formatting.numbers import NO_SCALE, Scale, common_scale, in_scale, number
+from almanac.dashboard.formatting.values import ChartPoint
 from almanac.domain.numbers import exact
 from almanac.domain.periods import Frequency
 

@@ -20,11 +20,19 @@ from almanac.dashboard.explorer.histories import histories
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.statements import KINDS, SCALES, before
 from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.formatting.dates import day, day_of
+from almanac.dashboard.formatting.numbers import fraction, in_words, unit, unit_of
+from almanac.dashboard.formatting.transforms import INDEX, common_base, transformed
+from almanac.dashboard.formatting.values import (
+    ChartPoint,
+    FormattedValue,
+    look,
+    look_field,
+    look_reading,
+    masked,
+    with_values,
+)
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
-from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.numbers import fraction, in_words, unit, unit_of
-from almanac.dashboard.words.transforms import INDEX, common_base, transformed
-from almanac.dashboard.words.values import ChartPoint, Look, look, look_field, look_reading, masked, with_values
 from almanac.domain.numbers import exact
 from almanac.domain.periods import Frequency, add_months, freshness
 from almanac.reports.scoring import MONTHS, PILLARS_MINIMUM, SECTOR_MINIMUM
@@ -145,7 +153,7 @@ def words(key: str) -> str:
     return ", ".join([_PARTS.sub("", key).replace("_", " ").capitalize(), *parts])
 
 
-def number(value: float | None) -> Look:
+def number(value: float | None) -> FormattedValue:
     """An input: from a million on in words for its size, with the whole number beside it."""
     look = look_field(value, _RATIO)
     if value is None or abs(exact(value)) < _IN_WORDS:
@@ -186,7 +194,7 @@ class CompanyChart(msgspec.Struct, frozen=True):
     title: str
     #: The comparison that has the same lines.
     href: str
-    look: Look
+    look: FormattedValue
     #: `to 30 Sep 2026`: of what the number is.
     period: str
     drawing: Markup
@@ -269,10 +277,10 @@ def _yearly(points: Sequence[ChartPoint]) -> list[ChartPoint]:
     return [point._replace(frequency=Frequency.ANNUAL) for point in points]
 
 
-def _look(row: Row, digits: int) -> Look:
+def _look(row: Row, digits: int) -> FormattedValue:
     """The newest value; one that rests on a statement which fails a grave check is not shown, as nowhere on the page."""
     if row["metadata"].get("quality") == "failed" and not masked(row):
-        return Look("none", "A check failed", "left out, a check of a statement behind it does not hold")
+        return FormattedValue("none", "A check failed", "left out, a check of a statement behind it does not hold")
     return look(row, digits=digits, history=True, figure=True)
 
 
@@ -474,10 +482,10 @@ def _figures(record: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def figure(row: dict[str, Any], name: str) -> Look:
+def figure(row: dict[str, Any], name: str) -> FormattedValue:
     """How a key figure looks; one without a value may not be shown, or rests on a statement that fails a grave check."""
     if row["value"] is None and row["quality"] == "failed":
-        return Look("none", "A check failed", "left out, a check of a statement behind it does not hold")
+        return FormattedValue("none", "A check failed", "left out, a check of a statement behind it does not hold")
     if row["value"] is None:
         return look_reading({"rights": {"valueWithheld": True, "exposure": "restricted"}})
     words = unit(row["unit"], "net_margin" if name.endswith("Margin") else None)

@@ -11,16 +11,16 @@ import msgspec
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, PicturePanel, lines_readout, picture
 from almanac.dashboard.drawing.lines import DASHED_FROM, ChartLine, EventMark, Frame, line_chart, room_left
 from almanac.dashboard.drawing.svg import colour
-from almanac.dashboard.explorer import comparison, embedding, happenings
+from almanac.dashboard.explorer import comparison, embedding, event_markers
 from almanac.dashboard.explorer.embedding import EmbeddedChart
+from almanac.dashboard.explorer.event_markers import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.finding import found
-from almanac.dashboard.explorer.happenings import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.past import FieldProblem
+from almanac.dashboard.formatting.dates import NBSP, day, day_of
+from almanac.dashboard.formatting.numbers import full, read_whole
+from almanac.dashboard.formatting.transforms import INDEX, LEVEL, TRANSFORMS
+from almanac.dashboard.formatting.values import ChartPoint, with_values
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
-from almanac.dashboard.words.dates import NBSP, day, day_of
-from almanac.dashboard.words.numbers import full, read_whole
-from almanac.dashboard.words.transforms import INDEX, LEVEL, TRANSFORMS
-from almanac.dashboard.words.values import ChartPoint, with_values
 from almanac.dashboard.workbook import MEDIA_TYPE, Cell, workbook
 
 Row = dict[str, Any]
@@ -53,7 +53,7 @@ def events(visit: Visit, compared: comparison.ReadComparison) -> MarkedEvents | 
         return None
     points = [point for line in compared.shown for point in with_values(line.points)]
     oldest = min(point.end if point.start is None else point.start for point in points)
-    return happenings.marked(visit, charts, date.fromordinal(oldest), as_of=compared.known_on)
+    return event_markers.marked(visit, charts, date.fromordinal(oldest), as_of=compared.known_on)
 
 
 def _subjects(lines: Sequence[comparison.ComparedLine]) -> list[EventSubject]:

@@ -9,17 +9,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from almanac.dashboard.drawing.svg import MOST_LINES
+from almanac.dashboard.explorer.event_markers import EventSubject
 from almanac.dashboard.explorer.finding import SMALL_WORDS, entity_named, indicators_of, series_address
-from almanac.dashboard.explorer.happenings import EventSubject
 from almanac.dashboard.explorer.one_series import Missing, Row, Series, find, walk
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import called, places
+from almanac.dashboard.formatting.captions import NOTHING, Topic, few, line_caption, lines_caption
+from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS, day, day_of, frequency_of, read_day
+from almanac.dashboard.formatting.numbers import UnitWords, computed, read_whole, unit_of
+from almanac.dashboard.formatting.transforms import INDEX, LEVEL, TRANSFORMS, Transformed, common_base, transformed
+from almanac.dashboard.formatting.values import ChartPoint, first_publications, masked, points, with_values
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.captions import NOTHING, Topic, few, line_caption, lines_caption
-from almanac.dashboard.words.dates import NBSP, SHORT_MONTHS, day, day_of, frequency_of, read_day
-from almanac.dashboard.words.numbers import UnitWords, computed, read_whole, unit_of
-from almanac.dashboard.words.transforms import INDEX, LEVEL, TRANSFORMS, Transformed, common_base, transformed
-from almanac.dashboard.words.values import ChartPoint, first_publications, masked, points, with_values
 from almanac.domain.periods import Frequency
 from almanac.reports.wording import country, listed, sentence
 from almanac.store.state_memory import Remembered

@@ -15,10 +15,10 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPANS, histories
 from almanac.dashboard.explorer.indicators import every_indicator
 from almanac.dashboard.explorer.past import past_slider
+from almanac.dashboard.formatting.dates import day, day_of
+from almanac.dashboard.formatting.numbers import number, unit_of
+from almanac.dashboard.formatting.values import FormattedValue, look_reading, masked
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
-from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.numbers import number, unit_of
-from almanac.dashboard.words.values import Look, look_reading, masked
 
 #: What the view of all sections in short has; of growth whichever is told of an economy.
 _SHORT = (
@@ -37,7 +37,7 @@ _PLACES = ((10, "very low", "p1"), (30, "low", "p2"), (70, "usual", "p3"), (90, 
 class HeatCell(msgspec.Struct, frozen=True):
     """A reading: how its value looks, its place in words with its class, and where it leads. Empty where there is none."""
 
-    look: Look | None = None
+    look: FormattedValue | None = None
     place: str = ""
     kind: str = ""
     href: str = ""

@@ -10,9 +10,9 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.dashboard.explorer.indicators import every_indicator
+from almanac.dashboard.formatting.numbers import UnitWords, fraction, number, unit_of
+from almanac.dashboard.formatting.values import masked
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.numbers import UnitWords, fraction, number, unit_of
-from almanac.dashboard.words.values import masked
 from almanac.reports.filter_text import AT, LONGEST, MOST_CLAUSES, value_written, written
 
 #: Titles, each with what holds of the units of its fields; the first that holds.

@@ -11,8 +11,8 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.places import by_size, names, places
+from almanac.dashboard.formatting.company_names import company_name
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.company_names import company_name
 from almanac.reports.indicator_search import BEGUN, CALLED, name_nearness
 
 Row = dict[str, Any]

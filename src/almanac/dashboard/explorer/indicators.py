@@ -19,11 +19,11 @@ from almanac.dashboard.explorer.histories import SPANS, histories
 from almanac.dashboard.explorer.past import past_slider
 from almanac.dashboard.explorer.places import entity_page, names, places
 from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.formatting.captions import across_caption
+from almanac.dashboard.formatting.dates import day_of, of_row
+from almanac.dashboard.formatting.numbers import UnitWords, computed, read_whole, unit_of
+from almanac.dashboard.formatting.values import ChartPoint, FormattedValue, look, masked, with_values
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
-from almanac.dashboard.words.captions import across_caption
-from almanac.dashboard.words.dates import day_of, of_row
-from almanac.dashboard.words.numbers import UnitWords, computed, read_whole, unit_of
-from almanac.dashboard.words.values import ChartPoint, Look, look, masked, with_values
 from almanac.reports.wording import country
 
 #: Readings that are ranked: as many as one request tells.
@@ -45,7 +45,7 @@ class ReadingRow(msgspec.Struct, frozen=True):
     page: str
     href: str
     value: float | None
-    look: Look
+    look: FormattedValue
     unit: str
     period: str
     ends: date
@@ -66,14 +66,14 @@ class SmallMultiple(msgspec.Struct, frozen=True):
 
     name: str
     href: str
-    look: Look
+    look: FormattedValue
     period: str
     drawing: Markup
     #: Lowest and highest of the line, in words.
     range: str
 
 
-class Across(msgspec.Struct, frozen=True):
+class CrossSection(msgspec.Struct, frozen=True):
     """What a page of an indicator shows of its readings on one day."""
 
     rows: list[ReadingRow]
@@ -90,7 +90,7 @@ class Across(msgspec.Struct, frozen=True):
     not_drawn: list[str]
 
 
-def across(visit: Visit, found: Sequence[Mapping[str, Any]]) -> Across:
+def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSection:
     """Readings of one indicator (rows of /observations/latest), ranked: highest first, then what is not ranked, by name."""
     called = names(visit, {row["entityId"] for row in found})
     areas = {row["id"] for row in places(visit) if row["kind"] == "region"}
@@ -140,7 +140,7 @@ def across(visit: Visit, found: Sequence[Mapping[str, Any]]) -> Across:
         )
     rows.sort(key=lambda row: (row.value is None, -(row.value or 0.0), row.name.casefold()))
     codes = {row["id"]: row["isoAlpha3"] for row in places(visit) if row["isoAlpha3"]}
-    return Across(
+    return CrossSection(
         rows,
         shared,
         digits,
@@ -167,10 +167,10 @@ def sorted_rows(rows: Sequence[ReadingRow], by: str, *, ascending: bool) -> list
 
 
 def multiples(
-    visit: Visit, found: Sequence[Mapping[str, Any]], across: Across, *, derived: bool
+    visit: Visit, found: Sequence[Mapping[str, Any]], cross_section: CrossSection, *, derived: bool
 ) -> list[SmallMultiple]:
     """Small lines of the ranked, highest first, over the same days."""
-    chosen = [row for row in across.rows if row.look.shown][:MULTIPLES]
+    chosen = [row for row in cross_section.rows if row.look.shown][:MULTIPLES]
     wanted = {row.series for row in chosen}
     readings = [row for row in found if row["metadata"]["seriesId"] in wanted]
     their_ids = {row["indicatorId"] for row in readings} if derived else ()
@@ -181,15 +181,15 @@ def multiples(
     span = span_of(list(lines.values()))
     return [
         SmallMultiple(row.name, row.href, row.look, row.period, multiple(lines[row.series], span),
-                      _range(lines[row.series], across.unit if row.unit == across.unit.head else None, across.digits))
+                      _range(lines[row.series], cross_section.unit if row.unit == cross_section.unit.head else None, cross_section.digits))
         for row in chosen
         if row.series in lines
     ]  # fmt: skip
 
 
-def middle(across: Across) -> float | None:
+def middle(cross_section: CrossSection) -> float | None:
     """The median of the ranked; None for fewer than three."""
-    values = [row.value for row in across.rows if row.value is not None and row.rank]
+    values = [row.value for row in cross_section.rows if row.value is not None and row.rank]
     return median(values) if len(values) > 2 else None
 
 
@@ -306,7 +306,7 @@ def indicator(visit: Visit) -> Answer:
         as_of=visit.as_of,
         cursor=visit.query.get("cursor") or None,
     )
-    there = across(visit, found.data)
+    there = cross_section(visit, found.data)
     # Of more readings than one request tells no rank is known, and so no map is drawn.
     whole = found.next_cursor is None and not visit.query.get("cursor")
     by = visit.query.get("sort", "value")

@@ -7,17 +7,17 @@ from urllib.parse import quote, urlsplit
 
 from almanac.dashboard.explorer.one_series import Row
 from almanac.dashboard.explorer.places import called
+from almanac.dashboard.formatting.dates import day, moment, period
+from almanac.dashboard.formatting.numbers import unit, unit_of
+from almanac.dashboard.formatting.values import FormattedValue, look, look_input
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
-from almanac.dashboard.words.dates import day, moment, period
-from almanac.dashboard.words.numbers import unit, unit_of
-from almanac.dashboard.words.values import Look, look, look_input
 
 #: Inputs that are drawn; the page of the value has all.
 _DRAWN = 5
 _SLUG = "indicator_"
 
 
-def of(visit: Visit, row: Row, result: Look, *, whole: bool = False) -> tuple[list[Row], Row | None]:
+def of(visit: Visit, row: Row, result: FormattedValue, *, whole: bool = False) -> tuple[list[Row], Row | None]:
     """The steps of `parts/lineage.html` for an observation, and its provenance as the interface has it; none where it has none."""
     told = visit.ask_known(f"/observations/{row['id']}/provenance")
     if told is None:
@@ -25,7 +25,7 @@ def of(visit: Visit, row: Row, result: Look, *, whole: bool = False) -> tuple[li
     return steps(visit, told.data, result, whole=whole), told.data
 
 
-def steps(visit: Visit, found: Row, result: Look, *, whole: bool) -> list[Row]:
+def steps(visit: Visit, found: Row, result: FormattedValue, *, whole: bool) -> list[Row]:
     """Raw response and value; or inputs, formula and result."""
     row = found["observation"]
     node: Row = {

@@ -11,11 +11,11 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import Told
+from almanac.dashboard.explorer.event_markers import EventSubject
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.happenings import EventSubject
 from almanac.dashboard.explorer.places import called
+from almanac.dashboard.formatting.dates import frequency_of, period
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.dates import frequency_of, period
 from almanac.domain.periods import Frequency
 
 Row = dict[str, Any]

@@ -7,8 +7,8 @@ from datetime import date, timedelta
 import msgspec
 
 from almanac.api.contract.errors import ApiError
+from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.dates import day
 
 
 class FieldProblem(msgspec.Struct, frozen=True):

@@ -13,12 +13,12 @@ from almanac.dashboard.drawing.curves import Curve, curve_chart
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, curve_readout
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.past import day_asked
+from almanac.dashboard.formatting.captions import CurveStep, curve_caption, dots_caption
+from almanac.dashboard.formatting.dates import day, day_of
+from almanac.dashboard.formatting.numbers import UnitWords, change, full, unit_of
+from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, masked
+from almanac.dashboard.formatting.values import look as look_of
 from almanac.dashboard.visit import Answer, Html, Page, Redirect, Visit
-from almanac.dashboard.words.captions import CurveStep, curve_caption, dots_caption
-from almanac.dashboard.words.dates import day, day_of
-from almanac.dashboard.words.numbers import UnitWords, change, full, unit_of
-from almanac.dashboard.words.values import NO_DATA, Look, masked
-from almanac.dashboard.words.values import look as look_of
 from almanac.domain.periods import add_months
 from almanac.reports.rates import SCOPES, SLOPES, TENORS
 from almanac.reports.wording import listed
@@ -182,7 +182,7 @@ class ScopeSlope(NamedTuple):
     scope: Scope
     name: str
     value: float | None
-    look: Look
+    look: FormattedValue
     days: str = ""
 
 
@@ -237,7 +237,7 @@ def of_scope(scopes: Sequence[Scope], own: Scope, rates: dict[str, Any] | None) 
         for name in SLOPES:
             one = told.get((scope.code, name))
             value = None if one is None else one["valueBp"]
-            look = Look("none", NO_DATA, NO_DATA) if value is None else signed(value, 0)
+            look = FormattedValue("none", NO_DATA, NO_DATA) if value is None else signed(value, 0)
             days = [] if one is None else [day(leg["periodEnd"]) for leg in one["legs"]]
             apart = ", too far apart" if one is not None and one["excluded"] else ""
             found.append(ScopeSlope(scope, name, value, look, " and ".join(dict.fromkeys(days)) + apart))
@@ -251,7 +251,7 @@ def as_known(scopes: Sequence[Scope], yields: Yields) -> Slopes:
         for name, slug in zip(SLOPES, SLUGS, strict=True):
             row = yields.derived(scope, slug)
             if row is None or masked(row) or row["valueNumeric"] is None:
-                look = Look("none", NO_DATA, NO_DATA) if row is None else look_of(row)
+                look = FormattedValue("none", NO_DATA, NO_DATA) if row is None else look_of(row)
                 found.append(ScopeSlope(scope, name, None, look))
             else:
                 look = signed(row["valueNumeric"], 2)
@@ -259,10 +259,10 @@ def as_known(scopes: Sequence[Scope], yields: Yields) -> Slopes:
     return Slopes(found, unit_of({"unit": "percentage_points"}), 2)
 
 
-def signed(value: float, digits: int) -> Look:
+def signed(value: float, digits: int) -> FormattedValue:
     """A difference of yields: with its sign."""
     text = change(value, digits)
-    return Look("plain", text, text, full(value))
+    return FormattedValue("plain", text, text, full(value))
 
 
 #: What the templates of both pages are given beside their models.

@@ -16,10 +16,10 @@ from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, data_bloc
 from almanac.dashboard.drawing.lines import FigureState, fan_chart, life_chart
 from almanac.dashboard.drawing.svg import value_axis
 from almanac.dashboard.explorer.one_series import Cell, Row, Series, Vintages
+from almanac.dashboard.formatting.dates import code, day, day_of, notation, noun, period, period_of, short_day
+from almanac.dashboard.formatting.numbers import UnitWords, change, number
+from almanac.dashboard.formatting.values import ChartPoint, counted, masked, points
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.dates import code, day, day_of, notation, noun, period, period_of, short_day
-from almanac.dashboard.words.numbers import UnitWords, change, number
-from almanac.dashboard.words.values import ChartPoint, counted, masked, points
 from almanac.domain.numbers import exact, mean
 from almanac.domain.periods import Frequency
 from almanac.reports.wording import sentence

@@ -16,9 +16,8 @@ from almanac.dashboard.explorer import filters
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import histories, spans
 from almanac.dashboard.explorer.past import FieldProblem, day_asked
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
-from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.numbers import (
+from almanac.dashboard.formatting.dates import day
+from almanac.dashboard.formatting.numbers import (
     NO_SCALE,
     Scale,
     UnitWords,
@@ -29,7 +28,8 @@ from almanac.dashboard.words.numbers import (
     table_scale,
     unit_of,
 )
-from almanac.dashboard.words.values import NO_DATA, Look, look_field, look_reading
+from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, look_field, look_reading
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import rounded
 from almanac.reports.filter_text import AT, CHANGES
 
@@ -44,7 +44,7 @@ _TOLD = ("sector", "quality")
 class ScreenedCell(NamedTuple):
     """One value of one row: how it looks, where it leads, its period."""
 
-    look: Look
+    look: FormattedValue
     href: str = ""
     note: str = ""
 
@@ -78,7 +78,7 @@ def _checks(rows: Sequence[Row]) -> ValueColumn:
     for row in rows:
         words = _WORDS.get(row["quality"], "All hold")
         href = f"/companies/{row['entityId']}" if row["quality"] in _WORDS else ""
-        cells.append(ScreenedCell(Look("plain", words, words), href))
+        cells.append(ScreenedCell(FormattedValue("plain", words, words), href))
     return ValueColumn("quality", "Checks", False, cells)
 
 
@@ -120,7 +120,7 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     )
     then = f"?as_of={as_of}" if as_of else ""
     cells = [
-        ScreenedCell(Look("none", NO_DATA, NO_DATA))
+        ScreenedCell(FormattedValue("none", NO_DATA, NO_DATA))
         if one is None
         else ScreenedCell(
             look_reading(one, digits=digits, figure=not alike),
@@ -173,18 +173,18 @@ def _head(name: str, unit: UnitWords) -> str:
     )
 
 
-def _look_text(value: str | None) -> Look:
-    return Look("none", NO_DATA, NO_DATA) if value is None else Look("plain", value, value)
+def _look_text(value: str | None) -> FormattedValue:
+    return FormattedValue("none", NO_DATA, NO_DATA) if value is None else FormattedValue("plain", value, value)
 
 
-def _look_scaled(value: float | None, scale: Scale) -> Look:
+def _look_scaled(value: float | None, scale: Scale) -> FormattedValue:
     if value is None:
-        return Look("none", NO_DATA, NO_DATA)
+        return FormattedValue("none", NO_DATA, NO_DATA)
     told, digits = in_scale(value, scale), 1
     while value and not rounded(told, digits):
         digits += 1  # a number that is there is never told as nothing
     text = number(told, digits)
-    return Look("plain", text, text, full(value))
+    return FormattedValue("plain", text, text, full(value))
 
 
 def sparklines(

@@ -8,8 +8,8 @@ import msgspec
 
 from almanac.dashboard.explorer import finding
 from almanac.dashboard.explorer.comparison import wanted_comparison
+from almanac.dashboard.formatting.company_names import company_name
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
-from almanac.dashboard.words.company_names import company_name
 from almanac.reports.indicator_search import BEGUN
 
 _LONGEST = 200

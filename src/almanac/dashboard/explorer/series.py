@@ -16,10 +16,10 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.revisions import pictures
 from almanac.dashboard.explorer.series_view import TABLE, Shown, about, other_sources, same_category
 from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.formatting.dates import day, day_of, noun, read_day
+from almanac.dashboard.formatting.numbers import many, read_whole
+from almanac.dashboard.formatting.values import look
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
-from almanac.dashboard.words.dates import day, day_of, noun, read_day
-from almanac.dashboard.words.numbers import many, read_whole
-from almanac.dashboard.words.values import look
 
 
 def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:

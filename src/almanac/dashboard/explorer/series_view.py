@@ -9,15 +9,15 @@ import msgspec
 
 from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, line_readout
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.explorer import happenings, one_series
+from almanac.dashboard.explorer import event_markers, one_series
+from almanac.dashboard.explorer.event_markers import MarkedEvents
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.happenings import MarkedEvents
 from almanac.dashboard.explorer.lineage import of
 from almanac.dashboard.explorer.revisions import Triangle, by_release
+from almanac.dashboard.formatting import dates, values
+from almanac.dashboard.formatting.captions import Topic, line_caption, lines_caption
+from almanac.dashboard.formatting.numbers import UnitWords, change, computed, full, many, unit_of
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words import dates, values
-from almanac.dashboard.words.captions import Topic, line_caption, lines_caption
-from almanac.dashboard.words.numbers import UnitWords, change, computed, full, many, unit_of
 from almanac.domain.numbers import exact
 from almanac.domain.times import wire_time
 from almanac.reports.wording import country
@@ -164,7 +164,7 @@ def next_release(visit: Visit, one: Shown) -> one_series.Row | None:
     if one.series.subject.company:
         return None  # filings are announced by nobody
     start = one.known_to or visit.today.isoformat()
-    told = visit.ask("/events", indicator_id=happenings.related(visit, one.series.slug), entity_id=one.series.record["entityId"], status="scheduled",
+    told = visit.ask("/events", indicator_id=event_markers.related(visit, one.series.slug), entity_id=one.series.record["entityId"], status="scheduled",
                      order="asc", limit=1, start_date=start, as_of=one.as_of)  # fmt: skip
     return told.data[0] if told.data else None
 
@@ -178,7 +178,7 @@ def events(visit: Visit, one: Shown) -> MarkedEvents | None:
     if not drawn:
         return None
     oldest = min(dates.day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
-    return happenings.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
+    return event_markers.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
 
 
 def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:
@@ -374,7 +374,7 @@ def trail(visit: Visit, one: Shown) -> one_series.Row:
     row = chosen(one, visit.query.get("period"))
     if row is None:
         return {"title": "Lineage", "steps": []}
-    result: values.Look = values.look(row, digits=one.digits, history=True, figure=True)
+    result: values.FormattedValue = values.look(row, digits=one.digits, history=True, figure=True)
     found, _ = of(visit, row, result)
     return {"title": f"Lineage of {period_of_row(row)}: {result.text}", "steps": found}
 

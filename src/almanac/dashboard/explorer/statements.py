@@ -8,9 +8,9 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from almanac.dashboard.words.dates import moment_of
-from almanac.dashboard.words.numbers import MINUS, full, in_scale, places, scale, unit
-from almanac.dashboard.words.values import Look, look, look_field
+from almanac.dashboard.formatting.dates import moment_of
+from almanac.dashboard.formatting.numbers import MINUS, full, in_scale, places, scale, unit
+from almanac.dashboard.formatting.values import FormattedValue, look, look_field
 from almanac.domain.times import wire_time
 
 #: New shares for old ones, the usual first; each may be the other way round too (a reverse split).
@@ -239,10 +239,10 @@ class Was(msgspec.Struct, frozen=True):
 class StatementCell(msgspec.Struct, frozen=True):
     """One number of one period. `derived` names its place below; `was`: before it was restated."""
 
-    look: Look
+    look: FormattedValue
     derived: str = ""
     was: Was | None = None
-    was_look: Look | None = None
+    was_look: FormattedValue | None = None
 
 
 class TableLine(msgspec.Struct, frozen=True):
@@ -355,7 +355,7 @@ def _cell(line: StatementLine, statement: Row, was: Was | None, derived: str, po
     return StatementCell(found, derived, was, _look(was.value, power, digits))
 
 
-def _look(value: float, power: int, digits: int, was: float | None = None) -> Look:
+def _look(value: float, power: int, digits: int, was: float | None = None) -> FormattedValue:
     """A number in a scale, whose whole one stays beside it."""
     told = scale(power)
     if was is None:

@@ -14,10 +14,10 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.one_series import Series, find
 from almanac.dashboard.explorer.places import by_size, called, names
+from almanac.dashboard.formatting.dates import of_row
+from almanac.dashboard.formatting.numbers import change, read_whole, told_apart, unit_of
+from almanac.dashboard.formatting.values import FormattedValue, is_forecast, look, masked, points
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download, leads_here
-from almanac.dashboard.words.dates import of_row
-from almanac.dashboard.words.numbers import change, read_whole, told_apart, unit_of
-from almanac.dashboard.words.values import Look, is_forecast, look, masked, points
 from almanac.store.accounts.records import AccountError
 from almanac.store.accounts.watchlist import KINDS, MOST_WATCHED, Watched
 
@@ -58,7 +58,7 @@ class WatchedEntry(NamedTuple):
     of: str = ""
     newest: Row | None = None
     #: None: there is no such thing any more.
-    look: Look | None = None
+    look: FormattedValue | None = None
     period: str = ""
     unit: str = ""
     #: Against the period before, in words.

@@ -6,8 +6,8 @@ from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
+from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Visit
-from almanac.dashboard.words.numbers import read_whole
 from almanac.domain.cadence import Cadence
 from almanac.store.accounts.administration import Administration
 from almanac.store.log import history, payloads, schedule

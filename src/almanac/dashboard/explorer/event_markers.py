@@ -17,9 +17,9 @@ import msgspec
 from almanac.dashboard.drawing.lines import EventMark
 from almanac.dashboard.explorer.calendar import targets
 from almanac.dashboard.explorer.places import called
+from almanac.dashboard.formatting.captions import few
+from almanac.dashboard.formatting.dates import day, day_of, event_title
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.captions import few
-from almanac.dashboard.words.dates import day, day_of, event_title
 from almanac.reports.wording import country
 from almanac.store.state_memory import Remembered
 

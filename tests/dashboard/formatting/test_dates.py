@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words import dates
+from almanac.dashboard.formatting import dates
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 

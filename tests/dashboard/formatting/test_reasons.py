@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from almanac.catalog.load import shipped
-from almanac.dashboard.words.values import notes_for, reason_for
+from almanac.dashboard.formatting.values import notes_for, reason_for
 
 
 def test_no_reason_of_the_catalogue_tells_a_reader_a_setting() -> None:

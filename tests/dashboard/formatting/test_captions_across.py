@@ -1,7 +1,7 @@
 """Captions of an indicator over all entities: extremes with who has them, and the middle half where there are enough."""
 
-from almanac.dashboard.words.captions import NOTHING, across_caption
-from almanac.dashboard.words.numbers import unit
+from almanac.dashboard.formatting.captions import NOTHING, across_caption
+from almanac.dashboard.formatting.numbers import unit
 
 PERCENT = unit("percent")
 

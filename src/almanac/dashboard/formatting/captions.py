@@ -8,8 +8,8 @@ from datetime import date
 from statistics import quantiles
 from typing import NamedTuple
 
-from almanac.dashboard.words.numbers import UnitWords
-from almanac.dashboard.words.values import ChartPoint, counted, missing, with_values
+from almanac.dashboard.formatting.numbers import UnitWords
+from almanac.dashboard.formatting.values import ChartPoint, counted, missing, with_values
 from almanac.domain.numbers import Number, exact, exact_sum, mean, rounded
 from almanac.domain.periods import Frequency
 from almanac.reports.brief_measures import MEASURES

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from almanac.dashboard.formatting import dates, numbers
+from almanac.dashboard.formatting import dates as periods
 from almanac.dashboard.site import FILTERS
-from almanac.dashboard.words import dates, numbers
-from almanac.dashboard.words import dates as periods
 from almanac.reports import wording
 
 CASES = json.loads((Path(__file__).parent / "cases.json").read_text("utf-8"))

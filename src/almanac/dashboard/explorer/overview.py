@@ -22,10 +22,10 @@ from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates import Yields, scopes, yields
 from almanac.dashboard.explorer.watchlist import listed
+from almanac.dashboard.formatting.dates import day, read_day
+from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
+from almanac.dashboard.formatting.values import look_release, masked, points
 from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
-from almanac.dashboard.words.dates import day, read_day
-from almanac.dashboard.words.numbers import change, told_apart, unit_of
-from almanac.dashboard.words.values import look_release, masked, points
 from almanac.reports.rates import TENORS
 
 Row = dict[str, Any]
@@ -47,7 +47,7 @@ class Since(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-def morning(visit: Visit) -> Answer:
+def overview(visit: Visit) -> Answer:
     """The first page."""
     since = _since(visit)
     releases = visit.ask("/release-summaries", start_date=since.day, limit=_READ).data
@@ -84,7 +84,7 @@ def morning(visit: Visit) -> Answer:
         # Whether nothing was taken in yet.
         "empty": not visit.ask("/coverage").data["series"],
     }
-    return Html("explorer/morning.html", page, 400 if since.error else 200)
+    return Html("explorer/overview.html", page, 400 if since.error else 200)
 
 
 def _since(visit: Visit) -> Since:
@@ -233,4 +233,4 @@ def _curves(visit: Visit) -> list[dict[str, Any]]:
     return rows
 
 
-PAGES = (Page("/", morning),)
+PAGES = (Page("/", overview),)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words.captions import (
+from almanac.dashboard.formatting.captions import (
     NOTHING,
     CurveStep,
     Topic,
@@ -17,8 +17,8 @@ from almanac.dashboard.words.captions import (
     line_caption,
     lines_caption,
 )
-from almanac.dashboard.words.numbers import unit
-from almanac.dashboard.words.values import points
+from almanac.dashboard.formatting.numbers import unit
+from almanac.dashboard.formatting.values import points
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.wording import country
 from tests.support.dashboard_rows import observation, quarters

@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from almanac.dashboard.words.numbers import unit
-from almanac.dashboard.words.transforms import TRANSFORMS, common_base, transformed
-from almanac.dashboard.words.values import points
+from almanac.dashboard.formatting.numbers import unit
+from almanac.dashboard.formatting.transforms import TRANSFORMS, common_base, transformed
+from almanac.dashboard.formatting.values import points
 from almanac.domain.periods import Frequency, Period
 from tests.support.dashboard_rows import observation, quarters
 

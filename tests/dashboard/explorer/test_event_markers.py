@@ -13,8 +13,8 @@ import pytest
 
 from almanac.dashboard.drawing.lines import EventMark, event_lane
 from almanac.dashboard.drawing.svg import SHEETS, plot, value_axis
-from almanac.dashboard.explorer.happenings import MOST, REPORTS, EventSubject, marked, related
-from almanac.dashboard.words.dates import day
+from almanac.dashboard.explorer.event_markers import MOST, REPORTS, EventSubject, marked, related
+from almanac.dashboard.formatting.dates import day
 
 INFLATION, YIELD = "fred:country_usa:cpi_inflation_yoy:M", "us-treasury-par:country_usa:gov_yield_10y:D"
 SHUT = "fred:country_usa:high_yield_spread:D"

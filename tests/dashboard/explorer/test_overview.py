@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from almanac.dashboard.words.dates import day
+from almanac.dashboard.formatting.dates import day
 
 
 def plain(text: str) -> str:

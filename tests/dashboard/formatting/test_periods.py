@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words import dates
+from almanac.dashboard.formatting import dates
 from almanac.domain.periods import Frequency, Period
 
 days = st.dates(date(1600, 1, 1), date(2400, 1, 1))

@@ -4,7 +4,7 @@ from datetime import date, timedelta
 
 import pytest
 
-from almanac.dashboard.words.values import counted, first_publications, missing, points, runs, with_values
+from almanac.dashboard.formatting.values import counted, first_publications, missing, points, runs, with_values
 from almanac.domain.periods import Frequency, Period
 from tests.support.dashboard_rows import SHUT, observation, quarters
 

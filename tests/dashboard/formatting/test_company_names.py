@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words.company_names import company_name
+from almanac.dashboard.formatting.company_names import company_name
 
 
 @pytest.mark.parametrize(

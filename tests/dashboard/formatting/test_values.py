@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.words.numbers import unit
-from almanac.dashboard.words.values import (
+from almanac.dashboard.formatting.numbers import unit
+from almanac.dashboard.formatting.values import (
     Chip,
     look,
     look_column,

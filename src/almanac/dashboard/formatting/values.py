@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, Literal, NamedTuple
 
-from almanac.dashboard.words.dates import day, day_of, frequency_of, notation, noun, period
-from almanac.dashboard.words.numbers import UnitWords, change, computed, full, number, unit_of
+from almanac.dashboard.formatting.dates import day, day_of, frequency_of, notation, noun, period
+from almanac.dashboard.formatting.numbers import UnitWords, change, computed, full, number, unit_of
 from almanac.domain.numbers import Number, rounded
 from almanac.domain.periods import Frequency, Period
 
@@ -31,7 +31,7 @@ class Chip(NamedTuple):
     text: str
 
 
-class Look(NamedTuple):
+class FormattedValue(NamedTuple):
     """
     How a record's value is shown.
 
@@ -78,7 +78,7 @@ def look(
     today: date | None = None,
     history: bool = False,
     figure: bool = False,
-) -> Look:
+) -> FormattedValue:
     """
     How an observation looks.
 
@@ -106,7 +106,7 @@ def look(
     return plain
 
 
-def look_column(rows: Iterable[Row], **arguments: Any) -> list[Look]:
+def look_column(rows: Iterable[Row], **arguments: Any) -> list[FormattedValue]:
     """Observations of one column, all to one precision: `look` of each as one of many periods."""
     rows = list(rows)
     shown = [row.get("valueNumeric") for row in rows if not masked(row)]
@@ -114,31 +114,35 @@ def look_column(rows: Iterable[Row], **arguments: Any) -> list[Look]:
     return [look(row, digits=digits, history=True, **arguments) for row in rows]
 
 
-def look_reading(row: Row, *, digits: int | None = None, today: date | None = None, figure: bool = False) -> Look:
+def look_reading(
+    row: Row, *, digits: int | None = None, today: date | None = None, figure: bool = False
+) -> FormattedValue:
     """How a reading of a brief, a match of the macro screener (`value`) or a key figure looks."""
     return _look_value(row, row.get("value"), digits, today, figure=figure)
 
 
-def look_release(row: Row, key: str = "actual", *, digits: int | None = None, figure: bool = False) -> Look:
+def look_release(row: Row, key: str = "actual", *, digits: int | None = None, figure: bool = False) -> FormattedValue:
     """How a number of a release's reading or of an event looks: actual, previous, revisedPrevious, revisedActual."""
     return _look_value(row, row.get(key), digits, None, figure=figure)
 
 
-def look_yield(row: Row | None, *, digits: int | None = None) -> Look:
+def look_yield(row: Row | None, *, digits: int | None = None) -> FormattedValue:
     """How a point of a curve looks; None: the tenor is absent."""
     if row is None:
         return _no_data()
     return _look_value({"unit": "percent", "indicatorId": "gov_yield", **row}, row.get("yield"), digits, None)
 
 
-def look_field(value: Number | str | None, unit: UnitWords, *, digits: int | None = None, figure: bool = False) -> Look:
+def look_field(
+    value: Number | str | None, unit: UnitWords, *, digits: int | None = None, figure: bool = False
+) -> FormattedValue:
     """How a value of an equity screen, a statement's item or a score looks: a number or a text without a record around it."""
     if value is None or isinstance(value, str):
         return _no_data() if value is None else _text(value)
     return _plain(value, _Told(unit, digits, computed=False, figure=figure))
 
 
-def look_input(row: Row, unit: UnitWords, *, digits: int | None = None) -> Look:
+def look_input(row: Row, unit: UnitWords, *, digits: int | None = None) -> FormattedValue:
     """How an input of a provenance looks: masked, outside the plan, or its number or text."""
     shut = _shut(row)
     if shut is not None:
@@ -164,7 +168,9 @@ class _Told(NamedTuple):
         return self.unit.figure(value, digits) if self.figure else self.unit.cell(value, digits)
 
 
-def _look_value(row: Row, value: Any, digits: int | None, today: date | None, *, figure: bool = False) -> Look:
+def _look_value(
+    row: Row, value: Any, digits: int | None, today: date | None, *, figure: bool = False
+) -> FormattedValue:
     shut = _shut(row)
     if shut is not None:
         return shut
@@ -172,33 +178,35 @@ def _look_value(row: Row, value: Any, digits: int | None, today: date | None, *,
     return _old(plain, row, today) or plain if plain.shown else plain
 
 
-def _shut(row: Row) -> Look | None:
+def _shut(row: Row) -> FormattedValue | None:
     """The look of what may not be shown; None: it may."""
     if not masked(row):
         return None
     rights = row.get("rights") or {}
     reason = rights.get("reason") or row.get("reason")
     if reason == OUTSIDE_PLAN:
-        return Look("outside_plan", NOT_IN_PLAN, NOT_IN_PLAN)
+        return FormattedValue("outside_plan", NOT_IN_PLAN, NOT_IN_PLAN)
     why = _FORBIDS.get(rights.get("exposure", ""), "licence forbids redistribution")
     chip = Chip("withheld", "crossed", why)
-    return Look("withheld", WITHHELD, f"withheld, {why}", chip=chip, reason=reason, source=row.get("sourceId"))
+    return FormattedValue(
+        "withheld", WITHHELD, f"withheld, {why}", chip=chip, reason=reason, source=row.get("sourceId")
+    )
 
 
-def _no_data() -> Look:
-    return Look("none", NO_DATA, NO_DATA)
+def _no_data() -> FormattedValue:
+    return FormattedValue("none", NO_DATA, NO_DATA)
 
 
-def _text(text: str) -> Look:
-    return Look("plain", text, text)
+def _text(text: str) -> FormattedValue:
+    return FormattedValue("plain", text, text)
 
 
-def _plain(value: Number, told: _Told) -> Look:
+def _plain(value: Number, told: _Told) -> FormattedValue:
     text = told.text(value, told.digits([value]))
-    return Look("plain", text, text, full(value))
+    return FormattedValue("plain", text, text, full(value))
 
 
-def _old(plain: Look, row: Row, today: date | None) -> Look | None:
+def _old(plain: FormattedValue, row: Row, today: date | None) -> FormattedValue | None:
     """Of a series that ended, or is behind; None: neither."""
     if (row.get("metadata") or {}).get("discontinued"):
         ended = f"ended {period(row.get('periodStart'), row['periodEnd'], row.get('frequency'))}"
@@ -210,7 +218,7 @@ def _old(plain: Look, row: Row, today: date | None) -> Look | None:
     return plain._replace(state="stale", spoken=f"{plain.text}, stale", chip=Chip("warn", "half", f"stale{days}"))
 
 
-def _revised(plain: Look, value: Number, was: Number | None, told: _Told) -> Look:
+def _revised(plain: FormattedValue, value: Number, was: Number | None, told: _Told) -> FormattedValue:
     """With a triangle; the direction is that of the numbers, also where both are told alike."""
     digits = told.digits([value] if was is None else [value, was])
     text = told.text(value, digits)
@@ -225,13 +233,13 @@ def _revised(plain: Look, value: Number, was: Number | None, told: _Told) -> Loo
     )
 
 
-def _withdrawn(was: Number | None, told: _Told, on: str) -> Look:
+def _withdrawn(was: Number | None, told: _Told, on: str) -> FormattedValue:
     """Struck through, where it is known what it was."""
     note = f"withdrawn {on}"
     if was is None:
-        return Look("withdrawn", "", note, note=note)
+        return FormattedValue("withdrawn", "", note, note=note)
     text = told.text(was, told.digits([was]))
-    return Look("withdrawn", text, f"{text}, withdrawn", full(was), note=note)
+    return FormattedValue("withdrawn", text, f"{text}, withdrawn", full(was), note=note)
 
 
 #: How the names of settings begin.

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.numbers import UnitWords
-from almanac.dashboard.words.values import ChartPoint, parted
+from almanac.dashboard.formatting.dates import day
+from almanac.dashboard.formatting.numbers import UnitWords
+from almanac.dashboard.formatting.values import ChartPoint, parted
 from almanac.domain.numbers import exact_sum, significant
 
 LEVEL, INDEX = "level", "index"

@@ -4,7 +4,7 @@ import pytest
 
 from almanac.catalog import measures
 from almanac.catalog.load import shipped
-from almanac.dashboard.words.numbers import unit, unit_of
+from almanac.dashboard.formatting.numbers import unit, unit_of
 from tests.support.dashboard_rows import observation
 
 NAMED = [
