@@ -50,7 +50,7 @@ def made(briefs, **query):
 
 
 def cells(found):
-    return {row.name: row.cells for row in found.rows}
+    return {row["name"]: row["cells"] for row in found["rows"]}
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_what_is_stale_short_or_withheld_has_no_colour():
 
 def test_who_has_nothing_is_named_and_every_other_cell_is_told_empty():
     found = made({"a": [reading("cpi_inflation_yoy", 1.0)], "b": [reading("policy_rate", 2.0)], "c": []})
-    assert found.without == ["C"]
+    assert found["without"] == ["C"]
     assert cells(found)["A"][1] == cells(found)["B"][0] == HeatCell()
 
 
@@ -91,11 +91,14 @@ def test_a_head_sorts_and_sorts_back():
     briefs = {name: [reading("cpi_inflation_yoy", value)] for name, value in (("a", 2.0), ("b", 9.0), ("c", 4.0))}
     briefs["d"] = [reading("policy_rate", 1.0)]
     found = made(briefs, sort="cpi_inflation_yoy")
-    assert [row.name for row in found.rows] == ["B", "C", "A", "D"]
-    assert (found.columns[0].sorted, found.columns[0].sort) == ("descending", "sort=cpi_inflation_yoy&order=asc")
+    assert [row["name"] for row in found["rows"]] == ["B", "C", "A", "D"]
+    assert (found["columns"][0]["sorted"], found["columns"][0]["sort"]) == (
+        "descending",
+        "sort=cpi_inflation_yoy&order=asc",
+    )
     found = made(briefs, sort="cpi_inflation_yoy", order="asc")
-    assert [row.name for row in found.rows] == ["A", "C", "B", "D"]
-    assert [row.name for row in made(briefs, sort="no_such_thing").rows] == ["A", "B", "C", "D"]
+    assert [row["name"] for row in found["rows"]] == ["A", "C", "B", "D"]
+    assert [row["name"] for row in made(briefs, sort="no_such_thing")["rows"]] == ["A", "B", "C", "D"]
 
 
 def test_one_brief_stands_for_the_requests_of_all():
@@ -106,7 +109,10 @@ def test_one_brief_stands_for_the_requests_of_all():
 
 def test_a_section_has_all_of_its_measures_and_no_others():
     briefs = {"a": [reading("cpi_inflation_yoy", 1.0), reading("ppi_inflation_yoy", 2.0)]}
-    assert [one.slug for one in made(briefs).columns] == ["cpi_inflation_yoy"]
-    assert [one.slug for one in made(briefs, section="inflation").columns] == ["cpi_inflation_yoy", "ppi_inflation_yoy"]
-    assert made(briefs, section="growth").columns == []
-    assert [one["title"] for one in made(briefs).sections] == ["In short", "Growth", "Inflation"]
+    assert [one["slug"] for one in made(briefs)["columns"]] == ["cpi_inflation_yoy"]
+    assert [one["slug"] for one in made(briefs, section="inflation")["columns"]] == [
+        "cpi_inflation_yoy",
+        "ppi_inflation_yoy",
+    ]
+    assert made(briefs, section="growth")["columns"] == []
+    assert [one["title"] for one in made(briefs)["sections"]] == ["In short", "Growth", "Inflation"]
