@@ -21,8 +21,8 @@ import almanac.dashboard
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.params import Param
 from almanac.config import Settings, load
-from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
+from almanac.dashboard.visit import Page
 from almanac.reports import filter_text
 from almanac.serving import api, dashboard
 from almanac.store.accounts.accounts import Accounts

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from almanac.dashboard.drawing import outlines
+from almanac.dashboard.drawing import world
 
 WIDTH = 880
 #: Degrees of latitude that the map reaches to.
@@ -96,7 +96,7 @@ def made(countries: dict[str, Any]) -> dict[str, Any]:
         rings = [ring for polygon in polygons for one in polygon if (ring := on_grid(one))]
         if rings:
             paths[code] = path(rings)
-    return {"source": outlines.SOURCE, "width": WIDTH, "height": HEIGHT, "paths": dict(sorted(paths.items()))}
+    return {"source": world.SOURCE, "width": WIDTH, "height": HEIGHT, "paths": dict(sorted(paths.items()))}
 
 
 def written(found: dict[str, Any]) -> str:
@@ -108,6 +108,6 @@ def written(found: dict[str, Any]) -> str:
 
 if __name__ == "__main__":
     text = written(made(json.loads(Path(sys.argv[1]).read_text())))
-    target = Path(outlines.__file__).with_suffix(".json")
+    target = Path(world.__file__).with_name("outlines.json")
     target.write_text(text)
     print(f"{target}: {len(text):,} bytes")  # noqa: T201  (a tool run by hand)

@@ -111,8 +111,7 @@ ADDRESSES: dict[str, list[Look]] = {
         *_of("pro", "/calendar", "/calendar?from=2001-01-01", f"/calendar?as_of={PAST}", "/calendar?category=central_bank&country=JPN"),
         Look(f"/calendar?from={NO_DAY}", status=400),
     ],
-    "/calendar.ics": [*_of("pro", "/calendar.ics?from=2026-11-01"), Look(f"/calendar.ics?from={NO_DAY}", status=400)],
-    "/calendar.csv": _of("pro", "/calendar.csv?from=2026-11-01"),
+    "/calendar.csv": [*_of("pro", "/calendar.csv?from=2026-11-01"), Look(f"/calendar.csv?from={NO_DAY}", status=400)],
     "/sources": _of("pro", "/sources"),
     "/sources/{id}": [*_of("pro", "/sources/sandbox-fred", "/sources/sandbox-licensed"), Look("/sources/none", status=404)],
     "/companies": _of("pro", "/companies", "/companies?q=zzzz", "/companies?sort=score&order=desc", "/companies?sector=Tecnology"),
@@ -124,10 +123,6 @@ ADDRESSES: dict[str, list[Look]] = {
     "/watchlist": [*_of("pro", "/watchlist"), *_of("free", "/watchlist")],
     "/watchlist.csv": _of("pro", "/watchlist.csv"),
     "/watchlist.json": _of("pro", "/watchlist.json"),
-    "/console": _of("pro", "/console"),
-    "/console/swagger": _of("pro", "/console/swagger"),
-    "/tutorials": _of("pro", "/tutorials"),
-    "/tutorials/{name}": [*_of("pro", "/tutorials/dashboard", "/tutorials/javascript", "/tutorials/four-tasks"), Look("/tutorials/none", status=404)],
     "/openapi.json": _of("pro", "/openapi.json"),
     "/keys": [*_of("pro", "/keys", "/keys?revoked=all"), *_of("operator", "/keys")],
     "/keys/new": _of("pro", "/keys/new"),
@@ -153,7 +148,7 @@ ADDRESSES: dict[str, list[Look]] = {
 #: No page at all, for somebody signed in and for nobody.
 NOWHERE = [Look("/nowhere", status=404), Look("/nowhere", None, 404)]
 #: Answered with a file, or with a part that script puts into a page.
-FILES = {path for path in ADDRESSES if path.endswith((".csv", ".ics", ".json", ".xlsx", ".svg"))}
+FILES = {path for path in ADDRESSES if path.endswith((".csv", ".json", ".xlsx", ".svg"))}
 PARTS = {"/series/{id}/part"}
 #: The addresses that a browser shows as pages.
 PAGES = {path: looks for path, looks in ADDRESSES.items() if path not in FILES | PARTS}

@@ -74,8 +74,6 @@ def test_no_rule_is_broken(path: str, served: Served, visitor: Callable[..., Vis
         one = seen[look.who] = seen.get(look.who) or visitor(look.who)
         one.page.set_viewport_size({"width": DESK, "height": 900})
         one.go(look.path.format(**served.names), look.status)
-        if path == "/console/swagger":
-            one.page.wait_for_selector(".opblock")
         found += broken(one.page, TWO_VIEWS if number else EVERY_VIEW, whole=not number)
     assert found == []
 
@@ -125,23 +123,3 @@ def test_what_opens_on_a_page(visitor: Callable[..., Visitor]) -> None:
     one.page.click("details.menu summary")
     found += broken(one.page, [(PHONE, "light", ALL), (PHONE, "dark", COLOURS)])
     assert found == []
-
-
-def test_operations_of_swagger_ui_that_are_open(served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor()
-    one.go("/console/swagger")
-    blocks = [one.page.locator(f"[id$=-{name}]") for name in ("listChanges", "getCoverage")]
-    for block in blocks:
-        block.locator(".opblock-summary-control").click()
-        block.locator("pre[tabindex='0']").first.wait_for()
-    # One is only read, the other asks; Swagger UI is light in both themes.
-    for block in blocks[1:]:
-        block.locator(".try-out__btn").click()
-    blocks[1].locator(".execute").click()
-    blocks[1].locator("pre.curl[tabindex='0']").wait_for()
-    assert broken(one.page, [(PHONE, "light", ALL)]) == []
-    field = blocks[0].locator("tr[data-param-name=order] select")
-    assert field.get_attribute("aria-label") == "order"
-    assert one.elsewhere == [f"{served.api}/coverage"]
-    one.elsewhere.clear()
-    one.complaints.clear()  # the browser tells of the answer: nobody entered a key

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from almanac.dashboard.words.company_names import company_name
+from almanac.dashboard.formatting.company_names import company_name
 
 from . import world
 from .addresses import COMPANY, YIELDS

@@ -84,7 +84,7 @@ def build(home: Path) -> None:
 
 
 def _watch(accounts: Accounts) -> None:
-    """Have somebody watch one of each kind, one that is withheld and one that is gone, and keep screens."""
+    """Have somebody watch one of each kind, one that is withheld and one that is gone."""
     lists, account = Watchlist(accounts), accounts.account(PEOPLE["pro"]).id
     for kind, what in (
         ("series", "sandbox-fred:country_deu:cpi_gone:M"),
@@ -95,8 +95,6 @@ def _watch(accounts: Accounts) -> None:
         ("series", "sandbox-fred:country_deu:cpi_inflation_yoy:M"),
     ):
         lists.watch(account, kind, what, now=REAL_NOW)
-    lists.keep_screen(account, "macro", "filter=cpi_gone:gt:1", "What is gone", now=REAL_NOW)
-    lists.keep_screen(account, "equity", "filter=piotroski_f:gte:5", "Sound companies", now=REAL_NOW)
 
 
 def _break(world: Workplace, page: Response, now: int) -> None:

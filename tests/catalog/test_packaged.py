@@ -78,7 +78,7 @@ def test_some_series_of_fred_are_never_public_and_say_why(catalog: Catalog) -> N
         for native, spec in catalog.series["fred"].items()
         if effective(rights, spec.exposure, consent) is not Exposure.public
     }
-    assert set(shut) == {"BAMLH0A0HYM2", "NFCI", "USREC"}
+    assert set(shut) == {"BAMLH0A0HYM2", "NFCI"}
     assert "ICE Data Indices" in (shut["BAMLH0A0HYM2"] or "")
     assert effective(rights, catalog.series["fred"]["GDP"].exposure, None) is Exposure.internal_only
     assert rights.derivatives_allowed is False

@@ -104,7 +104,7 @@ def classify(sic: str | None) -> tuple[str, str | None, str]:
     return CLASSES.get(sic or "", ("Unclassified", None, "industrial"))
 
 
-def happenings() -> list[EventState]:
+def event_markers() -> list[EventState]:
     """Events of every kind the filters tell apart: of companies, of countries, moved, withheld, to come."""
     release = {"category": "macro_release", "type": "release", "source": "fred", "country": "country_usa", "precision": "minute",
                "time_zone": "America/New_York", "indicator": "cpi_index", "period": "2026-10", "unit": "percent"}  # fmt: skip
@@ -184,7 +184,7 @@ def fill(db: Any, batch: Batch) -> None:
     write(db, batch.version, bolt, yen)
     for cik in (ACME, BOLT, ZENITH, TWIN):
         mark_reports(db, company_id(cik))
-    events.put(db, batch.version, happenings())
+    events.put(db, batch.version, event_markers())
 
 
 def add(path: Path) -> None:

@@ -21,7 +21,7 @@ WANTED = {
     "industrial_production_index", "retail_sales", "consumer_confidence", "unemployment_rate", "nonfarm_payrolls",
     "labor_force_participation_rate", "policy_rate", "gov_yield_2y", "gov_yield_10y", "long_term_rate_10y",
     "current_account_pct_gdp", "effective_exchange_rate_real", "usd_exchange_rate", "government_debt_pct_gdp",
-    "fiscal_balance_pct_gdp", "recession_indicator",
+    "fiscal_balance_pct_gdp",
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from argon2 import PasswordHasher
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 
-from almanac.dashboard import rendering, statics
+from almanac.dashboard import site, statics
 from almanac.store.accounts import passwords
 from tests.contract.conftest import built, own, service, worker_id
 
@@ -41,5 +41,5 @@ def _cheap() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PasswordHasher", functools.partial(PasswordHasher, 1, 8, 1))
         patch.setattr(statics, "_static", _packed)
-        patch.setattr(rendering, "Environment", functools.partial(Environment, bytecode_cache=_COMPILED))
+        patch.setattr(site, "Environment", functools.partial(Environment, bytecode_cache=_COMPILED))
         yield

@@ -10,10 +10,9 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.page import Page
 from almanac.dashboard.people import People, Person
 from almanac.dashboard.statics import Statics
-from almanac.dashboard.visit import Answer, Cookie, Download, Forbidden, Html, NotFound, Redirect, Visit
+from almanac.dashboard.visit import Answer, Cookie, Download, Forbidden, Html, NotFound, Page, Redirect, Visit
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.engine.errors import UnavailableError
 from tests.support.browser import Browser

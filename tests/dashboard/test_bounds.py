@@ -18,10 +18,9 @@ from almanac.dashboard import app as module
 from almanac.dashboard import queue
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.explorer.screening import filters
-from almanac.dashboard.page import Page
+from almanac.dashboard.explorer.filters import rows_of
 from almanac.dashboard.statics import Statics
-from almanac.dashboard.visit import Answer, Download, Visit
+from almanac.dashboard.visit import Answer, Download, Page, Visit
 from almanac.reports.filter_text import MOST_CLAUSES
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.passwords import Passwords
@@ -239,7 +238,7 @@ def test_a_filter_of_thousands_of_clauses_costs_no_more_than_one_of_as_many_as_a
     app = dashboard(service)
     ask = app._api.ask
     app._api.ask = lambda account, plan, path, params=None: (asked.append(path), ask(account, plan, path, params))[1]
-    rows = filters.rows_of(",".join([clause] * (7_900 // (1 + len(clause)))), {})
+    rows = rows_of(",".join([clause] * (7_900 // (1 + len(clause)))), {})
     assert len(rows) == MOST_CLAUSES + 1
     assert "one too many" in rows[-1].error
     browser = signed_in(app)

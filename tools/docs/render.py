@@ -19,7 +19,6 @@ from . import (
     client_files,
     client_surface,
     clients,
-    dashboard_tutorials,
     reference,
     tables_asking,
     tables_catalogue,
@@ -86,8 +85,6 @@ def main() -> None:
         if not path.exists() or path.read_text("utf-8") != new:
             path.write_text(new, "utf-8")
             sys.stdout.write(f"{path.relative_to(ROOT)}\n")
-    for path in dashboard_tutorials.update():
-        sys.stdout.write(f"{path.relative_to(ROOT)}\n")
 
 
 if __name__ == "__main__":

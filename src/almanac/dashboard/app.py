@@ -26,15 +26,14 @@ from almanac.api.server.routes import Routes
 from almanac.api.server.threads import HungUp, watched
 from almanac.api.use.limits import Limiter
 from almanac.config import Settings
-from almanac.dashboard import cookies, policy
+from almanac.dashboard import cookies, sending
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.navigation import navigation
-from almanac.dashboard.page import Page
 from almanac.dashboard.people import People
 from almanac.dashboard.queue import PageQueue, QueueFull
 from almanac.dashboard.sending import Sent, send_answer
+from almanac.dashboard.site import navigation
 from almanac.dashboard.statics import Statics
-from almanac.dashboard.visit import Answer, Download, Forbidden, Html, NotFound, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, Forbidden, Html, NotFound, Page, Redirect, Visit
 from almanac.store.engine.errors import StoppedError
 from almanac.store.engine.patience import Patience, patiently
 
@@ -113,7 +112,7 @@ class Dashboard:
         path, method = scope["path"], scope["method"]
         secure = self._secure(scope, headers)
         if method in {"GET", "HEAD"} and (file := self._statics.find(path)) is not None:
-            await send_answer(send, Sent.file(file, headers), method, policy.headers(secure=secure))
+            await send_answer(send, Sent.file(file, headers), method, sending.headers(secure=secure))
             return
         visit = self._visit(scope, headers, secure)
         found = self._routes.find(path)
@@ -126,7 +125,7 @@ class Dashboard:
             took = time.perf_counter() - began
             if found is not None and 0 < self._settings.slow_seconds <= took:
                 log.warning("a slow page", page=found[0].path, ms=round(took * 1000, 3), request_id=visit.request_id)
-        await send_answer(send, sent, method, policy.headers(secure=secure, loads=sent.loads, frames=sent.frames))
+        await send_answer(send, sent, method, sending.headers(secure=secure, frames=sent.frames))
 
     async def _in_time(self, visit: Visit, found: Found, headers: dict[bytes, bytes], receive: Receive) -> Sent:
         """The answer, as the interface has its own: within a time, and for as long as somebody waits for it. Raises HungUp."""

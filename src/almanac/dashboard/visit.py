@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -13,8 +15,8 @@ from almanac import loading
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
 from almanac.dashboard.asking import InProcessApi, Told
+from almanac.dashboard.formatting.dates import day_of
 from almanac.dashboard.people import People, Person
-from almanac.dashboard.words.dates import day_of
 
 #: What may stand in a path as it is (RFC 3986, 3.3).
 _IN_PATHS = "/:@!$&'()*+,;="
@@ -42,8 +44,6 @@ class Html(msgspec.Struct, frozen=True):
     status: int = 200
     #: Shown once and to nobody else: kept by no cache, not even the browser's.
     secret: bool = False
-    #: What this page alone may load beside our own address (`policy.Loads`).
-    loads: Mapping[str, tuple[str, ...]] = {}
     #: Origins whose pages may show this one in a frame.
     frames: tuple[str, ...] = ()
 
@@ -62,6 +62,15 @@ class Download(msgspec.Struct, frozen=True):
     media_type: str
     filename: str | None = None
     status: int = 200
+
+
+def csv_download(name: str, head: Sequence[str], rows: Iterable[Sequence[Any]], *, end: str = "\r\n") -> Download:
+    """Return a table as a CSV file called `name`."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator=end)
+    writer.writerow(head)
+    writer.writerows(rows)
+    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", name)
 
 
 Answer = Html | Redirect | Download
@@ -222,3 +231,17 @@ class AskedOnPage(msgspec.Struct, frozen=True):
 
     path_and_query: str
     curl: str
+
+
+Handler = Callable[[Visit], Answer]
+#: Anyone; somebody signed in; somebody signed in who runs the service.
+Who = Literal["anyone", "person", "operator"]
+
+
+class Page(msgspec.Struct, frozen=True):
+    """One address. `post` answers its form, once the token in it was found good; without it there is none."""
+
+    path: str
+    look: Handler | None = None
+    post: Handler | None = None
+    who: Who = "person"

@@ -13,7 +13,7 @@ from decimal import Decimal
 
 import xlsxwriter
 
-from almanac.dashboard.words.dates import NBSP
+from almanac.dashboard.formatting.dates import NBSP
 
 MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 Cell = str | float | int | Decimal | date | None

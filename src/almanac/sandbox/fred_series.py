@@ -42,8 +42,6 @@ _USA_SWINGS: tuple[tuple[str, str, Frequency, str, float, float, float, int, int
     ("SAVE", "saving_rate", M, "percent", 6.2, -0.9, 0.7, 1, 54, "saving rate"),
     ("LEND", "lending_standards", Q, "percent", 4.0, -4.0, 8.0, 1, 191, "banks tightening standards, net share"),
 )
-#: Output so far below its trend, percent, is a recession.
-_RECESSION = -4.0
 _ANNUAL_RATES = frozenset({"housing_starts", "building_permits", "personal_income", "personal_consumption"})
 
 
@@ -92,10 +90,6 @@ def united_states() -> Iterator[Simulated]:
     yield one(
         usa, "ASSETS", "central_bank_assets", W, "usd_millions", "assets of the central bank",
         lambda e: e.weekly(e.trending("assets", "USA", 2300000, 7.0, -2.0, 2.0)), Publishing(lag=1), digits=0, snapshot=True,
-    )  # fmt: skip
-    yield one(
-        usa, "REC", "recession_indicator", M, "index", "months of recession",
-        lambda e: np.where(e.cycle("USA") < _RECESSION, 1.0, 0.0), Publishing(lag=31), digits=0,
     )  # fmt: skip
     for code, slug, beside in (("UPPER", "policy_rate_upper", 0.125), ("LOWER", "policy_rate_lower", -0.125)):
         yield one(

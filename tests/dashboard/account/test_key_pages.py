@@ -137,3 +137,9 @@ def test_with_the_data_away_a_key_is_revoked_all_the_same(house: House) -> None:
     assert browser.post(f"/keys/{key.id}/revoke").status_code == 303
     assert browser.get("/keys", done="revoked", revoked=key.id).status_code == 200
     assert isinstance(house.service.accounts.verify(text, NOW), Refused)
+
+
+def test_the_description_is_the_interfaces(house: House) -> None:
+    answer = house.browser().get("/openapi.json")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.content == house.service.get("/openapi.json").content

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from almanac.dashboard.app import Dashboard
+from almanac.dashboard.explorer import companies
 from almanac.domain.companies import company_id
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statement_book import INCOME, Key
@@ -195,10 +196,8 @@ def test_a_company_opens_on_the_frequency_that_there_is(quarters_only: Service) 
 
 def test_those_without_a_value_come_last_from_a_on(own: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever way the values go, over all pages, each company once; the interface turns their names too."""
-    from almanac.dashboard.explorer.companies import companies as pages
-
-    monkeypatch.setattr(pages, "_PAGE", 1)
-    monkeypatch.setattr(pages, "_ENOUGH", 1)
+    monkeypatch.setattr(companies, "_PAGE", 1)
+    monkeypatch.setattr(companies, "_ENOUGH", 1)
     browser = signed_in(dashboard(own))
     every = {one["entityId"]: one for one in own.ok("/companies", limit=500)}
     for sort in ("score", "ticker"):

@@ -13,10 +13,10 @@ from typing import Any, cast
 
 import pytest
 
-from almanac.dashboard.drawing.multiples import among
-from almanac.dashboard.explorer.companies.pictures import CompanyChart, charts
+from almanac.dashboard.drawing.columns import among
+from almanac.dashboard.explorer.company import CompanyChart, charts
+from almanac.dashboard.formatting.values import ChartPoint
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.points import ChartPoint
 from almanac.domain.observations import FAILED
 from almanac.domain.periods import Frequency
 from tests.contract.invented_companies import QUARTERS, Made, known

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from almanac.dashboard.explorer.companies import splits, standing
+from almanac.dashboard.explorer.company import age, compared, unscored
+from almanac.dashboard.explorer.statements import split
 
 TODAY = date(2026, 11, 1)
 
@@ -30,14 +31,14 @@ def held(*frequencies: str) -> dict[tuple[str, str], dict[str, Any]]:
 def test_statements_are_as_current_as_series_of_their_frequency(
     frequencies: tuple[str, ...], end: str, kind: str
 ) -> None:
-    chip = standing.age(f"{end}T00:00:00Z", held(*frequencies), TODAY)
+    chip = age(f"{end}T00:00:00Z", held(*frequencies), TODAY)
     assert chip is not None
     assert chip["kind"] == kind
     assert ("stale" in chip["text"]) == (kind == "warn")
 
 
 def test_without_statements_there_is_no_age() -> None:
-    assert standing.age(None, {}, TODAY) is None
+    assert age(None, {}, TODAY) is None
 
 
 def record(**more: Any) -> dict[str, Any]:
@@ -47,7 +48,7 @@ def record(**more: Any) -> dict[str, Any]:
 
 def test_why_there_is_no_score() -> None:
     def said(**more: Any) -> str:
-        return standing.unscored(record(**more), TODAY).replace("\xa0", " ")
+        return unscored(record(**more), TODAY).replace("\xa0", " ")
 
     assert said(score=50.0) == ""
     assert "ended on 30 Jun 2009" in said(lastPeriodEnd="2009-06-30T00:00:00Z")
@@ -60,9 +61,9 @@ def test_why_there_is_no_score() -> None:
 def test_among_whom_a_score_is_taken_is_said_with_how_many() -> None:
     def said(sector: int, within: int, measures: int = 20) -> str:
         peers = {"sector": sector, "all": 14, "measures": measures, "measuresWithinSector": within}
-        return standing.compared(record(scorePeers=peers))
+        return compared(record(scorePeers=peers))
 
-    assert standing.compared(record(scorePeers=None)) == ""
+    assert compared(record(scorePeers=None)) == ""
     assert "the 12 companies of Energy" in said(12, 20)
     assert "all 14 companies" in said(2, 0)
     assert "of Energy" in said(2, 0)
@@ -97,4 +98,4 @@ def test_among_whom_a_score_is_taken_is_said_with_how_many() -> None:
 def test_a_split_is_one_ratio_that_explains_all_lines(
     changed: dict[str, tuple[float, float]], ratio: Fraction | None
 ) -> None:
-    assert splits.split(changed) == ratio
+    assert split(changed) == ratio

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from almanac.dashboard.explorer.companies import restatements, statements
+from almanac.dashboard.explorer import statements as restatements
+from almanac.dashboard.explorer.statements import table
 
 
 def income(end: str, items: dict[str, float], computed: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
@@ -16,7 +17,7 @@ def income(end: str, items: dict[str, float], computed: tuple[str, ...] = (), **
 
 
 def texts(*told: dict[str, Any]) -> list[str]:
-    (line,) = statements.table("income", told, {}, "millions").lines
+    (line,) = table("income", told, {}, "millions")["lines"]
     return [cell.look.text for cell in line.cells]
 
 
@@ -29,7 +30,7 @@ def test_a_figure_per_share_is_told_as_precisely_as_it_was_filed() -> None:
     assert texts(income("2026-03-28", {key: 0.4975}), made) == ["0.4975", "1.8539"]
     assert texts(income("2026-03-28", {key: 0.123456789})) == ["0.1235"]
     # The whole number stays beside the short one.
-    (line,) = statements.table("income", [made], {}, "millions").lines
+    (line,) = table("income", [made], {}, "millions")["lines"]
     assert line.cells[0].look.full == "1.85389353416"
 
 
@@ -50,7 +51,7 @@ def test_a_line_that_a_split_changed_is_no_revision_up_or_down() -> None:
         "earnings_per_share_basic": "4-for-1 split",
         "weighted_average_shares_basic": "4-for-1 split",
     }
-    looks = {line.key: line.cells[0].look for line in statements.table("income", [after], was, "millions").lines}
+    looks = {line.key: line.cells[0].look for line in table("income", [after], was, "millions")["lines"]}
     per_share = looks["earnings_per_share_basic"]
     assert (per_share.text, per_share.direction, per_share.note) == ("2.99", None, "4-for-1 split")
     assert per_share.spoken == "2.99, restated for a 4-for-1 split"

@@ -7,12 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from almanac.dashboard.drawing.figure import ChartFigure
+from almanac.dashboard.drawing.figure import (
+    ChartFigure,
+    data_block,
+    line_readout,
+)
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.drawing.readout import data_block, line_readout
-from almanac.dashboard.words.filters import FILTERS
-from almanac.dashboard.words.points import points
-from almanac.dashboard.words.units import unit
+from almanac.dashboard.formatting.numbers import unit
+from almanac.dashboard.formatting.values import points
+from almanac.dashboard.site import FILTERS
 from tests.support.dashboard_rows import SHUT, observation, quarters
 
 PERCENT = unit("percent")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.dashboard.drawing.lines import ChartLine, line_chart
-from almanac.dashboard.drawing.thinning import MOST, thinned
-from almanac.dashboard.words.points import ChartPoint, points, runs
+from almanac.dashboard.drawing.svg import MOST, thinned
+from almanac.dashboard.formatting.values import ChartPoint, points, runs
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, quarters
 from tests.support.drawn import dots, elements, joined, strokes

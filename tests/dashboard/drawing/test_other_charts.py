@@ -7,11 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing import marks
-from almanac.dashboard.drawing.columns import CountColumn, column_chart
+from almanac.dashboard.drawing.columns import (
+    CountColumn,
+    column_chart,
+    sparkline,
+)
 from almanac.dashboard.drawing.curves import Curve, curve_chart
-from almanac.dashboard.words.captions_across import CurveStep
-from almanac.dashboard.words.points import points
+from almanac.dashboard.formatting.captions import CurveStep
+from almanac.dashboard.formatting.values import points
 from tests.support.dashboard_rows import quarters
 from tests.support.drawn import dots, elements, parsed, strokes, texts
 
@@ -69,10 +72,10 @@ def test_curves_read_back_and_skip_what_is_absent(rows):
 
 
 def test_a_sparkline_has_gaps_and_its_newest_dot():
-    svg = marks.sparkline(points(quarters([1.0, 2.0, None, 3.0, 4.0])))
+    svg = sparkline(points(quarters([1.0, 2.0, None, 3.0, 4.0])))
     assert [len(stroke) for stroke in strokes(svg, "line")] == [2, 2]
     assert dots(svg, "newest") == [(69.0, 3.0)]
     assert (parsed(svg).get("width"), parsed(svg).get("height"), parsed(svg).get("aria-hidden")) == ("72", "20", "true")
     assert dots(svg, "dot") == []
-    assert marks.sparkline(points(quarters([1.0, None]))) == ""
-    assert {y for _, y in strokes(marks.sparkline(points(quarters([2.0, 2.0, 2.0]))), "line")[0]} == {10.0}
+    assert sparkline(points(quarters([1.0, None]))) == ""
+    assert {y for _, y in strokes(sparkline(points(quarters([2.0, 2.0, 2.0]))), "line")[0]} == {10.0}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almanac.dashboard.drawing.scales import LinearScale, time_ticks, value_axis
+from almanac.dashboard.drawing.svg import LinearScale, time_ticks, value_axis
 
 numbers = st.floats(-1e12, 1e12).map(lambda value: float(f"{value:.6g}"))
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as ET
 import openpyxl
 import pytest
 
-from almanac.dashboard.words.numbers import full
+from almanac.dashboard.formatting.numbers import full
 from tests.dashboard.explorer.test_series import requests
 
 CPI = "/compare?indicator=cpi_inflation_yoy&entities=usa&from=all"

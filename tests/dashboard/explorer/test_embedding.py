@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from almanac.dashboard import policy
+from almanac.dashboard.sending import CONTENT_SECURITY_POLICY, headers
 from tests.support.browser import Browser
 from tests.support.service import Service, copy
 
@@ -72,7 +72,7 @@ def test_the_named_origins_may_show_a_chart_and_nobody_else(allowed, path):
     assert answer.text.count('<svg class="chart') == 3
     # All else of the policy stands as it is.
     loosened = answer.headers["content-security-policy"].replace(" ".join(ORIGINS), "'none'")
-    assert loosened == policy.CONTENT_SECURITY_POLICY
+    assert loosened == CONTENT_SECURITY_POLICY
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_whoever_looks_sees_what_anybody_sees(allowed, service):
 )
 def test_no_policy_is_made_of_what_is_no_origin(origin):
     with pytest.raises(ValueError, match="no page may be in a frame of"):
-        policy.headers(secure=False, frames=(origin,))
+        headers(secure=False, frames=(origin,))

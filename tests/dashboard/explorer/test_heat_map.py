@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from types import SimpleNamespace
 
-from almanac.dashboard.explorer.heat_map import heat_map
+from almanac.dashboard.explorer.countries import heat_map
 
 
 def reading(slug, value, percentile=None, **more):
@@ -48,7 +48,7 @@ def made(briefs, **query):
 
 
 def cells(found):
-    return {row.name: row.cells for row in found.rows}
+    return {row["name"]: row["cells"] for row in found["rows"]}
 
 
 def test_what_is_stale_short_or_withheld_has_no_colour():
@@ -76,7 +76,10 @@ def test_one_brief_stands_for_the_requests_of_all():
 
 def test_a_section_has_all_of_its_measures_and_no_others():
     briefs = {"a": [reading("cpi_inflation_yoy", 1.0), reading("ppi_inflation_yoy", 2.0)]}
-    assert [one.slug for one in made(briefs).columns] == ["cpi_inflation_yoy"]
-    assert [one.slug for one in made(briefs, section="inflation").columns] == ["cpi_inflation_yoy", "ppi_inflation_yoy"]
-    assert made(briefs, section="growth").columns == []
-    assert [one["title"] for one in made(briefs).sections] == ["In short", "Growth", "Inflation"]
+    assert [one["slug"] for one in made(briefs)["columns"]] == ["cpi_inflation_yoy"]
+    assert [one["slug"] for one in made(briefs, section="inflation")["columns"]] == [
+        "cpi_inflation_yoy",
+        "ppi_inflation_yoy",
+    ]
+    assert made(briefs, section="growth")["columns"] == []
+    assert [one["title"] for one in made(briefs)["sections"]] == ["In short", "Growth", "Inflation"]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from almanac.dashboard.explorer.series.series_view import line
-from almanac.dashboard.words.points import points, runs
+from almanac.dashboard.explorer.series_view import line
+from almanac.dashboard.formatting.values import points, runs
 
 
 def rows(*days: str, frequency: str = "daily", withheld: str = "") -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from almanac.dashboard.words.numbers import full
+from almanac.dashboard.formatting.numbers import full
 
 
 def test_a_raw_value_leads_to_the_response_it_was_read_from(service, browser):

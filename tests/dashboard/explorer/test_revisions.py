@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from almanac.dashboard.explorer.series import revisions
-from almanac.dashboard.explorer.series.vintages import Vintages
-from almanac.dashboard.words.units import unit
+from almanac.dashboard.explorer.one_series import Vintages
+from almanac.dashboard.explorer.revisions import by_release, typical_change
+from almanac.dashboard.formatting.numbers import unit
 
 SERIES = (
     ("fred:country_usa:cpi_index_nsa:M", "/observations"),
@@ -26,7 +26,7 @@ def test_a_column_is_what_the_interface_says_as_of_that_day(service, series, pat
     held = Vintages(rows, complete=True)
     words = unit("index")._replace(computed=12)
     days = [release.day for release in held.releases]
-    whole = revisions.by_release(held, days, list(held.cells), words, 12, rows[0]["frequency"])
+    whole = by_release(held, days, list(held.cells), words, 12, rows[0]["frequency"])
     for place, day in list(enumerate(days))[-6:]:
         then = {
             (row["periodStart"], row["periodEnd"]): words.cell(row["valueNumeric"], 12)
@@ -108,7 +108,7 @@ def test_no_picture_shows_what_was_not_known_on_its_day(service, browser):
 
 def test_the_histogram_counts_every_period_once(service, browser):
     words = unit("index")
-    moves = revisions.moves(_vintages(service), words)
+    moves = typical_change(_vintages(service), words)
     text = browser().get(f"/series/{REVISED}/revisions").text
     table = text.partition('id="steps"')[2].partition("</table>")[0]
     rows = re.findall(r'<th scope="row">([^<]+)</th>\s*<td class="right(?: right)?">([\d,]+)</td>', table)

@@ -1,4 +1,4 @@
-"""The search box: what is called so before what only shares letters, large economies first, guides, and nothing for nonsense."""
+"""The search box: what is called so before what only shares letters, large economies first, and nothing for nonsense."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import pytest
 
-from almanac.dashboard.explorer.tutorials import TUTORIALS
 from tests.support.browser import Browser
 from tests.support.service import Service
 
@@ -36,17 +35,3 @@ def test_a_slip_in_one_word_is_mended(browser: Callable[..., Browser]) -> None:
     assert (
         '<a href="/search?q=inflation+japan">inflation japan</a>' in browser().get("/search", q="inflatoin japan").text
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "guide"),
-    [("spreadsheet", "spreadsheets"), ("Excel", "spreadsheets"), ("csv", "spreadsheets"), ("backtest", "backtest")],
-)
-def test_a_guide_is_found_by_what_it_is_about(browser: Callable[..., Browser], words: str, guide: str) -> None:
-    assert ("guide", f"/tutorials/{guide}") in offered(browser, words)
-    assert f'href="/tutorials/{guide}"' in browser().get("/search", q=words).text
-
-
-def test_every_guide_is_found_by_its_title(browser: Callable[..., Browser]) -> None:
-    for one in TUTORIALS:
-        assert f'href="{one.address}"' in browser().get("/search", q=one.title).text, one.title

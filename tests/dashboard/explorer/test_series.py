@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from almanac.dashboard.words.numbers import full
+from almanac.dashboard.formatting.numbers import full
 
 #: One of each kind: monthly with revisions and a withdrawal, derived, daily with corrections, not preferred, weekly,
 #: forecasts, of two sources, withheld.

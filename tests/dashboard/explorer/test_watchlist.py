@@ -7,13 +7,12 @@ import io
 import json
 import re
 from collections.abc import Callable
-from urllib.parse import quote
 
 import pytest
 
 from almanac.dashboard import people
 from almanac.dashboard.people import Person
-from almanac.store.accounts.watchlist import MOST_SCREENS, MOST_WATCHED, Watchlist
+from almanac.store.accounts.watchlist import MOST_WATCHED, Watchlist
 from almanac.store.engine.errors import UnavailableError
 from tests.support.browser import Browser
 from tests.support.service import REAL_NOW, Service
@@ -22,7 +21,6 @@ from . import conftest
 from .conftest import dashboard
 
 SHUT, SHOWN = "fred:country_usa:high_yield_spread:D", "fred:country_usa:cpi_index_nsa:M"
-SCREEN = "filter=gov_yield_10y:gt:0"
 
 
 @pytest.fixture
@@ -138,65 +136,15 @@ def test_what_is_outside_the_plan_is_not_shown(own: Service) -> None:
 def test_the_files_say_what_the_page_says(own: Service, person: Callable[..., Browser]) -> None:
     lists = Watchlist(own.accounts)
     lists.watch(account(own), "series", SHOWN, now=REAL_NOW)
-    screen = lists.keep_screen(account(own), "macro", SCREEN, "Yields, =1+1", now=REAL_NOW)
     one = person()
     told = one.get("/watchlist.json").json()
-    total = own.get("/screener", filter="gov_yield_10y:gt:0").json()["meta"]["pagination"]["total"]
-    assert told["screens"] == [
-        {"id": screen.id, "screener": "macro", "name": "Yields, =1+1", "query": SCREEN, "matches": total, "reason": None,
-         "addedAt": "2027-01-15T08:00:00Z"},
-    ]  # fmt: skip
     answer = one.get("/watchlist.csv")
     assert answer.headers["content-disposition"] == 'attachment; filename="almanac-watchlist.csv"'
-    watched, screens = csv.DictReader(io.StringIO(answer.text))
+    (watched,) = csv.DictReader(io.StringIO(answer.text))
     assert watched == {
         name: "" if value is None else str(value).replace("False", "False")
         for name, value in told["watched"][0].items()
     }
-    assert (screens["kind"], screens["name"], screens["of"], screens["value"]) == (
-        "screen",
-        "Yields, =1+1",
-        SCREEN,
-        str(total),
-    )
-
-
-@pytest.mark.parametrize("clause", ["gov_yield_10y:gt:0", "gov_yield_10y:gt:@gov_yield_2y"])
-def test_a_screen_is_kept_from_its_page_and_found_in_the_morning(
-    own: Service, person: Callable[..., Browser], clause: str
-) -> None:
-    kept = f"filter={quote(clause, safe=':')}"
-    one = person()
-    text = one.get("/screeners/macro", filter=clause, as_of="2026-10-31", cursor="").text
-    assert 'action="/watchlist/screens"' in text
-    query = re.search(r'name="query" value="([^"]*)"', text)
-    assert query is not None
-    assert query[1] == kept
-    to = "/screeners/macro?" + kept
-    answer = one.post(
-        "/watchlist/screens", {"deed": "keep", "screener": "macro", "query": kept, "name": " Ten  years ", "to": to}
-    )
-    assert (answer.status_code, answer.headers["location"]) == (303, to)
-    assert "Kept as “Ten years”" in one.get("/screeners/macro", filter=clause).text
-    total = own.get("/screener", filter=clause).json()["meta"]["pagination"]["total"]
-    for path in ("/", "/watchlist"):
-        page = one.get(path).text
-        assert f'<a href="{to}">Ten years</a>' in page
-        assert f'data-value="{total}"' in page.split(f'"{to}"')[1][:400]
-    (screen,) = Watchlist(own.accounts).screens(account(own))
-    one.post("/watchlist/screens", {"deed": "drop", "id": screen.id})
-    assert Watchlist(own.accounts).screens(account(own)) == []
-    assert "Ten years" not in one.get("/").text
-
-
-def test_a_screen_without_a_name_is_called_by_its_filter(own: Service, person: Callable[..., Browser]) -> None:
-    one = person()
-    one.get("/watchlist")
-    long = ",".join(["gov_yield_10y:gt:0"] * 8)
-    for text in ("gov_yield_10y:gt:0", long):
-        one.post("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": f"filter={quote(text)}"})
-    names = [screen.name for screen in Watchlist(own.accounts).screens(account(own))]
-    assert names == [long[:79] + "…", "gov_yield_10y:gt:0"]
 
 
 @pytest.mark.parametrize(
@@ -207,10 +155,6 @@ def test_a_screen_without_a_name_is_called_by_its_filter(own: Service, person: C
         ("/watchlist", {"deed": "watch", "kind": "indicator", "what": "no_such"}, "There is no indicator “no_such”."),
         ("/watchlist", {"deed": "watch", "kind": "company", "what": "x" * 900}, "There is no company “"),
         ("/watchlist", {"kind": "series", "what": SHOWN}, "This form does not say what to do. Nothing was changed."),
-        ("/watchlist/screens", {"deed": "keep", "screener": "bonds", "query": SCREEN}, "This form does not say what to do."),
-        ("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": "sort=name"}, "A screen has a filter."),
-        ("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": "filter=no_such:gt:1"}, "no_such"),
-        ("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": SCREEN, "name": "x" * 81}, "The name of a screen has 1 to 80 printable characters."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_said_and_nothing_is_changed(
@@ -222,26 +166,21 @@ def test_what_cannot_be_is_said_and_nothing_is_changed(
     assert answer.status_code == 400
     assert said in answer.text
     lists = Watchlist(own.accounts)
-    assert (lists.watched(account(own)), lists.screens(account(own))) == ([], [])
+    assert lists.watched(account(own)) == []
 
 
 def test_a_full_list_says_so(own: Service, person: Callable[..., Browser]) -> None:
     lists, pro = Watchlist(own.accounts), account(own)
     for number in range(MOST_WATCHED):
         lists.watch(pro, "series", f"gone:country_usa:x{number}:M", now=REAL_NOW)
-    for number in range(MOST_SCREENS):
-        lists.keep_screen(pro, "macro", f"filter=no_such_{number}:gt:1", "x", now=REAL_NOW)
     one = person()
     text = one.get("/watchlist").text
-    # Fifty to a page; what is gone says so, and so does a screen that is refused by now.
+    # Fifty to a page; what is gone says so.
     assert len(cells(text, "watched")) == 50
     assert "There is no series of this id any more." in text
-    assert "Refused" in text
     answer = one.post("/watchlist", {"deed": "watch", "kind": "indicator", "what": "policy_rate"})
     assert answer.status_code == 400
     assert f"The watchlist holds {MOST_WATCHED} things and is full: remove one first." in answer.text
-    answer = one.post("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": SCREEN})
-    assert f"{MOST_SCREENS} screens are kept, which is all there may be: remove one first." in answer.text
     assert len(lists.watched(pro)) == MOST_WATCHED
 
 
@@ -258,11 +197,7 @@ def test_a_form_without_its_token_changes_nothing(own: Service, person: Callable
     one.get("/watchlist")
     fields = {"deed": "watch", "kind": "series", "what": SHOWN}
     assert one.post("/watchlist", fields, token="").status_code == 403
-    assert (
-        one.post("/watchlist/screens", {"deed": "keep", "screener": "macro", "query": SCREEN}, token="").status_code
-        == 403
-    )
-    assert Watchlist(own.accounts).watched(account(own)) == Watchlist(own.accounts).screens(account(own)) == []
+    assert Watchlist(own.accounts).watched(account(own)) == []
 
 
 def test_pages_of_data_go_on_while_the_accounts_do_not_answer(
@@ -275,13 +210,12 @@ def test_pages_of_data_go_on_while_the_accounts_do_not_answer(
         raise UnavailableError("the server does not answer")
 
     monkeypatch.setattr(people, "_REST_SECONDS", 600.0)
-    for name in ("watches", "watched", "screens"):
+    for name in ("watches", "watched"):
         monkeypatch.setattr(Watchlist, name, away)
     one = person()
-    for path in (f"/series/{SHOWN}", "/indicators/gov_yield_10y", "/", f"/screeners/macro?{SCREEN}"):
+    for path in (f"/series/{SHOWN}", "/indicators/gov_yield_10y", "/"):
         answer = one.get(path)
         assert answer.status_code == 200
-        assert "/watchlist/screens" not in answer.text
         assert 'value="watch"' not in answer.text
     # Asked once: each page would wait for it.
     assert len(asked) == 1

@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.words.dates import day
-from almanac.dashboard.words.periods import event_title
+from almanac.dashboard.formatting.dates import day, event_title
 from tests.contract.conftest import sandbox
 from tests.support.invented_mirror import FREE_FROM
 from tests.support.page_visitor import dashboard, signed_in

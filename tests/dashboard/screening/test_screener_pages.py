@@ -14,7 +14,7 @@ from markupsafe import escape
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
-from almanac.dashboard.explorer.screening.screeners import _PAGE
+from almanac.dashboard.explorer.screeners import _PAGE
 from tests.contract.conftest import sandbox
 from tests.contract.test_equity_screener import made_up, screen
 from tests.support.browser import Browser

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from almanac.dashboard.page import Page
 from almanac.dashboard.site import pages
+from almanac.dashboard.visit import Page
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.watchlist import Watchlist
@@ -55,7 +55,7 @@ class Two:
             live = sorted(session.id for session in authentication.sessions.of(one.id, now=NOW))
             keys = [(key.id, key.revoked, key.expires) for key in accounts.list_keys(email)]
             lists = Watchlist(accounts)
-            found += [one.plan, one.role, one.disabled, live, keys, lists.watched(one.id), lists.screens(one.id)]
+            found += [one.plan, one.role, one.disabled, live, keys, lists.watched(one.id)]
         return tuple(found)
 
 
@@ -76,10 +76,9 @@ def two(house: House) -> Two:
     house.usage.add([CountedUse(NOW // 60, bea.id, key.prefix, "/coverage", 200, counted)])
     lists = Watchlist(accounts)
     lists.watch(bea.id, "indicator", "policy_rate", now=NOW)
-    screen = lists.keep_screen(bea.id, "macro", "filter=gov_yield_10y:gt:0", "Zanzibar screen", now=NOW)
     return Two(
         house,
-        {"screen": [screen.id], "key": [key.id], "session": [session.id], "account": [bea.id]},
+        {"key": [key.id], "session": [session.id], "account": [bea.id]},
         (
             BEA,
             "Zanzibar",

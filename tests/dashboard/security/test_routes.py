@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode, urljoin, urlsplit
 import httpx2
 import pytest
 
-from almanac.dashboard.page import Page
+from almanac.dashboard.visit import Page
 from tests.support.browser import Browser
 
 from .conftest import ADA, BEA, OPERATOR, PAGES, THEIRS, Two, address
@@ -46,8 +46,6 @@ FIELDS = [
     "deed",
     "kind",
     "what",
-    "screener",
-    "query",
     "to",
     "id",
 ]

@@ -47,9 +47,9 @@ _OF_ACCOUNTS = {"/keys/{id}/used.json", "/keys/{id}/rotate", "/keys/{id}/revoke"
 _DOORS = ("/signin", "/signup", "/forgot", "/reset")
 #: Pages that show no number of the data, or none of a series that is withheld here.
 _WITHOUT = _OF_ACCOUNTS - {"/signup/{token}", "/reset/{token}"} | {
-    "/account", "/account/delete", "/account/sessions", "/calendar.ics", "/companies", "/console", "/console/swagger", "/indicators",
+    "/account", "/account/delete", "/account/sessions", "/companies", "/indicators",
     "/keys", "/keys/new", "/openapi.json", "/rates", "/rates/{scope}", "/screeners", "/screeners/equity/fields", "/search.json",
-    "/sources", "/sources/{id}", "/tutorials", "/tutorials/{name}", "/usage", "/usage.csv",
+    "/sources", "/sources/{id}", "/usage", "/usage.csv",
 }  # fmt: skip
 _LEADS = re.compile(r'\s(?:href|src|action|data-[a-z-]+)="(/[^"]*)"|"href":"(/[^"]*)"')
 #: What is another each time: the number of a request, and what a form must carry.
@@ -148,7 +148,7 @@ def seeds(shut: list[str]) -> list[str]:
         for query in ("", "?frequency=quarterly", "?statement=balance", "?as_of=2024-03-01")
     ]
     found += [f"/search?q={words}&all=1" for words in ("high+yield+spread", "unemployment", "net+income+ploughs")]
-    found += [f"/calendar{ending}?from=2026-11-01" for ending in ("", ".csv", ".ics")]
+    found += [f"/calendar{ending}?from=2026-11-01" for ending in ("", ".csv")]
     return found
 
 

@@ -118,7 +118,7 @@ def _doubled(facts: bytes) -> bytes:
 
 
 def _watch(home: Path) -> None:
-    """Have somebody watch what is withheld, and keep screens of it."""
+    """Have somebody watch what is withheld."""
     accounts = Accounts(settings(home).accounts_path)
     lists, account = Watchlist(accounts), accounts.account("pro@example.org").id
     for kind, what in (
@@ -128,6 +128,4 @@ def _watch(home: Path) -> None:
         ("company", filed_company.ENTITY),
     ):
         lists.watch(account, kind, what, now=REAL_NOW)
-    lists.keep_screen(account, "macro", "filter=unemployment_rate:gt:3.75", "Jobless", now=REAL_NOW)
-    lists.keep_screen(account, "equity", "filter=net_margin:gt:5", "Sound companies", now=REAL_NOW)
     accounts.close()

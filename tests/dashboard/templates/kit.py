@@ -19,7 +19,7 @@ EVIL = "<script>alert(1)</script><b onmouseover='x()'>\"'&"
 
 
 class Look(NamedTuple):
-    """Attributes of `words.values.Look`, as far as a template reads them."""
+    """Attributes of `formatting.values.FormattedValue`, as far as a template reads them."""
 
     state: str
     text: str

@@ -1,15 +1,14 @@
-"""What an account watches and which screens it keeps: bounded, its own alone, gone with the account."""
+"""The things that an account watches: bounded, its own alone, gone with the account."""
 
 from __future__ import annotations
 
 import pytest
 
 from almanac.store.accounts.accounts import AccountError, Accounts
-from almanac.store.accounts.watchlist import MOST_SCREENS, MOST_WATCHED, Watchlist
+from almanac.store.accounts.watchlist import MOST_WATCHED, Watchlist
 from tests.support.invented_accounts import ADA, NOW, PLANS
 
 BOB = "bob@example.org"
-FILTER = "filter=net_margin:gt:0.2"
 
 
 @pytest.fixture
@@ -37,21 +36,7 @@ def test_what_is_watched_is_listed_the_last_first_and_each_once(two: tuple[Watch
     assert [one.kind for one in watchlist.watched(ada)] == ["series"]
 
 
-def test_a_screen_is_kept_once_and_can_be_called_otherwise(two: tuple[Watchlist, str, str]) -> None:
-    watchlist, ada, bob = two
-    first = watchlist.keep_screen(ada, "equity", FILTER, "Margins", now=NOW)
-    again = watchlist.keep_screen(ada, "equity", FILTER, "Wide margins", now=NOW + 1)
-    assert (again.id, again.name, again.added) == (first.id, "Wide margins", NOW)
-    assert watchlist.screens(ada) == [again]
-    other = watchlist.keep_screen(ada, "macro", FILTER, "Margins", now=NOW + 2)
-    assert watchlist.screens(ada) == [other, again]
-    watchlist.drop_screen(bob, first.id)
-    assert len(watchlist.screens(ada)) == 2
-    watchlist.drop_screen(ada, first.id)
-    assert watchlist.screens(ada) == [other]
-
-
-def test_both_lists_are_bounded(two: tuple[Watchlist, str, str]) -> None:
+def test_the_list_is_bounded(two: tuple[Watchlist, str, str]) -> None:
     watchlist, ada, bob = two
     for number in range(MOST_WATCHED):
         watchlist.watch(ada, "company", f"company_{number}", now=NOW)
@@ -59,38 +44,28 @@ def test_both_lists_are_bounded(two: tuple[Watchlist, str, str]) -> None:
         watchlist.watch(ada, "company", "company_one_more", now=NOW)
     watchlist.watch(ada, "company", "company_0", now=NOW)
     assert len(watchlist.watched(ada)) == MOST_WATCHED
-    for number in range(MOST_SCREENS):
-        watchlist.keep_screen(ada, "equity", f"{FILTER}{number}", "x", now=NOW)
-    with pytest.raises(AccountError, match="50 screens are kept, which is all there may be: remove one first"):
-        watchlist.keep_screen(ada, "equity", FILTER, "x", now=NOW)
     # Of one account alone.
     watchlist.watch(bob, "company", "company_one_more", now=NOW)
-    watchlist.keep_screen(bob, "equity", FILTER, "x", now=NOW)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "\ud800", "x" * 81])
 def test_a_name_that_is_none_is_refused(two: tuple[Watchlist, str, str], name: str) -> None:
     watchlist, ada, _ = two
-    with pytest.raises(AccountError, match="the name of a screen has 1 to 80 printable characters"):
-        watchlist.keep_screen(ada, "equity", FILTER, name, now=NOW)
     with pytest.raises(AccountError, match="printable"):
         watchlist.watch(ada, "series", name * 3, now=NOW)
-    assert (watchlist.watched(ada), watchlist.screens(ada)) == ([], [])
+    assert watchlist.watched(ada) == []
 
 
 def test_other_kinds_are_refused(two: tuple[Watchlist, str, str]) -> None:
     watchlist, ada, _ = two
     with pytest.raises(AccountError, match="'planet' cannot be watched: allowed are series, company, indicator"):
         watchlist.watch(ada, "planet", "mars", now=NOW)
-    with pytest.raises(AccountError, match="there is no screener 'bond': allowed are macro, equity"):
-        watchlist.keep_screen(ada, "bond", FILTER, "x", now=NOW)
 
 
-def test_both_lists_go_with_the_account(accounts: Accounts, two: tuple[Watchlist, str, str]) -> None:
+def test_the_list_goes_with_the_account(accounts: Accounts, two: tuple[Watchlist, str, str]) -> None:
     watchlist, ada, bob = two
     for one in (ada, bob):
         watchlist.watch(one, "indicator", "policy_rate", now=NOW)
-        watchlist.keep_screen(one, "macro", "filter=policy_rate:gt:5", "High", now=NOW)
     accounts.delete(ADA)
-    assert (watchlist.watched(ada), watchlist.screens(ada)) == ([], [])
-    assert len(watchlist.watched(bob)) == len(watchlist.screens(bob)) == 1
+    assert watchlist.watched(ada) == []
+    assert len(watchlist.watched(bob)) == 1

@@ -7,10 +7,9 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
-from almanac.dashboard.words.dates import long_day, read_day
-from almanac.dashboard.words.numbers import read_whole
+from almanac.dashboard.formatting.dates import long_day, read_day
+from almanac.dashboard.formatting.numbers import read_whole
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.form_numbers import FormStale, FormUsed
 from almanac.store.accounts.records import SCOPES, KeyInfo
@@ -234,7 +233,13 @@ def revoke(visit: Visit) -> Answer:
     return Redirect(f"/keys?done=revoked&revoked={row['key'].id}")
 
 
+def description(visit: Visit) -> Answer:
+    """Return the OpenAPI document of the interface, for any client that reads one."""
+    return Download(visit.api.document("/openapi.json"), "application/json")
+
+
 PAGES = (
+    Page("/openapi.json", description),
     Page("/keys", keys),
     Page("/keys/new", keys, create),
     Page("/keys/{id}/used.json", used),

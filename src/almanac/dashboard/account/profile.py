@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from almanac.dashboard.account import refusals
+from almanac.dashboard.account.sign_in import note
 from almanac.dashboard.cookies import SESSION, THEME
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Cookie, Html, NotFound, Redirect, Visit
+from almanac.dashboard.visit import Answer, Cookie, Html, NotFound, Page, Redirect, Visit
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.authentication import NotSignedIn
 from almanac.store.accounts.passwords import SHORTEST
@@ -47,7 +46,7 @@ def _refused(visit: Visit, found: NotSignedIn | None) -> list[dict[str, str]]:
     """What to say of a password that was asked for before a deed."""
     if found is None:
         return []
-    refusals.note(visit, found, visit.who.email)
+    note(visit, found, visit.who.email)
     said = f"Too many tries. Wait {found.wait} seconds." if found.wait else _WRONG
     return [{"field": "password", "message": said}]
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from datetime import date, timedelta
 from typing import cast, get_args
 
 from almanac.dashboard.drawing.columns import CountColumn, column_chart
-from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry
-from almanac.dashboard.drawing.readout import column_readout
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Visit
-from almanac.dashboard.words.captions_across import columns_caption
-from almanac.dashboard.words.dates import day, days_from, read_day, short_day
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, column_readout
+from almanac.dashboard.formatting.captions import columns_caption
+from almanac.dashboard.formatting.dates import day, days_from, read_day, short_day
+from almanac.dashboard.visit import Answer, Html, Page, Visit, csv_download
 from almanac.store.usage.reports import By, UsageRow
 
 _DAYS, _MOST_DAYS = 30, 366
@@ -90,12 +86,10 @@ def counters(visit: Visit) -> Answer:
     first, last, errors = _span(visit)
     if errors:
         return Html("error.html", {"status": 400, "text": f"{errors[0]['message']}."}, 400)
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\n")
-    table.writerow(("start", "seconds", "key", "endpoint", "status", "requests", "mean_ms"))
-    for row in visit.people.usage.counters(visit.who.account, first.toordinal(), last.toordinal()):
-        table.writerow((row.start, row.seconds, row.key, row.endpoint, row.status, row.requests, row.mean_ms))
-    return Download(out.getvalue().encode(), "text/csv; charset=utf-8", f"usage-{first}-{last}.csv")
+    head = ("start", "seconds", "key", "endpoint", "status", "requests", "mean_ms")
+    counted = visit.people.usage.counters(visit.who.account, first.toordinal(), last.toordinal())
+    rows = ([getattr(row, name) for name in head] for row in counted)
+    return csv_download(f"usage-{first}-{last}.csv", head, rows, end="\n")
 
 
 PAGES = (Page("/usage", usage), Page("/usage.csv", counters))

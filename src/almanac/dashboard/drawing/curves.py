@@ -7,21 +7,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from almanac.dashboard.drawing.labels import End, end_labels, label_room
+from almanac.dashboard.drawing import svg
 from almanac.dashboard.drawing.lines import DASHED_FROM
-from almanac.dashboard.drawing.scales import LinearScale, value_axis
-from almanac.dashboard.drawing.svg import (
-    SHEETS,
-    Drawing,
-    colour,
-    drawn,
-    names_below,
-    path,
-    place,
-    plot,
-    value_grid,
-)
-from almanac.dashboard.words.captions_across import CurveStep
+from almanac.dashboard.formatting.captions import CurveStep
 
 
 class Curve(NamedTuple):
@@ -34,7 +22,9 @@ class Curve(NamedTuple):
     own: bool = False
 
 
-def curve_chart(curves: Sequence[Curve], tenors: Sequence[str], *, ghost: Sequence[CurveStep] = ()) -> Drawing | None:
+def curve_chart(
+    curves: Sequence[Curve], tenors: Sequence[str], *, ghost: Sequence[CurveStep] = ()
+) -> svg.Drawing | None:
     """
     Curves over tenors; None where there is no yield. `ghost`: the scope's curve a year earlier.
 
@@ -49,25 +39,25 @@ def curve_chart(curves: Sequence[Curve], tenors: Sequence[str], *, ghost: Sequen
     values = [value for row in (*rows, before) for value in row if value is not None]
     if not values:
         return None
-    axis = value_axis(values)
+    axis = svg.value_axis(values)
     room = [curve.label for curve in curves if curve.label]
     plots, svgs = [], []
-    for sheet in SHEETS:
-        on = plot(sheet, (-0.3, len(tenors) - 1), axis, right=label_room(room, sheet.label_room))
-        parts = [value_grid(on, axis), names_below(on, [(index, tenor) for tenor, index in places.items()])]
+    for sheet in svg.SHEETS:
+        on = svg.plot(sheet, (-0.3, len(tenors) - 1), axis, right=svg.label_room(room, sheet.label_room))
+        parts = [svg.value_grid(on, axis), svg.names_below(on, [(index, tenor) for tenor, index in places.items()])]
         parts += _curve(on.x, on.y, before, "ghost")
         # The scope's own lies on top of its peers.
         for curve, row in sorted(zip(curves, rows, strict=True), key=lambda pair: pair[0].own):
-            name = f"{colour(curve.colour)}{' own' if curve.own else ''}{' dash' if len(curves) >= DASHED_FROM else ''}"
+            name = f"{svg.colour(curve.colour)}{' own' if curve.own else ''}{' dash' if len(curves) >= DASHED_FROM else ''}"
             parts += _curve(on.x, on.y, row, name)
         ends = [
-            End(on.x(last), on.y(value), curve.label)
+            svg.End(on.x(last), on.y(value), curve.label)
             for curve, row in zip(curves, rows, strict=True)
             if curve.label and (last := _last(row)) is not None and (value := row[last]) is not None
         ]
         plots.append(on)
-        svgs.append(drawn(on, [*parts, end_labels(on, ends, sheet.label_room)]))
-    return Drawing(tuple(svgs), tuple(plots))
+        svgs.append(svg.drawn(on, [*parts, svg.end_labels(on, ends, sheet.label_room)]))
+    return svg.Drawing(tuple(svgs), tuple(plots))
 
 
 def _row(steps: Sequence[CurveStep], places: dict[str, int]) -> list[float | None]:
@@ -81,7 +71,9 @@ def _last(row: Sequence[float | None]) -> int | None:
     return max((index for index, value in enumerate(row) if value is not None), default=None)
 
 
-def _curve(x: LinearScale, y: LinearScale, row: Sequence[float | None], name: str, radius: int = 3) -> Iterator[str]:
+def _curve(
+    x: svg.LinearScale, y: svg.LinearScale, row: Sequence[float | None], name: str, radius: int = 3
+) -> Iterator[str]:
     """A line for each stretch of tenors that are all there, and a dot at each."""
     stretch: list[tuple[float, float]] = []
     joined, dots = [], []
@@ -91,12 +83,12 @@ def _curve(x: LinearScale, y: LinearScale, row: Sequence[float | None], name: st
             dots.append(stretch[-1])
             continue
         if len(stretch) > 1:
-            joined.append(path(stretch))
+            joined.append(svg.path(stretch))
         stretch = []
     if joined:
         yield f'<path class="line {name}" d="{"".join(joined)}"/>'
     for across, up in dots:
-        yield f'<circle class="dot {name}" cx="{place(across)}" cy="{place(up)}" r="{radius}"/>'
+        yield f'<circle class="dot {name}" cx="{svg.place(across)}" cy="{svg.place(up)}" r="{radius}"/>'
 
 
 #: A curve that stands beside its name and its number.
@@ -111,9 +103,9 @@ def small_curve(steps: Sequence[CurveStep], tenors: Sequence[str]) -> Markup:
     if len(values) < 2:
         return Markup()
     width, height, edge = _SMALL
-    x = LinearScale(0, max(len(tenors) - 1, 1), edge, width - edge)
+    x = svg.LinearScale(0, max(len(tenors) - 1, 1), edge, width - edge)
     low, high = min(values), max(values)
-    y = LinearScale(low, high, height - edge, edge) if low < high else LinearScale(low - 1, high + 1, height, 0)
+    y = svg.LinearScale(low, high, height - edge, edge) if low < high else svg.LinearScale(low - 1, high + 1, height, 0)
     return Markup(  # noqa: S704  (made of our own classes and numbers only)
         f'<svg class="small-curve" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
         f' focusable="false">{"".join(_curve(x, y, row, "c1", 2))}</svg>'

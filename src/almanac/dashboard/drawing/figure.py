@@ -1,19 +1,31 @@
-"""A figure: a chart with all that makes it readable without seeing it. It is not made without a caption."""
+"""A chart with its caption, legend and readout, and the same as a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from textwrap import wrap
+from typing import Any, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from almanac.dashboard.drawing.svg import Drawing
-from almanac.dashboard.words.captions import NOTHING
+from almanac.dashboard.drawing.columns import CountColumn
+from almanac.dashboard.drawing.curves import Curve
+from almanac.dashboard.drawing.lines import ChartLine, EventMark
+from almanac.dashboard.drawing.svg import CHARACTER, MOST, Drawing, colour, thinned
+from almanac.dashboard.formatting.captions import NOTHING
+from almanac.dashboard.formatting.numbers import UnitWords
+from almanac.dashboard.formatting.values import NO_DATA, ChartPoint, runs
+from almanac.domain.periods import Frequency
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegendEntry:
-    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, band, event, column or hatch; `colour` 1 to 12, 0 for none."""
+    """A name and its sign: `kind` line, dash, ghost, past, first, forecast, withheld, event, column or hatch; `colour` 1 to 12, 0 for none."""
 
     name: str
     kind: str = "line"
@@ -55,3 +67,245 @@ class ChartFigure:
         """What the plot is called for readers, with the keys that read it."""
         lanes = " Up and Down change between the values and the events." if self.events else ""
         return f"{self.title}. Left and Right go from point to point, Page Up and Page Down by a year, Home and End to the ends.{lanes}"
+
+
+#: Columns that a line of very many points is told in: its lows and highs of each.
+_COLUMNS = 400
+_A_YEAR = {Frequency.DAILY: 250, Frequency.WEEKLY: 52}
+_NAME = "name"
+#: What ends a data block or a string of a script early.
+_UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def data_block(value: Any) -> Markup:
+    """JSON that stands in `<script type="application/json">` whatever texts are in it."""
+    return Markup(json.dumps(value, ensure_ascii=False, separators=(",", ":")).translate(_UNSAFE))  # noqa: S704  (escaped above)
+
+
+def line_readout(
+    lines: Sequence[ChartLine],
+    unit: UnitWords,
+    digits: int,
+    *,
+    firsts: bool = False,
+    since: Mapping[tuple[int | None, int], str] | None = None,
+    events: Sequence[EventMark] = (),
+) -> Markup:
+    """
+    `{"year": 4, "lines": [{"name", "class", "points": [[day, value or null, "2020 Q4: −0.9%"], …]}]}`.
+
+    `year`: points that a Page key goes; days are ordinals, as in the plot's `data-x`. Above some 1,500 points a line is
+    told by its lows and highs; the table has all. `since`: the day from which on a value is known, written, by its period's
+    first and last day. `events` are read as a line of their own, which has no values.
+    """
+    several = len(lines) > 1
+    return data_block(
+        {
+            "year": max((_a_year(line.points) for line in lines), default=1),
+            "lines": [
+                {
+                    _NAME: line.name,
+                    "class": f"c{line.colour}",
+                    "points": [
+                        [
+                            point.at,
+                            point.value,
+                            _describe_point(point, unit, digits, line.name if several else "", firsts, since or {}),
+                        ]
+                        for point in _few(line.points)
+                    ],
+                }
+                for line in lines
+            ]
+            + _told_events(events),
+        }
+    )
+
+
+def _told_events(events: Sequence[EventMark]) -> list[dict[str, Any]]:
+    """Events as a line of their own, whose sentences are `whole`: they name their day themselves; none where there are none."""
+    points = [[mark.at, None, mark.words] for mark in events]
+    return [{_NAME: "Events", "class": "", "whole": True, "points": points}] if points else []
+
+
+def lines_readout(
+    lines: Sequence[ChartLine], told: Sequence[Sequence[str]], *, events: Sequence[EventMark] = ()
+) -> Markup:
+    """
+    Read out lines beside each other: a point's third is what is told of it without its name and period, which stand once in
+    `periods`, by day. `told`: of each point of each line. `events`: as in `line_readout`.
+    """
+    periods: dict[int, str] = {}
+    found: list[dict[str, Any]] = []
+    for line, words in zip(lines, told, strict=True):
+        of = {id(point): text for point, text in zip(line.points, words, strict=True)}
+        few = _few(line.points)
+        periods |= {point.at: point.period for point in few}
+        found.append(
+            {
+                _NAME: line.name,
+                "class": colour(line.colour),
+                "points": [[point.at, point.value, of[id(point)]] for point in few],
+            }
+        )
+    year = max((_a_year(line.points) for line in lines), default=1)
+    return data_block({"year": year, "periods": periods, "lines": found + _told_events(events)})
+
+
+def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWords, digits: int) -> Markup:
+    """Write the readout of curves; the first of a point is the tenor's place, from 0."""
+    found = []
+    for curve in curves:
+        values = {step.tenor: step.value for step in curve.steps}
+        points = []
+        for index, tenor in enumerate(tenors):
+            value = values.get(tenor)
+            told = NO_DATA.lower() if value is None else unit.sentence(value, digits)
+            points.append([index, value, f"{curve.name}, {tenor}: {told}"])
+        found.append({_NAME: curve.name, "class": f"c{curve.colour}", "points": points})
+    return data_block({"year": 1, "lines": found})
+
+
+def column_readout(columns: Sequence[CountColumn], parts: Sequence[str], *, so_far: bool = False) -> Markup:
+    """Write the readout of stacked columns, all parts in one sentence: `14 Nov: 4,212, of these 4,100 answered, 112 refused`."""
+    points = []
+    for index, column in enumerate(columns):
+        total = sum(column.counts)
+        told = ", ".join(f"{count:,} {part}" for part, count in zip(parts, column.counts, strict=True) if count)
+        end = " so far" if so_far and index == len(columns) - 1 else ""
+        points.append([index, total, f"{column.label}: {total:,}{end}{f', of these {told}' if total else ''}"])
+    return data_block({"year": 7, "lines": [{_NAME: "", "class": "c1", "points": points}]})
+
+
+def _describe_point(
+    point: ChartPoint,
+    unit: UnitWords,
+    digits: int,
+    name: str,
+    firsts: bool,
+    since: Mapping[tuple[int | None, int], str],
+) -> str:
+    period = f"{name}, {point.period}" if name else point.period
+    if point.value is None:
+        return f"{period}: {'withheld' if point.state == 'withheld' else NO_DATA.lower()}"
+    told = f"{period}: {unit.sentence(point.value, digits)}"
+    if point.forecast:
+        told += ", forecast"
+    if firsts and point.revised and point.first is not None:
+        told += f", first published {unit.sentence(point.first, digits)}"
+    known = since.get((point.start, point.end))
+    if known:
+        told += f", known since {known}"
+    return told
+
+
+def _few(points: Sequence[ChartPoint]) -> Sequence[ChartPoint]:
+    if len(points) <= MOST:
+        return points
+    span = (points[0].at, points[-1].at)
+    return [point for run in runs(points) for point in thinned(run, span, _COLUMNS)]
+
+
+def _a_year(points: Sequence[ChartPoint]) -> int:
+    if not points:
+        return 1
+    frequency = points[-1].frequency
+    return _A_YEAR.get(frequency) or max(1, 12 // frequency.months)
+
+
+_SHEET = Path(__file__).parent.parent / "static" / "app.css"
+_RULE = re.compile(r"^([^{}@/]+)\{([^{}]*)\}$", re.MULTILINE)
+_VAR = re.compile(r"var\(--([a-z0-9-]+)(?:, var\(--[a-z]+\))?\)")
+#: Of the style sheet's rules those that a drawing of lines needs, by what they are about.
+_WANTED = re.compile(
+    r"\.chart (?:text|\.end|\.newest)|\.newest|\.event"
+    r"|(?:\.(?:grid|axis|line|stem|leader|dot)|circle\.first|path\.withheld)(?:\.[a-z0-9]+)*"
+)
+_COLOURS = 7
+_EDGE, _TITLE, _LINE, _SMALL = 20, 24, 17, 12
+
+
+class PicturePanel(NamedTuple):
+    """One drawing of a picture with what its values are in; `words` instead of it where there is nothing to draw."""
+
+    unit: str
+    drawing: Drawing | None
+    words: str = ""
+
+
+def picture(title: str, panels: Sequence[PicturePanel], foot: Sequence[str]) -> bytes:
+    """The picture: title, panels below each other, and what must be said of them. Texts are escaped, and broken to fit."""
+    plots = [panel.drawing.plots[0].sheet for panel in panels if panel.drawing is not None]
+    width = max([sheet.width for sheet in plots], default=880)
+    most = int(width / CHARACTER)
+    parts: list[str] = []
+    y = _EDGE
+    for line in wrap(title, int(width / 11.5), break_on_hyphens=False):
+        y += _TITLE
+        parts.append(_text(line, y, "title"))
+    for panel in panels:
+        y += _TITLE
+        parts.append(_text(panel.unit, y, "unit"))
+        y += 6
+        if panel.drawing is None:
+            y += _TITLE
+            parts.append(_text(panel.words, y, "foot"))
+            continue
+        inside = str(panel.drawing.svgs[0])
+        height = panel.drawing.height
+        inside = inside[inside.index("<g ") : inside.rindex("</svg>")]
+        parts.append(f'<g class="chart" transform="translate({_EDGE} {y})">{inside}</g>')
+        y += height
+    y += 8
+    for sentence in foot:
+        for line in wrap(sentence, most, break_on_hyphens=False):
+            y += _LINE
+            parts.append(_text(line, y, "foot"))
+    height = y + _EDGE
+    whole = width + 2 * _EDGE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {height}" width="{whole}" height="{height}" role="img">'
+        f"<title>{escape(title)}</title><style>{_style()}</style>"
+        f'<rect width="{whole}" height="{height}" fill="#ffffff"/>{"".join(parts)}</svg>\n'
+    ).encode()
+
+
+def _text(words: str, y: int, name: str) -> Markup:
+    return Markup('<text class="{}" x="{}" y="{}">{}</text>').format(name, _EDGE, y, words)
+
+
+@cache
+def _style() -> str:
+    """The rules of the page's drawings, with the light theme's colours written out: other programs know no variables."""
+    sheet = _SHEET.read_text("utf-8")
+    declared = (one.strip().partition(": ") for one in sheet.partition(":root {")[2].partition("}")[0].split(";"))
+    tokens = {name.removeprefix("--"): value for name, _, value in declared if value.startswith("#")}
+    found = [
+        "text{font-family:'IBM Plex Sans',system-ui,sans-serif}",
+        f".title{{font-size:19px;font-weight:600;fill:{tokens['ink']}}}",
+        f".unit{{font-size:13px;fill:{tokens['ink-2']}}}.foot{{font-size:{_SMALL}px;fill:{tokens['ink-2']}}}",
+    ]
+    for selectors, body in _RULE.findall(sheet.partition("@media (max-width")[0]):
+        wanted = ",".join(one.strip() for one in selectors.split(",") if _WANTED.fullmatch(one.strip()))
+        if not wanted:
+            continue
+        if "--c:" in body:  # the ghost, which has a colour of its own
+            tokens["c"] = tokens[_VAR.findall(body)[0]]
+        if "var(--c)" in body or "var(--c," in body:
+            for number in range(1, _COLOURS + 1) if "--c:" not in body else ():
+                of = ",".join(f"{one}.c{number}" for one in wanted.split(","))
+                found.append(f"{of}{{{_written(body, tokens | {'c': tokens[f'c{number}']})}}}")
+            plain = [part for part in body.split(";") if "var(--c" not in part and part.strip()]
+            if plain:
+                found.append(f"{wanted}{{{_written(';'.join(plain), tokens)}}}")
+        else:
+            plain_body = body.partition(";")[2] + f"stroke:{tokens['ghost']}" if "--c:" in body else body
+            found.append(f"{wanted}{{{_written(plain_body, tokens)}}}")
+    return "".join(found)
+
+
+def _written(body: str, tokens: dict[str, str]) -> str:
+    def colour(match: re.Match[str]) -> str:
+        return tokens[match[1]]
+
+    return _VAR.sub(colour, body).replace(": ", ":").replace("; ", ";").strip()

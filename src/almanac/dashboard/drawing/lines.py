@@ -1,36 +1,50 @@
-"""
-Lines over time: up to twelve, never joined over a period that is missing or withheld.
-
-A withheld period has a small crossed circle on the axis. Behind a past line a ghost is what is known today. Where a value
-differs from its first publication, a small circle on a stem says what that was. Forecasts are dotted.
-"""
+"""Lines over time, with events under their axis, and all published lines of a series."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
-from almanac.dashboard.drawing.happenings import LANE, EventMark, event_lane
-from almanac.dashboard.drawing.labels import End, end_labels, label_room
-from almanac.dashboard.drawing.scales import Axis, time_ticks, value_axis
-from almanac.dashboard.drawing.svg import (
-    SHEETS,
-    Drawing,
-    Plot,
-    Sheet,
-    at,
-    colour,
-    drawn,
-    path,
-    place,
-    plot,
-    time_labels,
-    value_grid,
-)
-from almanac.dashboard.drawing.thinning import MOST, thinned
-from almanac.dashboard.words.points import ChartPoint, runs
+from almanac.dashboard.drawing import svg
+from almanac.dashboard.formatting.values import ChartPoint, runs, with_values
 from almanac.domain.periods import Frequency
+
+#: How much lower a drawing is that has the lane, and where its middle lies below the plot.
+LANE = 10
+_MIDDLE, _HALF = 29.0, 4.0
+#: Marks nearer to each other than this are drawn as one, which names so many.
+_APART, _NAMED = 9.0, 3
+
+
+class EventMark(NamedTuple):
+    """Something that happened on a day (ordinal), in words that name the day too."""
+
+    at: int
+    words: str
+
+
+def event_lane(on: svg.Plot, marks: Sequence[EventMark]) -> str:
+    """The marks of a paper, oldest first; empty without any."""
+    groups: list[list[EventMark]] = []
+    for mark in marks:
+        if groups and on.x(mark.at) - on.x(groups[-1][0].at) < _APART:
+            groups[-1].append(mark)
+        else:
+            groups.append([mark])
+    return "".join(_diamond(on, group) for group in groups)
+
+
+def _diamond(on: svg.Plot, group: Sequence[EventMark]) -> str:
+    x, y = (on.x(group[0].at) + on.x(group[-1].at)) / 2, on.bottom + _MIDDLE
+    words = "; ".join(mark.words for mark in group[:_NAMED])
+    if len(group) > _NAMED:
+        words += f"; {len(group) - _NAMED} more"
+    return (
+        f'<path class="event" d="M{svg.at(x, y - _HALF)}l{_HALF:g},{_HALF:g}l-{_HALF:g},{_HALF:g}l-{_HALF:g},-{_HALF:g}z">'
+        f"<title>{svg.attribute(words)}</title></path>"
+    )
+
 
 #: From so many lines on each has its dash as well as its colour.
 DASHED_FROM = 4
@@ -47,13 +61,6 @@ class ChartLine(NamedTuple):
     label: str = ""
 
 
-class Band(NamedTuple):
-    """Days that are shaded behind the lines, from and to, both included and as ordinals."""
-
-    first: int
-    last: int
-
-
 class Frame(NamedTuple):
     """What panels of one time axis share: its first and last day, the labels at its right and the values at its left that each leaves room for."""
 
@@ -64,7 +71,7 @@ class Frame(NamedTuple):
 
 def room_left(lines: Sequence[ChartLine], *, fraction: bool = False) -> float:
     """How much room the labels of the value axis of some lines take."""
-    return value_axis(
+    return svg.value_axis(
         [point.value for line in lines for point in line.points if point.value is not None], fraction=fraction
     ).room
 
@@ -77,13 +84,12 @@ def line_chart(
     fraction: bool = False,
     frame: Frame | None = None,
     events: Sequence[EventMark] = (),
-    bands: Sequence[Band] = (),
-) -> Drawing | None:
+) -> svg.Drawing | None:
     """
     Lines over time; None where there is no value to draw. `ghost`: the same line as known today; `firsts`: with first
     publications, which one line alone has; `fraction`: the axis is labelled in percent (`UnitWords.fraction`); `frame`:
     what panels that stand below each other share; `events`: what is marked under the axis, oldest first, which then reaches
-    to the last of them: a number is published when its period is over; `bands`: what is shaded, as far as it lies in the plot.
+    to the last of them: a number is published when its period is over.
 
     Raises ValueError for more than twelve lines.
     """
@@ -93,7 +99,7 @@ def line_chart(
         return None
     if firsts:
         values += [point.first for line in lines for point in line.points if point.first is not None and point.revised]
-    axis = value_axis(values, fraction=fraction)
+    axis = svg.value_axis(values, fraction=fraction)
     filled = [points for points in every if points]
     span = (min(points[0].at for points in filled), max(points[-1].at for points in filled))
     labels = [line.label for line in lines if line.label]
@@ -106,24 +112,24 @@ def line_chart(
     dashed = len(lines) >= DASHED_FROM
     # Runs are found once, and each paper thins what the wider one before it left.
     shapes = [
-        _Shape(line, f"{colour(line.colour)}{' dash' if dashed else ''}", list(runs(line.points))) for line in lines
+        _Shape(line, f"{svg.colour(line.colour)}{' dash' if dashed else ''}", list(runs(line.points))) for line in lines
     ]
     behind = _Shape(ChartLine("", ghost), "ghost", list(runs(ghost)))
     plots, svgs = [], []
-    for sheet in SHEETS:
+    for sheet in svg.SHEETS:
         on = _plot(sheet, span, axis, labels, 0.0 if frame is None else frame.left)
         width = on.right - on.left
         shapes, behind = [shape.thin(span, width) for shape in shapes], behind.thin(span, width)
-        ticks = time_ticks(span[0], span[1], width, frequency)
-        parts = [_shaded(on, bands), value_grid(on, axis), time_labels(on, ticks), *_ghost(on, behind)]
+        ticks = svg.time_ticks(span[0], span[1], width, frequency)
+        parts = [svg.value_grid(on, axis), svg.time_labels(on, ticks), *_ghost(on, behind)]
         if firsts:
             parts += [_firsts(on, line.points) for line in lines]
         parts += [part for shape in shapes for part in _line(on, shape)]
         parts += [_withheld(on, shut), _ends(on, lines, column=frame is not None)]
         parts.append(event_lane(on, events))
         plots.append(on)
-        svgs.append(drawn(on, parts, height=sheet.height + LANE if events else None))
-    return Drawing(tuple(svgs), tuple(plots), LANE if events else 0)
+        svgs.append(svg.drawn(on, parts, height=sheet.height + LANE if events else None))
+    return svg.Drawing(tuple(svgs), tuple(plots), LANE if events else 0)
 
 
 class _Shape(NamedTuple):
@@ -134,16 +140,16 @@ class _Shape(NamedTuple):
     runs: list[list[ChartPoint]]
 
     def thin(self, span: tuple[float, float], columns: float) -> _Shape:
-        if len(self.line.points) <= MOST:
+        if len(self.line.points) <= svg.MOST:
             return self
-        return self._replace(runs=[thinned(run, span, columns) for run in self.runs])
+        return self._replace(runs=[svg.thinned(run, span, columns) for run in self.runs])
 
 
-def _plot(sheet: Sheet, span: tuple[int, int], axis: Axis, labels: Sequence[str], left: float) -> Plot:
-    return plot(sheet, span, axis, right=label_room(labels, sheet.label_room) if labels else 14.0, left=left)
+def _plot(sheet: svg.Sheet, span: tuple[int, int], axis: svg.Axis, labels: Sequence[str], left: float) -> svg.Plot:
+    return svg.plot(sheet, span, axis, right=svg.label_room(labels, sheet.label_room) if labels else 14.0, left=left)
 
 
-def _line(on: Plot, shape: _Shape) -> Iterator[str]:
+def _line(on: svg.Plot, shape: _Shape) -> Iterator[str]:
     where = _where(on)
     solid: list[str] = []
     dotted: list[str] = []
@@ -155,7 +161,7 @@ def _line(on: Plot, shape: _Shape) -> Iterator[str]:
         for forecast, group in groupby(run, key=_forecast):
             part = [*before, *group]
             if len(part) > 1:
-                (dotted if forecast else solid).append(path(map(where, part)))
+                (dotted if forecast else solid).append(svg.path(map(where, part)))
             # The next part begins where this one ends, so that a forecast hangs on what it goes on from.
             before = part[-1:]
     if solid:
@@ -169,26 +175,17 @@ def _line(on: Plot, shape: _Shape) -> Iterator[str]:
         yield _dot(where(newest), f"newest {shape.name}", 4)
 
 
-def _shaded(on: Plot, bands: Sequence[Band]) -> str:
-    inside = []
-    for band in bands:
-        left, right = max(on.left, on.x(band.first)), min(on.right, on.x(band.last))
-        if right > left:
-            inside.append(f"M{at(left, on.top)}H{place(right)}V{place(on.bottom)}H{place(left)}z")
-    return f'<path class="shade" d="{"".join(inside)}"/>' if inside else ""
-
-
-def _ghost(on: Plot, shape: _Shape) -> Iterator[str]:
+def _ghost(on: svg.Plot, shape: _Shape) -> Iterator[str]:
     where = _where(on)
     for run in shape.runs:
         if len(run) == 1:
             yield _dot(where(run[0]), "dot ghost", 1.5)
-    joined = "".join(path(map(where, run)) for run in shape.runs if len(run) > 1)
+    joined = "".join(svg.path(map(where, run)) for run in shape.runs if len(run) > 1)
     if joined:
         yield f'<path class="line ghost" d="{joined}"/>'
 
 
-def _firsts(on: Plot, points: Sequence[ChartPoint]) -> str:
+def _firsts(on: svg.Plot, points: Sequence[ChartPoint]) -> str:
     """Circles and stems; of those that would lie on each other the one that was revised most."""
     chosen: dict[int, ChartPoint] = {}
     for point in points:
@@ -200,35 +197,35 @@ def _firsts(on: Plot, points: Sequence[ChartPoint]) -> str:
     for point in chosen.values():
         x, y = _where(on)(point)
         first = on.y(point.first or 0.0)
-        stems.append(f"M{at(x, y)}V{place(first)}")
+        stems.append(f"M{svg.at(x, y)}V{svg.place(first)}")
         circles.append(_dot((x, first), "first", 3))
     return f'<path class="stem" d="{"".join(stems)}"/>{"".join(circles)}' if stems else ""
 
 
-def _withheld(on: Plot, points: Sequence[ChartPoint]) -> str:
+def _withheld(on: svg.Plot, points: Sequence[ChartPoint]) -> str:
     """Crossed circles on the axis, where something is that may not be shown."""
     places: dict[int, float] = {}
     for point in points:
         x = on.x(point.at)
         places.setdefault(int(x / _WITHHELD_APART), x)
     signs = "".join(
-        f"M{at(x - 4, on.bottom)}a4,4 0 1,0 8,0a4,4 0 1,0 -8,0M{at(x - 2.8, on.bottom + 2.8)}l5.6,-5.6"
+        f"M{svg.at(x - 4, on.bottom)}a4,4 0 1,0 8,0a4,4 0 1,0 -8,0M{svg.at(x - 2.8, on.bottom + 2.8)}l5.6,-5.6"
         for x in places.values()
     )
     return f'<path class="withheld" d="{signs}"/>' if signs else ""
 
 
-def _ends(on: Plot, lines: Sequence[ChartLine], *, column: bool) -> str:
+def _ends(on: svg.Plot, lines: Sequence[ChartLine], *, column: bool) -> str:
     where = _where(on)
     ends = [
-        End(*where(newest), line.label)
+        svg.End(*where(newest), line.label)
         for line in lines
         if line.label and (newest := _newest(line.points)) is not None
     ]  # fmt: skip
-    return end_labels(on, ends, on.sheet.label_room, column=column)
+    return svg.end_labels(on, ends, on.sheet.label_room, column=column)
 
 
-def _where(on: Plot) -> Callable[[ChartPoint], tuple[float, float]]:
+def _where(on: svg.Plot) -> Callable[[ChartPoint], tuple[float, float]]:
     left, first, per_day = on.left, on.x.low, (on.right - on.left) / (on.x.high - on.x.low)
     bottom, low, per_unit = on.bottom, on.y.low, (on.top - on.bottom) / (on.y.high - on.y.low)
 
@@ -256,4 +253,120 @@ def _forecast(point: ChartPoint) -> bool:
 
 
 def _dot(where: tuple[float, float], name: str, radius: float) -> str:
-    return f'<circle class="{name}" cx="{place(where[0])}" cy="{place(where[1])}" r="{place(radius)}"/>'
+    return f'<circle class="{name}" cx="{svg.place(where[0])}" cy="{svg.place(where[1])}" r="{svg.place(radius)}"/>'
+
+
+class FigureState(NamedTuple):
+    """What a figure was from a day on (an ordinal), with how that is told at its end."""
+
+    day: int
+    value: float
+    label: str = ""
+
+
+def fan_chart(
+    newest: Sequence[ChartPoint], older: Sequence[Sequence[ChartPoint]], *, label: str, fraction: bool = False
+) -> svg.Drawing | None:
+    """
+    The newest line in front of older ones, oldest at the back; None where there is no value to draw.
+
+    Of an older line only what differs from the newest is drawn, with a point more at either side: what is the same lies
+    under the newest.
+    """
+    shown = with_values(newest)
+    if not shown:
+        return None
+    values = {point.at: point.value for point in shown}
+    parts = [part for line in older for part in _apart(line, values)]
+    every = [point.value or 0.0 for point in [*shown, *(point for part in parts for point in part)]]
+    axis = svg.value_axis(every, fraction=fraction)
+    days = [point.at for point in [*shown, *(point for part in parts for point in part)]]
+    span = (min(days), max(days))
+    plots, svgs = [], []
+    for sheet in svg.SHEETS:
+        on = svg.plot(sheet, span, axis, right=svg.label_room([label], sheet.label_room))
+        behind = "".join(svg.path(_places(on, part)) for part in parts if len(part) > 1)
+        alone = "".join(_fan_dot(on, part[0], "dot past", 1.5) for part in parts if len(part) == 1)
+        front = "".join(svg.path(_places(on, run)) for run in runs(shown) if len(run) > 1)
+        ticks = svg.time_ticks(span[0], span[1], on.right - on.left, shown[-1].frequency)
+        x, y = next(_places(on, shown[-1:]))
+        svgs.append(
+            svg.drawn(
+                on,
+                [
+                    svg.value_grid(on, axis),
+                    svg.time_labels(on, ticks),
+                    f'<path class="line past" d="{behind}"/>' if behind else "",
+                    alone,
+                    f'<path class="line own c1" d="{front}"/>',
+                    _fan_dot(on, shown[-1], "newest c1", 4),
+                    svg.end_labels(on, [svg.End(x, y, label)], sheet.label_room),
+                ],
+            )
+        )
+        plots.append(on)
+    return svg.Drawing(tuple(svgs), tuple(plots))
+
+
+def life_chart(states: Sequence[FigureState], until: int, *, fraction: bool = False) -> svg.Drawing | None:
+    """
+    Steps of one figure: each value holds until the next was published, the last until a day (an ordinal); a dot at each
+    beginning. None for no states.
+    """
+    if not states:
+        return None
+    axis = svg.value_axis([state.value for state in states], fraction=fraction)
+    span = (states[0].day, max(until, states[-1].day + 1))
+    plots, svgs = [], []
+    for sheet in svg.SHEETS:
+        on = svg.plot(sheet, span, axis, right=svg.label_room([states[-1].label], sheet.label_room))
+        steps = f"M{svg.at(on.x(states[0].day), on.y(states[0].value))}" + "".join(
+            f"H{svg.place(on.x(after.day))}V{svg.place(on.y(after.value))}" for _, after in pairwise(states)
+        )
+        dots = "".join(
+            f'<circle class="dot {"c1" if number else "first"}" cx="{svg.place(on.x(state.day))}" cy="{svg.place(on.y(state.value))}" r="3.5"/>'
+            for number, state in enumerate(states)
+        )
+        ticks = svg.time_ticks(span[0], span[1], on.right - on.left, Frequency.DAILY)
+        svgs.append(
+            svg.drawn(
+                on,
+                [
+                    svg.value_grid(on, axis),
+                    svg.time_labels(on, ticks),
+                    f'<path class="line c1" d="{steps}H{svg.place(on.right)}"/>',
+                    dots,
+                    svg.end_labels(on, [svg.End(on.right, on.y(states[-1].value), states[-1].label)], sheet.label_room),
+                ],
+            )
+        )
+        plots.append(on)
+    return svg.Drawing(tuple(svgs), tuple(plots))
+
+
+def _apart(line: Sequence[ChartPoint], newest: dict[int, float | None]) -> Iterator[list[ChartPoint]]:
+    """Stretches of a line that differ from the newest, each with its neighbours in the same run."""
+    for run in runs(line):
+        differs = [point.value != newest.get(point.at) for point in run]
+        kept = [
+            different or (number > 0 and differs[number - 1]) or (number + 1 < len(run) and differs[number + 1])
+            for number, different in enumerate(differs)
+        ]
+        part: list[ChartPoint] = []
+        for point, keep in zip(run, kept, strict=True):
+            if keep:
+                part.append(point)
+            elif part:
+                yield part
+                part = []
+        if part:
+            yield part
+
+
+def _places(on: svg.Plot, points: Sequence[ChartPoint]) -> Iterator[tuple[float, float]]:
+    return ((on.x(point.at), on.y(point.value or 0.0)) for point in points)
+
+
+def _fan_dot(on: svg.Plot, point: ChartPoint, name: str, radius: float) -> str:
+    x, y = on.x(point.at), on.y(point.value or 0.0)
+    return f'<circle class="{name}" cx="{svg.place(x)}" cy="{svg.place(y)}" r="{svg.place(radius)}"/>'

@@ -1,13 +1,222 @@
-"""What all charts are drawn on: three widths of paper, their frames and axes, and how coordinates and texts are written."""
+"""Scales, paper and labels that all charts share."""
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterable, Sequence
+from datetime import date
+from decimal import Decimal
 from typing import NamedTuple
 
+import numpy as np
 from markupsafe import Markup, escape
 
-from almanac.dashboard.drawing.scales import CHARACTER, Axis, LinearScale, TimeTick
+from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS
+from almanac.dashboard.formatting.numbers import NO_SCALE, Scale, common_scale, in_scale, number
+from almanac.dashboard.formatting.values import ChartPoint
+from almanac.domain.numbers import exact
+from almanac.domain.periods import Frequency
+
+_FEWEST, _MOST = 4, 6
+#: About how wide a character of an axis label is, in units of the drawing (12 px type).
+CHARACTER = 7.0
+#: No number is told from zero below it: floats have no even steps left there.
+_NOTHING = 1e-290
+#: Room between neighbouring labels of days.
+_ROOM = 10.0
+
+
+class LinearScale(NamedTuple):
+    """Numbers from `low` to `high` laid over paper from `start` to `stop`; upside down where stop is before start."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, value: float) -> float:
+        """Where a number lies."""
+        return self.start + (value - self.low) * (self.stop - self.start) / (self.high - self.low)
+
+    def back(self, place: float) -> float:
+        """The number at a place: inverse of a call."""
+        return self.low + (place - self.start) * (self.high - self.low) / (self.stop - self.start)
+
+
+class Axis(NamedTuple):
+    """Ticks of a value axis, ascending and round, with their labels; the first and last bound the axis."""
+
+    ticks: tuple[float, ...]
+    labels: tuple[str, ...]
+    #: What the labels leave out: `million`.
+    scale: Scale
+
+    @property
+    def low(self) -> float:
+        return self.ticks[0]
+
+    @property
+    def high(self) -> float:
+        return self.ticks[-1]
+
+    @property
+    def room(self) -> float:
+        """How wide the widest label is."""
+        return CHARACTER * max(map(len, self.labels))
+
+
+def value_axis(
+    values: Iterable[float], *, from_zero: bool = False, whole: bool = False, fraction: bool = False
+) -> Axis:
+    """
+    An axis that holds all values, with four to six ticks of the 1-2-5 row.
+
+    It holds zero if `from_zero` (columns), or where zero is nearer than half the range. `whole`: ticks are whole numbers;
+    `fraction`: labels are percentages of fractions.
+    """
+    values = list(values) or [0.0]
+    low, high = _with_zero(min(values), max(values), from_zero=from_zero)
+    if max(-low, high) < _NOTHING:
+        low = high = 0.0
+    if low == high:
+        # Of one value only: a range about it that shows its first digits.
+        around = 10.0 ** (math.floor(math.log10(abs(low))) - 1) if low else 1.0
+        low, high = (0.0, 2 * around) if from_zero and min(values) >= 0 else (low - around, high + around)
+    step, first, last = _steps(low, high, whole=whole)
+    ticks = [step * count for count in range(first, last + 1)]
+    scale = NO_SCALE if fraction else common_scale(ticks)
+    shown = [tick.scaleb(2) if fraction else in_scale(tick, scale) for tick in ticks]
+    digits = max(max(0, -int(tick.normalize().as_tuple().exponent)) for tick in shown)
+    return Axis(tuple(map(float, ticks)), tuple(number(tick, digits) for tick in shown), scale)
+
+
+def _with_zero(low: float, high: float, *, from_zero: bool) -> tuple[float, float]:
+    """A range, widened to zero where it must be or zero is near."""
+    near = (high - low) / 2
+    if low > 0 and (from_zero or low < near):
+        return 0.0, high
+    if high < 0 and (from_zero or -high < near):
+        return low, 0.0
+    return low, high
+
+
+def _steps(low: float, high: float, *, whole: bool) -> tuple[Decimal, int, int]:
+    """A step of the 1-2-5 row and the numbers of the first and last tick that hold a range, in steps."""
+    below, above = exact(low), exact(high)
+    power = (above - below).adjusted() - 2
+    step = Decimal(1).scaleb(max(power, 0) if whole else power)
+    for factor in itertools.cycle((Decimal(2), Decimal("2.5"), Decimal(2))):
+        first, last = math.floor(below / step), math.ceil(above / step)
+        if last - first + 1 <= _MOST:
+            break
+        step *= factor
+    while last - first + 1 < _FEWEST:
+        # One more on the side where the data come nearer to the end; never past a zero they stop at.
+        if first != 0 and (last == 0 or below - first * step < last * step - above):
+            first -= 1
+        else:
+            last += 1
+    return step, first, last
+
+
+# -- time ---------------------------------------------------------------------------------------------------------------
+
+
+class TimeTick(NamedTuple):
+    """A labelled day, as an ordinal."""
+
+    at: int
+    label: str
+
+
+#: Steps of the calendar, finest first.
+_MONTH_STEPS = (1, 3, 6)
+_YEAR_STEPS = (1, 2, 5, 10, 20, 25, 50, 100)
+_DAY_STEPS = (1, 7, 14)
+
+
+def time_ticks(first: int, last: int, width: float, frequency: Frequency) -> list[TimeTick]:
+    """
+    Labels between two days (ordinals) on so much paper: days, months, quarters or years, never finer than the series.
+
+    The finest step whose labels do not touch; at least one label.
+    """
+    most = width / (CHARACTER * 4 + _ROOM)
+    candidates = (_days(first, last, frequency), _months(first, last, frequency, most), _years(first, last))
+    for ticks in itertools.chain.from_iterable(candidates):
+        if ticks and _fits(ticks, first, last, width):
+            return ticks
+    return [TimeTick(first, str(date.fromordinal(first).year))]
+
+
+def _fits(ticks: Sequence[TimeTick], first: int, last: int, width: float) -> bool:
+    if last == first:
+        return len(ticks) == 1
+    per_day = width / (last - first)
+    nearest = min((b.at - a.at for a, b in itertools.pairwise(ticks)), default=last - first)
+    return nearest * per_day >= CHARACTER * max(len(tick.label) for tick in ticks) + _ROOM
+
+
+def _days(first: int, last: int, frequency: Frequency) -> Iterable[list[TimeTick]]:
+    if frequency.months or last - first > 120:
+        return
+    for step in _DAY_STEPS:
+        if frequency is Frequency.WEEKLY and step == 1:
+            continue
+        # Of weeks the days that they end with.
+        begin = last - (last - first) // step * step
+        yield [TimeTick(at, _day(at)) for at in range(begin, last + 1, step)]
+
+
+def _day(at: int) -> str:
+    day = date.fromordinal(at)
+    return f"{day.day}{NBSP}{SHORT_MONTHS[day.month - 1]}{NBSP}{day.year}"
+
+
+def _months(first: int, last: int, frequency: Frequency, most: float) -> Iterable[list[TimeTick]]:
+    if frequency.months > 6:
+        return
+    for step in _MONTH_STEPS:
+        # Steps that are far too many are not even counted out.
+        if step >= frequency.months and (last - first) / 31 / step <= most:
+            yield [
+                TimeTick(at, _month(at, frequency))
+                for at in _beginnings(first, last, step)
+            ]  # fmt: skip
+
+
+def _month(at: int, frequency: Frequency) -> str:
+    day = date.fromordinal(at)
+    if frequency is Frequency.QUARTERLY:
+        return f"{day.year}{NBSP}Q{(day.month + 2) // 3}"
+    if frequency is Frequency.SEMIANNUAL:
+        return f"{day.year}{NBSP}H{(day.month + 5) // 6}"
+    return f"{SHORT_MONTHS[day.month - 1]}{NBSP}{day.year}"
+
+
+def _years(first: int, last: int) -> Iterable[list[TimeTick]]:
+    for step in _YEAR_STEPS:
+        ticks = [
+            TimeTick(at, str(date.fromordinal(at).year))
+            for at in _beginnings(first, last, 12)
+            if date.fromordinal(at).year % step == 0
+        ]
+        yield ticks
+
+
+def _beginnings(first: int, last: int, months: int) -> Iterable[int]:
+    """First days of every so many months, counted from January, from `first` to `last`."""
+    day = date.fromordinal(first)
+    number_ = day.year * 12 + day.month - 1 + (day.day > 1)
+    number_ += -number_ % months
+    while number_ // 12 <= date.max.year:
+        at = date(number_ // 12, number_ % 12 + 1, 1).toordinal()
+        if at > last:
+            return
+        yield at
+        number_ += months
+
 
 #: Above the plot, and below it for the labels of its lower axis.
 _ABOVE, _BELOW = 14.0, 26.0
@@ -174,3 +383,101 @@ def colour(number: int) -> str:
 def attribute(value: str) -> str:
     """A text for an attribute, escaped."""
     return str(escape(value))
+
+
+#: Between the base lines of neighbouring labels.
+APART = 15.0
+#: Right of the plot where labels stand, with leaders and without.
+_LEADER, _BESIDE = 18.0, 8.0
+#: A line that ends so near to the right edge ends there.
+_NEAR = 24.0
+
+
+class End(NamedTuple):
+    """Where a line ends, and what is written there."""
+
+    x: float
+    y: float
+    label: str
+
+
+def spread(places: Sequence[float], low: float, high: float, gap: float = APART) -> list[float]:
+    """
+    Places pushed apart to at least `gap`, each as near to its own as that allows, in the order they have.
+
+    Within `low` and `high` where there is room for all.
+    """
+    order = sorted(range(len(places)), key=lambda index: places[index])
+    # Neighbours that touch move as one block about the mean of where its members want to be.
+    blocks: list[tuple[float, int]] = []
+    for rank, index in enumerate(order):
+        blocks.append((places[index] - rank * gap, 1))
+        while len(blocks) > 1 and blocks[-2][0] >= blocks[-1][0]:
+            (late, late_count), (early, early_count) = blocks.pop(), blocks.pop()
+            count = early_count + late_count
+            blocks.append(((early * early_count + late * late_count) / count, count))
+    room = max(low, high - (len(places) - 1) * gap)
+    found, rank = [0.0] * len(places), 0
+    for wanted, count in blocks:
+        for _ in range(count):
+            found[order[rank]] = min(max(wanted, low), room) + rank * gap
+            rank += 1
+    return found
+
+
+def end_labels(on: Plot, ends: Sequence[End], room: float, *, column: bool = False) -> str:
+    """
+    Labels of lines, in one column right of the plot; a leader goes to each that stands elsewhere than its line's end.
+
+    A line that ends well within the plot, as a past one does, has its label above its end: a leader across the plot
+    would look like data. `column`: it stands in the column too, for among many lines such a label would lie on others.
+    """
+    within = [] if column else [end for end in ends if end.x < on.right - _NEAR]
+    beside = [end for end in ends if column or end.x >= on.right - _NEAR]
+    heights = spread([end.y for end in beside], on.top, on.bottom)
+    moved = [abs(height - end.y) > 1 or end.x < on.right - _NEAR for end, height in zip(beside, heights, strict=True)]
+    x = on.right + (_LEADER if any(moved) else _BESIDE)
+    parts: list[str] = [_above(on, end, room) for end in within]
+    for end, height, leads in zip(beside, heights, moved, strict=True):
+        if leads:
+            # Across the plot it goes level, along the edge it turns.
+            edge = f"H{place(on.right)}" if end.x < on.right - _NEAR else ""
+            far = " far" if edge else ""
+            parts.append(f'<path class="leader{far}" d="M{at(end.x + 4, end.y)}{edge}L{at(x - 3, height)}"/>')
+        parts.append(text(clipped(end.label, room), x, height + 4, "end"))
+    return "".join(parts)
+
+
+def _above(on: Plot, end: End, room: float) -> str:
+    words = clipped(end.label, room)
+    return text(words, max(end.x, CHARACTER * len(words) / 2), max(end.y - 10, on.top), "end", "middle")
+
+
+def label_room(labels: Sequence[str], most: float) -> float:
+    """Room that labels take right of a plot, leaders included, never more than `most`."""
+    widest = max((len(label) for label in labels), default=0) * CHARACTER
+    return min(widest, most) + _LEADER + 4
+
+
+#: Points that are drawn one by one.
+MOST = 1_500
+
+
+def thinned(run: Sequence[ChartPoint], span: tuple[float, float], columns: float) -> list[ChartPoint]:
+    """
+    Points of one run (all with values), of days in `span`, thinned to so many columns; in their order.
+
+    All lows and highs stay true; what goes lies between them within one unit of the paper.
+    """
+    if len(run) <= 2:
+        return list(run)
+    values = np.array([point.value for point in run], dtype=float)
+    days = np.array([point.at for point in run], dtype=float)
+    # Divided last: a day on the border of two columns falls into the one it begins.
+    column = ((days - span[0]) * columns / max(span[1] - span[0], 1.0)).astype(int)
+    # Sorted by value within each column, its low is the first and its high the last.
+    order = np.lexsort((values, column))
+    first = np.flatnonzero(np.diff(column, prepend=column[0] - 1))
+    last = np.append(first[1:], len(run)) - 1
+    kept = np.unique(np.concatenate(([0, len(run) - 1], order[first], order[last])))
+    return [run[index] for index in kept.tolist()]

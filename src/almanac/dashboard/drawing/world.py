@@ -1,14 +1,36 @@
-"""A map of the world in one reading: five classes of about as many places each, and what is stale or withheld told apart."""
+"""The map of the world."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from typing import Literal, NamedTuple
 
+import msgspec
 from markupsafe import Markup
 
-from almanac.dashboard.drawing.outlines import outlines
 from almanac.dashboard.drawing.svg import attribute
+
+#: Where the outlines are from; said below each map.
+SOURCE = "Natural Earth (public domain), Admin 0 Countries 1:110m, simplified"
+
+
+class Outlines(msgspec.Struct, frozen=True):
+    """A map of the world in whole units: the data of a path for each country that is large enough to be seen."""
+
+    source: str
+    width: int
+    height: int
+    paths: Mapping[str, str]
+
+
+@cache
+def outlines() -> Outlines:
+    """The outlines, read once."""
+    body = files("almanac.dashboard.drawing").joinpath("outlines.json").read_bytes()
+    return msgspec.json.decode(body, type=Outlines)
+
 
 #: Classes that values are put in.
 CLASSES = 5

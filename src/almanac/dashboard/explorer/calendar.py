@@ -8,21 +8,22 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import urlencode
 
-import msgspec
-
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.explorer import calendar_files
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.known import FieldProblem
+from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Visit
-from almanac.dashboard.words.dates import days_from, read_day
+from almanac.dashboard.formatting.dates import days_from, read_day
+from almanac.dashboard.visit import Answer, Html, Page, Visit, csv_download
 
 #: Days of one page, and events of one page.
 _DAYS, _EVENTS = 8, 200
 #: Names that one parameter may have.
 _NAMED = 100
+#: Columns of the table, as the interface has them.
+COLUMNS = (
+    "occurredAt", "timePrecision", "title", "category", "status", "entityId", "indicatorId", "period", "actual", "revisedActual",
+    "previous", "revisedPrevious", "unit", "url", "id",
+)  # fmt: skip
 CATEGORIES = (
     "macro_release",
     "central_bank",
@@ -32,34 +33,6 @@ CATEGORIES = (
     "corporate_action",
     "other",
 )
-
-
-class CalendarPage(msgspec.Struct, frozen=True):
-    """Eight days of official events."""
-
-    #: The days that have events, as the interface has these; and the first and the last of the eight.
-    days: list[tuple[str, list[dict[str, Any]]]]
-    first: date
-    last: date
-    #: The first day as it was typed.
-    typed: str
-    today: str
-    #: Addresses of the eight days before and after.
-    earlier: str
-    later: str
-    #: Where events lead, by their ids.
-    targets: dict[str, str]
-    #: The query of the files that say the same.
-    query: str
-    #: Whether there are more events in these days than the page has; the next one after them, where there is none in them.
-    more: bool
-    following: dict[str, Any] | None
-    #: What was chosen, and what there is to choose from.
-    asked: dict[str, Any]
-    categories: tuple[str, ...]
-    places: list[dict[str, Any]]
-    errors: list[FieldProblem]
-    warnings: list[dict[str, Any]]
 
 
 def calendar(visit: Visit) -> Answer:
@@ -80,25 +53,32 @@ def calendar(visit: Visit) -> Answer:
         later = visit.ask("/events", start_date=days_from(last, 1), order="asc", limit=1, **asked).data
         following = later[0] if later else None
     days = [(day, list(rows)) for day, rows in groupby(told.data, key=lambda row: row["occurredAt"][:10])]
-    page = CalendarPage(
-        days=days,
-        first=first,
-        last=last,
-        typed=typed,
-        today=today.isoformat(),
-        earlier=visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
-        later=visit.here(**{"from": days_from(last, 1).isoformat()}),
-        targets=targets(visit, told.data, visit.as_of),
-        query=urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
-        more=told.next_cursor is not None,
-        following=following,
-        asked=asked,
-        categories=CATEGORIES,
-        places=places(visit),
-        errors=errors,
-        warnings=told.meta.get("warnings", []),
-    )
-    return Html("explorer/calendar.html", msgspec.structs.asdict(page), 400 if errors else 200)
+    page = {
+        # The days that have events, as the interface has these; and the first and the last of the eight.
+        "days": days,
+        "first": first,
+        "last": last,
+        # The first day as it was typed.
+        "typed": typed,
+        "today": today.isoformat(),
+        # Addresses of the eight days before and after.
+        "earlier": visit.here(**{"from": days_from(first, -_DAYS).isoformat()}),
+        "later": visit.here(**{"from": days_from(last, 1).isoformat()}),
+        # Where events lead, by their ids.
+        "targets": targets(visit, told.data, visit.as_of),
+        # The query of the files that say the same.
+        "query": urlencode({name: value for name, value in visit.query.items() if value}, safe=":,"),
+        # Whether there are more events in these days than the page has; the next one after them, where there is none in them.
+        "more": told.next_cursor is not None,
+        "following": following,
+        # What was chosen, and what there is to choose from.
+        "asked": asked,
+        "categories": CATEGORIES,
+        "places": places(visit),
+        "errors": errors,
+        "warnings": told.meta.get("warnings", []),
+    }
+    return Html("explorer/calendar.html", page, 400 if errors else 200)
 
 
 def _first(visit: Visit) -> date:
@@ -160,20 +140,13 @@ def _shown(visit: Visit) -> list[dict[str, Any]]:
     return found
 
 
-def icalendar(visit: Visit) -> Answer:
-    """The events of the page for a calendar."""
-    rows = _shown(visit)
-    base = visit.settings.dashboard_address
-    addresses = {
-        name: base + one if one.startswith("/") else one for name, one in targets(visit, rows, visit.as_of).items()
-    }
-    body = calendar_files.as_icalendar(rows, visit.api.now(), addresses)
-    return Download(body, "text/calendar; charset=utf-8", "almanac.ics")
-
-
 def table(visit: Visit) -> Answer:
-    """The events of the page as a table."""
-    return Download(calendar_files.as_csv(_shown(visit)), "text/csv; charset=utf-8", "almanac-events.csv")
+    """Return the events of the page as CSV. What may not be shown is empty, and `withheld` says so."""
+    rows = (
+        [*("" if row[name] is None else row[name] for name in COLUMNS), str(row["rights"]["valueWithheld"]).lower()]
+        for row in _shown(visit)
+    )
+    return csv_download("almanac-events.csv", [*COLUMNS, "withheld"], rows)
 
 
-PAGES = (Page("/calendar", calendar), Page("/calendar.ics", icalendar), Page("/calendar.csv", table))
+PAGES = (Page("/calendar", calendar), Page("/calendar.csv", table))

@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.drawing.figure import ChartFigure
+from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.people import Person
 from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
-from almanac.dashboard.words.dates import day
 from almanac.reports.wording import sentence
 
 PREFIX = "/embed"

@@ -11,9 +11,8 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.places import by_size, names, places
-from almanac.dashboard.explorer.tutorials import Tutorial, tutorials_about
+from almanac.dashboard.formatting.company_names import company_name
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.company_names import company_name
 from almanac.reports.indicator_search import BEGUN, CALLED, name_nearness
 
 Row = dict[str, Any]
@@ -32,26 +31,9 @@ _OBSERVATION_ID = re.compile(r"obs_[a-z2-7]{26}", re.ASCII)
 #: Names that stand for one thing alone. A plain word may be the beginning of many.
 _IDENTITIES = {"ticker", "cik", "lei", "iso2", "iso3"}
 #: Words that are ISO codes too, and others that say nothing of what is looked for.
-SMALL_WORDS = {
-    "and",
-    "as",
-    "at",
-    "be",
-    "by",
-    "do",
-    "for",
-    "from",
-    "in",
-    "is",
-    "it",
-    "me",
-    "my",
-    "no",
-    "of",
-    "so",
-    "the",
-    "to",
-}
+SMALL_WORDS = frozenset(
+    ["and", "as", "at", "be", "by", "do", "for", "from", "in", "is", "it", "me", "my", "no", "of", "so", "the", "to"]
+)
 #: Words of markets that mean a place: bonds, and central banks; with the word that says the rest of what they mean.
 _MARKETS = {
     "treasury": ("united-states", "yield"), "treasurie": ("united-states", "yield"), "gilt": ("united-kingdom", "yield"), "bund": ("germany", "yield"),
@@ -72,13 +54,11 @@ class Found(msgspec.Struct):
     indicators: list[Row]
     countries: list[Row]
     companies: list[Row]
-    guides: list[Tutorial]
     suggestion: str | None = None
 
     @property
     def total(self) -> int:
-        rows = len(self.series) + len(self.indicators) + len(self.countries) + len(self.companies)
-        return rows + len(self.guides)
+        return len(self.series) + len(self.indicators) + len(self.countries) + len(self.companies)
 
 
 def address(visit: Visit, words: str) -> str | None:
@@ -154,7 +134,7 @@ def found(visit: Visit, words: str) -> Found:
         series = [row for one in begun for row in _of_entity(visit, one, served[:1])]
     else:
         series = _of_indicator(visit, served[0]) if served else []
-    result = Found(entity, rest, series, indicators[:_ROWS], [], [], tutorials_about(words))
+    result = Found(entity, rest, series, indicators[:_ROWS], [], [])
     if entity is not None or beside is not None:
         for one in (
             named for each in (entity, beside) if each is not None for named in (each, *each.get("others", ()))
@@ -167,7 +147,7 @@ def found(visit: Visit, words: str) -> Found:
         rows = visit.ask("/companies", q=words[:100], limit=_ROWS).data
         # Of two registrants of one name the one that is still listed is meant.
         result.companies = sorted(rows, key=lambda row: row["ticker"] is None)
-    if not result.total or (rest and not indicators and not (result.companies if entity is None else result.guides)):
+    if not result.total or (rest and not indicators and (entity is not None or not result.companies)):
         result.suggestion = _suggestion(visit, words)
     return result
 

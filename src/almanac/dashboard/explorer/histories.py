@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from almanac.dashboard.formatting.dates import day_of, frequency_of
+from almanac.dashboard.formatting.values import ChartPoint, points
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.dates import day_of
-from almanac.dashboard.words.periods import frequency_of
-from almanac.dashboard.words.points import ChartPoint, points
 from almanac.domain.periods import Frequency
 from almanac.reports.wording import listed
 

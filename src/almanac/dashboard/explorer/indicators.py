@@ -1,70 +1,256 @@
-"""Indicators: the list of them, and one over all its entities."""
+"""Indicators: the list of them, and one over all places on a day."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from statistics import median
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
+from markupsafe import Markup
 
-from almanac.dashboard.drawing.outlines import SOURCE
-from almanac.dashboard.explorer.across import (
-    MOST,
-    SORTS,
-    TABLE,
-    Across,
-    ReadingRow,
-    SmallMultiple,
-    across,
-    middle,
-    multiples,
-    sorted_rows,
-)
-from almanac.dashboard.explorer.histories import SPANS
-from almanac.dashboard.explorer.past import PastSlider, past_slider
-from almanac.dashboard.explorer.stars import Star, star
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
-from almanac.dashboard.words.dates import day_of
-from almanac.dashboard.words.numbers import read_whole
+from almanac.dashboard.drawing.columns import bar, multiple, span_of
+from almanac.dashboard.drawing.world import CLASSES, SOURCE, Kind, MapPlace, classes, without_outline, world_map
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.histories import SPANS, histories
+from almanac.dashboard.explorer.past import past_slider
+from almanac.dashboard.explorer.places import entity_page, names, places
+from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.formatting.captions import across_caption
+from almanac.dashboard.formatting.dates import day_of, of_row
+from almanac.dashboard.formatting.numbers import UnitWords, computed, read_whole, unit_of
+from almanac.dashboard.formatting.values import ChartPoint, FormattedValue, look, masked, with_values
+from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
+from almanac.reports.wording import country
+
+#: Readings that are ranked: as many as one request tells.
+MOST = 500
+#: Rows of a page of the table, and small multiples of a page.
+TABLE, MULTIPLES = 100, 48
+#: What the table is sorted by, and which way each begins.
+SORTS = {"value": "desc", "name": "asc", "period": "desc"}
+
+
+class ReadingRow(msgspec.Struct, frozen=True):
+    """
+    The latest reading of one entity, as it is listed. `value` None: there is none in the unit of the others that may be
+    shown and is not stale; `look` says which.
+    """
+
+    entity: str
+    name: str
+    page: str
+    href: str
+    value: float | None
+    look: FormattedValue
+    unit: str
+    period: str
+    ends: date
+    known: str
+    source: str
+    frequency: str
+    series: str
+    #: Place among the ranked, 1 the highest, `tied` if another has the same.
+    rank: int | None = None
+    tied: bool = False
+    #: Class of the map.
+    kind: Kind | None = None
+    bar: Markup = Markup()
+
+
+class SmallMultiple(msgspec.Struct, frozen=True):
+    """One small line with what it says in words."""
+
+    name: str
+    href: str
+    look: FormattedValue
+    period: str
+    drawing: Markup
+    #: Lowest and highest of the line, in words.
+    range: str
+
+
+class CrossSection(msgspec.Struct, frozen=True):
+    """What a page of an indicator shows of its readings on one day."""
+
+    rows: list[ReadingRow]
+    unit: UnitWords
+    digits: int
+    #: How many are ranked, in one unit and none of them stale or withheld.
+    ranked: int
+    #: Whether entities publish it in units of their own, so that nothing is ranked.
+    units_differ: bool
+    map: Markup
+    legend: list[dict[str, Any]]
+    caption: str
+    #: Names of ranked places that the map has no outline of.
+    not_drawn: list[str]
+
+
+def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSection:
+    """Readings of one indicator (rows of /observations/latest), ranked: highest first, then what is not ranked, by name."""
+    called = names(visit, {row["entityId"] for row in found})
+    areas = {row["id"] for row in places(visit) if row["kind"] == "region"}
+    unit = _common_unit(found)
+    # An area is made of countries: beside them it would be counted twice.
+    comparable = [row for row in found if unit is not None and _comparable(row, unit) and row["entityId"] not in areas]
+    shared = unit or (unit_of(found[0]) if found else unit_of({}))
+    digits = shared.digits([row["valueNumeric"] for row in comparable], computed=any(map(computed, comparable)))
+    values = [float(row["valueNumeric"]) for row in comparable]
+    grades = {row["id"]: grade for row, grade in zip(comparable, classes(values), strict=True)}
+    counts = Counter(values)
+    rows = []
+    for row in found:
+        ranked = row["id"] in grades
+        beside = row["entityId"] in areas and unit is not None and _comparable(row, unit)
+        value = float(row["valueNumeric"]) if ranked or beside else None
+        told = look(
+            row, digits=digits if unit is not None and unit_of(row).head == unit.head else None, today=visit.today
+        )
+        kind: Kind | None = None
+        if masked(row):
+            kind = "withheld"
+        elif ranked:
+            kind = f"q{grades[row['id']]}"  # type: ignore[assignment]  # one of the five
+        elif told.state == "stale":
+            kind = "old"
+        rows.append(
+            ReadingRow(
+                row["entityId"],
+                called.get(row["entityId"], row["entityId"]),
+                entity_page(row["entityId"]),
+                series_address(row["metadata"]["seriesId"]) + (f"?as_of={visit.as_of}" if visit.as_of else ""),
+                value,
+                told,
+                unit_of(row).head,
+                of_row(row),
+                day_of(row["periodEnd"]),
+                row["observedAt"],
+                row["sourceId"],
+                row["frequency"],
+                row["metadata"]["seriesId"],
+                1 + sum(other > value for other in values) if ranked and value is not None else None,
+                ranked and value is not None and counts[value] > 1,
+                kind,
+                Markup() if value is None else bar(value, min(values, default=value), max(values, default=value)),
+            )
+        )
+    rows.sort(key=lambda row: (row.value is None, -(row.value or 0.0), row.name.casefold()))
+    codes = {row["id"]: row["isoAlpha3"] for row in places(visit) if row["isoAlpha3"]}
+    return CrossSection(
+        rows,
+        shared,
+        digits,
+        len(values),
+        unit is None and len(found) > 1,
+        _map(rows, codes),
+        _legend(rows, shared, digits),
+        across_caption(
+            [(_in_text(row), row.value) for row in rows if row.value is not None and row.rank], shared, digits
+        ),
+        without_outline({codes[row.entity]: row.name for row in rows if row.entity in codes and row.rank}),
+    )
+
+
+def sorted_rows(rows: Sequence[ReadingRow], by: str, *, ascending: bool) -> list[ReadingRow]:
+    """Rows by `value`, `name` or `period`; those without a value last either way."""
+    if by == "name":
+        return sorted(rows, key=lambda row: row.name.casefold(), reverse=not ascending)
+    if by == "period":
+        named = sorted(rows, key=lambda row: row.name.casefold())
+        return sorted(named, key=lambda row: row.ends, reverse=not ascending)
+    ranked = [row for row in rows if row.value is not None]
+    return (ranked[::-1] if ascending else ranked) + [row for row in rows if row.value is None]
+
+
+def multiples(
+    visit: Visit, found: Sequence[Mapping[str, Any]], cross_section: CrossSection, *, derived: bool
+) -> list[SmallMultiple]:
+    """Small lines of the ranked, highest first, over the same days."""
+    chosen = [row for row in cross_section.rows if row.look.shown][:MULTIPLES]
+    wanted = {row.series for row in chosen}
+    readings = [row for row in found if row["metadata"]["seriesId"] in wanted]
+    their_ids = {row["indicatorId"] for row in readings} if derived else ()
+    lines = histories(visit, readings, derived=their_ids, as_of=visit.as_of)
+    lines = {series: points for series, points in lines.items() if len(with_values(points)) > 1}
+    if not lines:
+        return []
+    span = span_of(list(lines.values()))
+    return [
+        SmallMultiple(row.name, row.href, row.look, row.period, multiple(lines[row.series], span),
+                      _range(lines[row.series], cross_section.unit if row.unit == cross_section.unit.head else None, cross_section.digits))
+        for row in chosen
+        if row.series in lines
+    ]  # fmt: skip
+
+
+def middle(cross_section: CrossSection) -> float | None:
+    """The median of the ranked; None for fewer than three."""
+    values = [row.value for row in cross_section.rows if row.value is not None and row.rank]
+    return median(values) if len(values) > 2 else None
+
+
+def _common_unit(found: Sequence[Mapping[str, Any]]) -> UnitWords | None:
+    """The unit that most readings are in; None where no two share one, or most are in units of their own."""
+    heads = Counter(unit_of(row).head for row in found if not masked(row) and row["valueNumeric"] is not None)
+    if not heads:
+        return None
+    head, count = heads.most_common(1)[0]
+    if count * 2 < heads.total() or (count < 2 and heads.total() > 1):
+        return None
+    return next(unit_of(row) for row in found if unit_of(row).head == head)
+
+
+def _comparable(row: Mapping[str, Any], unit: UnitWords) -> bool:
+    """Whether a reading is ranked: a number that may be shown, in the unit of most, and not behind."""
+    shown = not masked(row) and row["valueNumeric"] is not None and row["freshnessStatus"] != "stale"
+    return shown and not row["metadata"].get("discontinued") and unit_of(row).head == unit.head
+
+
+def _in_text(row: ReadingRow) -> str:
+    return country(row.name) if row.page.startswith("/countries/") else row.name
+
+
+def _map(rows: Sequence[ReadingRow], codes: Mapping[str, str]) -> Markup:
+    return world_map(
+        {
+            codes[row.entity]: MapPlace(row.kind, f"{row.name}: {row.look.spoken}, {row.period}", row.href)
+            for row in rows
+            if row.kind is not None and row.entity in codes
+        }
+    )
+
+
+def _legend(rows: Sequence[ReadingRow], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
+    """Lowest class first; classes that nobody is in are left out."""
+    found = []
+    for grade in range(1, CLASSES + 1):
+        values = [row.value for row in rows if row.kind == f"q{grade}" and row.value is not None]
+        if values:
+            low, high = unit.cell(min(values), digits), unit.cell(max(values), digits)
+            told = unit.sentence(max(values), digits)
+            found.append(
+                {"kind": f"q{grade}", "text": told if low == high else f"{low} to {told}", "count": len(values)}
+            )
+    for kind, word in (("old", "Stale"), ("withheld", "Withheld")):
+        count = sum(row.kind == kind for row in rows)
+        if count:
+            found.append({"kind": kind, "text": word, "count": count})
+    return found
+
+
+def _range(points: Sequence[ChartPoint], unit: UnitWords | None, digits: int) -> str:
+    if unit is None:
+        return ""
+    values = [point.value or 0.0 for point in with_values(points)]
+    return f"{unit.cell(min(values), digits)} to {unit.cell(max(values), digits)}"
+
 
 #: Indicators on a page: a phone shows three of them at a time.
 _LISTED = 50
-
-
-class SortedHead(msgspec.Struct, frozen=True):
-    """The head of a column: where it leads, and which way the table is sorted by it, empty where it is not."""
-
-    sort: str
-    sorted: str
-
-
-class IndicatorPage(msgspec.Struct, frozen=True):
-    """One indicator: what it means, and its latest reading everywhere."""
-
-    #: As the interface has it; and the records of what it is computed from.
-    record: dict[str, Any]
-    inputs: list[dict[str, Any]]
-    star: Star | None
-    there: Across
-    #: Whether these are all readings there are: of fewer no rank is known, and no map is drawn.
-    whole: bool
-    middle: float | None
-    multiples: list[SmallMultiple]
-    #: How far small lines go back, in words; and where the outlines of the map are from.
-    spans: str
-    map_source: str
-    #: Heads of the table that sort it, in the order of `SORTS`.
-    columns: list[SortedHead]
-    #: One page of the table, which rows of it these are, and the addresses of the pages beside it.
-    rows: list[ReadingRow]
-    text: str
-    before: str
-    after: str
-    slider: PastSlider
-    #: What the form for another day keeps of the address.
-    keep: dict[str, str]
 
 
 def listing(visit: Visit) -> Answer:
@@ -120,7 +306,7 @@ def indicator(visit: Visit) -> Answer:
         as_of=visit.as_of,
         cursor=visit.query.get("cursor") or None,
     )
-    there = across(visit, found.data)
+    there = cross_section(visit, found.data)
     # Of more readings than one request tells no rank is known, and so no map is drawn.
     whole = found.next_cursor is None and not visit.query.get("cursor")
     by = visit.query.get("sort", "value")
@@ -141,25 +327,31 @@ def indicator(visit: Visit) -> Answer:
         after = visit.here(page=str(number + 1))
     elif found.next_cursor:
         after = visit.here(cursor=found.next_cursor, page=None)
-    page = IndicatorPage(
-        record=record,
-        inputs=[one.data for one in inputs if one is not None],
-        star=star(visit, "indicator", record["slug"]),
-        there=there,
-        whole=whole,
-        middle=middle(there) if whole else None,
-        multiples=multiples(visit, found.data, there, derived=record["kind"] == "derived"),
-        spans=SPANS,
-        map_source=SOURCE,
-        columns=[_head(visit, title, by, order) for title in SORTS],
-        rows=shown,
-        text=f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
-        before=before,
-        after=after,
-        slider=past_slider(visit, None if since is None else day_of(since)),
-        keep={name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
-    )
-    return Html("explorer/indicator.html", msgspec.structs.asdict(page))
+    page = {
+        # As the interface has it; and the records of what it is computed from.
+        "record": record,
+        "inputs": [one.data for one in inputs if one is not None],
+        "star": star(visit, "indicator", record["slug"]),
+        "there": there,
+        # Whether these are all readings there are: of fewer no rank is known, and no map is drawn.
+        "whole": whole,
+        "middle": middle(there) if whole else None,
+        "multiples": multiples(visit, found.data, there, derived=record["kind"] == "derived"),
+        # How far small lines go back, in words; and where the outlines of the map are from.
+        "spans": SPANS,
+        "map_source": SOURCE,
+        # Heads of the table that sort it, in the order of `SORTS`.
+        "columns": [_head(visit, title, by, order) for title in SORTS],
+        # One page of the table, which rows of it these are, and the addresses of the pages beside it.
+        "rows": shown,
+        "text": f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
+        "before": before,
+        "after": after,
+        "slider": past_slider(visit, None if since is None else day_of(since)),
+        # What the form for another day keeps of the address.
+        "keep": {name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
+    }
+    return Html("explorer/indicator.html", page)
 
 
 def _comparison(visit: Visit, slug: str) -> str:
@@ -169,14 +361,14 @@ def _comparison(visit: Visit, slug: str) -> str:
     return f"/compare?{urlencode([(name, value) for name, value in asked if value], safe=',:')}"
 
 
-def _head(visit: Visit, name: str, by: str, order: str) -> SortedHead:
+def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, Any]:
     """Where the head of a column leads: to the table sorted by it, and of the one it is sorted by to the other way round."""
     turned = {"asc": "desc", "desc": "asc"}.get(order, "asc")
     wanted = turned if name == by else SORTS[name]
     address = visit.here(
         sort=None if name == "value" else name, order=None if wanted == SORTS[name] else wanted, page=None, cursor=None
     )
-    return SortedHead(address, "" if name != by else "ascending" if order == "asc" else "descending")
+    return {"sort": address, "sorted": "" if name != by else "ascending" if order == "asc" else "descending"}
 
 
 def every_indicator(visit: Visit) -> list[dict[str, Any]]:
@@ -193,4 +385,7 @@ def every_indicator(visit: Visit) -> list[dict[str, Any]]:
             return found
 
 
-PAGES = (Page("/indicators", listing), Page("/indicators/{slug}", indicator))
+PAGES = (
+    Page("/indicators", listing),
+    Page("/indicators/{slug}", indicator),
+)

@@ -1,4 +1,4 @@
-"""Any past day of a page that is of one day: the ends of months as places of a slider, and links for those without script."""
+"""The day that a page is asked for: read from the address, and chosen by a slider or by links."""
 
 from __future__ import annotations
 
@@ -6,8 +6,30 @@ from datetime import date, timedelta
 
 import msgspec
 
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.dates import day
+
+
+class FieldProblem(msgspec.Struct, frozen=True):
+    """What is wrong with a field of a form, for the summary and at the field; of a page as a whole without one."""
+
+    field: str
+    message: str
+
+
+def day_asked(visit: Visit) -> tuple[str | None, list[FieldProblem]]:
+    """`as_of` of the address, None for today; and what the interface has against it, in its own words."""
+    if visit.as_of is None:
+        return None, []
+    try:
+        visit.look_up("/observations/latest", indicator_id="gov_yield_10y", limit=1, as_of=visit.as_of)
+    except ApiError as error:
+        if (error.details or {}).get("parameter") != "as_of":
+            raise
+        return None, [FieldProblem("as_of", f"{error.message}.")]
+    return visit.as_of, []
+
 
 #: Ends of months that a slider goes back over.
 MONTHS = 120

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
+from almanac.dashboard.formatting.company_names import company_name
 from almanac.dashboard.visit import Visit
-from almanac.dashboard.words.company_names import company_name
 from almanac.store.state_memory import Remembered
 
 T = TypeVar("T")

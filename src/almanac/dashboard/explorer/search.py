@@ -6,24 +6,16 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.explorer.comparing.wanted import wanted_comparison
-from almanac.dashboard.explorer.finding import (
-    Found,
-    address,
-    entity_address,
-    found,
-    nearest,
-    series_address,
-)
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Download, Html, Redirect, Visit
-from almanac.dashboard.words.company_names import company_name
+from almanac.dashboard.explorer import finding
+from almanac.dashboard.explorer.comparison import wanted_comparison
+from almanac.dashboard.formatting.company_names import company_name
+from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
 from almanac.reports.indicator_search import BEGUN
 
 _LONGEST = 200
 #: Suggestions below the box.
 _SUGGESTED = 8
-GROUPS = ("series", "indicators", "countries", "companies", "guides")
+GROUPS = ("series", "indicators", "countries", "companies")
 
 
 def search(visit: Visit) -> Answer:
@@ -37,17 +29,17 @@ def search(visit: Visit) -> Answer:
     wanted = wanted_comparison(visit, words)
     if wanted is not None and not stay:
         return Redirect(wanted.address)
-    to = None if stay else address(visit, words)
+    to = None if stay else finding.address(visit, words)
     if to is not None:
         return Redirect(to)
-    result = found(visit, words)
+    result = finding.found(visit, words)
     if not stay and result.entity is not None and not result.rest and not result.entity.get("others"):
-        return Redirect(entity_address(result.entity))
+        return Redirect(finding.entity_address(result.entity))
     instead = ""
     if not result.total and result.suggestion is not None:
         # What was most likely meant, at once: one step less than to offer it.
         before, visit.told = visit.told, []
-        better = found(visit, result.suggestion)
+        better = finding.found(visit, result.suggestion)
         if better.total:
             instead, result = result.suggestion, better
         else:
@@ -62,27 +54,30 @@ def suggestions(visit: Visit) -> Answer:
     words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
     wanted = wanted_comparison(visit, words) if words else None
     offered = [{"title": wanted.title, "kind": "compare", "href": wanted.address}] if wanted else []
-    offered += _offered(found(visit, words), words) if words and wanted is None else []
+    offered += _offered(finding.found(visit, words), words) if words and wanted is None else []
     offered = offered[:_SUGGESTED]
     return Download(msgspec.json.encode(offered), "application/json")
 
 
-def _offered(result: Found, words: str) -> list[dict[str, str]]:
+def _offered(result: finding.Found, words: str) -> list[dict[str, str]]:
     rows = [
         {
             "title": f"{row['indicatorName']}: {row['entityName']}",
             "kind": "series",
-            "href": series_address(row["metadata"]["seriesId"]),
+            "href": finding.series_address(row["metadata"]["seriesId"]),
         }
         for row in result.series[: _SUGGESTED - 3]
     ]
-    places = [{"title": row["name"], "kind": row["type"], "href": entity_address(row)} for row in result.countries]
+    places = [
+        {"title": row["name"], "kind": row["type"], "href": finding.entity_address(row)} for row in result.countries
+    ]
     # What a name begins with comes before a country that begins with it; what only mentions it comes after.
-    first = [row for row in result.indicators if result.entity is None and (nearest([row], words) or 0) <= BEGUN]
+    first = [
+        row for row in result.indicators if result.entity is None and (finding.nearest([row], words) or 0) <= BEGUN
+    ]
     rows += [_indicator(row) for row in first]
     rows += places
     rows += [_indicator(row) for row in result.indicators if row not in first]
-    rows += [{"title": one.title, "kind": "guide", "href": one.address} for one in result.guides]
     rows += [
         {"title": company_name(row["name"]), "kind": "company", "href": company_address(row)}
         for row in result.companies

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, NotFound, Visit
+from almanac.dashboard.visit import Answer, Html, NotFound, Page, Visit
 
 #: Worst first.
 _ORDER = {"failing": 0, "late": 1, "never_run": 2, "ok": 3}

@@ -7,9 +7,8 @@ from typing import Any
 
 import msgspec
 
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, NotFound, Redirect, Visit
-from almanac.dashboard.words.numbers import read_whole
+from almanac.dashboard.formatting.numbers import read_whole
+from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.accounts.records import ROLES, AccountError, AccountInfo

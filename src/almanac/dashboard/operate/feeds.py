@@ -1,37 +1,137 @@
-"""How the service does: its sources, its runs, what it could not read, and its plans. All of it is read-only."""
+"""Pages for operators: sources, runs and quarantine."""
 
 from __future__ import annotations
 
 from collections import Counter
+from datetime import UTC, datetime
+from typing import Any
 
-from almanac.dashboard.operate import ledger
-from almanac.dashboard.page import Page
-from almanac.dashboard.visit import Answer, Html, NotFound, Visit
-from almanac.dashboard.words.numbers import read_whole
+from almanac.dashboard.formatting.numbers import read_whole
+from almanac.dashboard.visit import Answer, Html, NotFound, Page, Visit
+from almanac.domain.cadence import Cadence
 from almanac.store.accounts.administration import Administration
+from almanac.store.log import history, payloads, schedule
+from almanac.store.log.history import RunRow
+from almanac.store.log.payloads import PayloadRow
+from almanac.store.raw.captures import Corrupt, RawStore
+
+#: What is shown of a payload.
+HEAD_BYTES = 2048
+#: Worst first.
+ORDER = {"failing": 0, "late": 1, "never_run": 2, "ok": 3}
+_HEX_LINE = 16
+
+
+def read_sources(visit: Visit) -> list[dict[str, Any]]:
+    """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
+    told = visit.ask("/sources", limit=500).data
+    with visit.api.log() as view:
+        words, held = history.last_words(view), schedule.read(view)
+        cadences = {one.id: one.cadence for one in view.directory.sources.values()}
+        waiting = _counts(payloads.quarantined(view))
+    now = visit.api.now()
+    rows = []
+    for row in told:
+        turn, word, cadence = held.get(row["id"]), words.get(row["id"]), cadences.get(row["id"])
+        due = None if turn is None or cadence is None else moment(turn.turn.due_at(Cadence(cadence), now))
+        rows.append(
+            row
+            | {
+                "due": due,
+                "error": None if word is None else word.error,
+                "failures": 0 if word is None else word.failures,
+                "quarantined": waiting.get(row["id"], 0),
+                "consent": visit.settings.consent(row["id"]),
+                "leased": turn is not None and turn.by(now) is not None,
+            }
+        )
+    return sorted(rows, key=lambda row: (ORDER[row["health"]], -row["failures"], row["id"]))
+
+
+def read_runs(visit: Visit, limit: int, *, source: str | None = None, before: int | None = None) -> list[RunRow]:
+    """The latest runs."""
+    with visit.api.log() as view:
+        return history.runs(view, limit, source=source, before=before)
+
+
+def quarantined(visit: Visit) -> list[PayloadRow]:
+    """What could not be read, the newest first."""
+    with visit.api.log() as view:
+        return sorted(payloads.quarantined(view), key=lambda row: (-row.fetched_at, row.number))
+
+
+def read_payload(visit: Visit, number: int) -> PayloadRow | None:
+    """One payload in quarantine; None where there is none of this number."""
+    with visit.api.log() as view:
+        found = payloads.by_number(view, number)
+    return found if found is not None and found.state == payloads.QUARANTINED else None
+
+
+def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
+    """
+    The first bytes of a payload as text, and what they are: `text`, `hex`, or with the reason as the text `damaged`, or
+    `away` where the raw store cannot be read at all.
+    """
+    try:
+        content = RawStore.at(visit.settings.raw_place).head(row.sha256, HEAD_BYTES)
+    except Corrupt as error:
+        return str(error), "damaged"
+    except OSError as error:
+        return str(error), "away"
+    text = _text(content)
+    return (_hex(content), "hex") if text is None else (text, "text")
+
+
+def moment(seconds: int) -> datetime:
+    """A time of the log, unix seconds, for the filters that write times."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def _text(content: bytes) -> str | None:
+    """Read bytes as UTF-8, a character cut at the end left out; None where they are no text."""
+    try:
+        found = content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data" or len(content) < HEAD_BYTES:
+            return None
+        found = content[: error.start].decode("utf-8")
+    return found if all(one.isprintable() or one in "\r\n\t\ufeff" for one in found) else None
+
+
+def _hex(content: bytes) -> str:
+    lines = (content[start : start + _HEX_LINE] for start in range(0, len(content), _HEX_LINE))
+    return "\n".join(f"{number * _HEX_LINE:04x}  {line.hex(' ')}" for number, line in enumerate(lines))
+
+
+def _counts(rows: list[PayloadRow]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for row in rows:
+        found[row.source] = found.get(row.source, 0) + 1
+    return found
+
 
 _RUNS, _QUARANTINED = 100, 100
 
 
 def overview(visit: Visit) -> Answer:
     """The first page of those who run the service."""
-    rows = ledger.sources(visit)
-    waiting = ledger.quarantined(visit)
-    last = ledger.runs(visit, 1)
+    rows = read_sources(visit)
+    waiting = quarantined(visit)
+    last = read_runs(visit, 1)
     values = {
         "health": Counter(row["health"] for row in rows),
         "bad": [row for row in rows if row["health"] in {"failing", "late"}],
         "total": len(rows),
         "quarantined": len(waiting),
         "last": last[0] if last else None,
-        "now": ledger.moment(visit.api.now()),
+        "now": moment(visit.api.now()),
     }
     return Html("operate/overview.html", values)
 
 
 def sources(visit: Visit) -> Answer:
     """Health of all sources, the worst first."""
-    return Html("operate/sources.html", {"rows": ledger.sources(visit), "now": ledger.moment(visit.api.now())})
+    return Html("operate/sources.html", {"rows": read_sources(visit), "now": moment(visit.api.now())})
 
 
 def runs(visit: Visit) -> Answer:
@@ -39,7 +139,7 @@ def runs(visit: Visit) -> Answer:
     source = visit.query.get("source") or None
     typed = visit.query.get("before", "")
     before = read_whole(typed, 11)
-    rows = ledger.runs(visit, _RUNS + 1, source=source, before=before)
+    rows = read_runs(visit, _RUNS + 1, source=source, before=before)
     shown = rows[:_RUNS]
     following = visit.here(before=str(shown[-1].started_at)) if len(rows) > _RUNS else ""
     values = {"rows": shown, "source": source, "next": following, "first": visit.here(before=None) if before else ""}
@@ -48,21 +148,21 @@ def runs(visit: Visit) -> Answer:
 
 def quarantine(visit: Visit) -> Answer:
     """Responses that could not be read, the newest first."""
-    rows = ledger.quarantined(visit)
+    rows = quarantined(visit)
     return Html("operate/quarantine.html", {"rows": rows[:_QUARANTINED], "total": len(rows)})
 
 
 def payload(visit: Visit) -> Answer:
     """One of them: its reason, and how it begins."""
     number = read_whole(visit.values["number"], 17)
-    row = None if number is None else ledger.payload(visit, number)
+    row = None if number is None else read_payload(visit, number)
     if row is None:
         raise NotFound("There is nothing of this number in quarantine. It may have been read since.")
     rights = {one["id"]: one["rights"] for one in visit.ask("/sources", limit=500).data}.get(row.source)
     # What a licence lets nobody pass on is on no page, not even on this one; nor what nobody knows the licence of.
     shown = rights is not None and rights["redistributable"]
-    text, kind = ledger.head(visit, row) if shown else ("", "withheld")
-    values = {"row": row, "text": text, "kind": kind, "bytes": ledger.HEAD_BYTES}
+    text, kind = head(visit, row) if shown else ("", "withheld")
+    values = {"row": row, "text": text, "kind": kind, "bytes": HEAD_BYTES}
     return Html("operate/payload.html", values, 503 if kind == "away" else 200, secret=True)
 
 

@@ -24,7 +24,7 @@ from almanac.store.engine.protocol import Database
 #: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
 AREA = Area(
     name="accounts",
-    steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3)),
+    steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)),
     lasting=True,  # a revocation must survive the power cut that follows it
     newer="use the newer version",
     own=frozenset({"state", "secret"}),

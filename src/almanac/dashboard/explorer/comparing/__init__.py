@@ -1,1 +1,0 @@
-"""Comparing: lines of several places, indicators and past days on one chart, in one table, at one address."""

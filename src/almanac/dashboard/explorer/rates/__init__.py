@@ -1,1 +1,0 @@
-"""Rates: curves of seven scopes, their spreads and slopes."""

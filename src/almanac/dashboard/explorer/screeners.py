@@ -1,0 +1,599 @@
+"""The screeners: a builder of filters that says what passes each, and what passes them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import msgspec
+
+from almanac.api.contract.errors import ApiError
+from almanac.dashboard.asking import Told
+from almanac.dashboard.drawing.columns import sparkline
+from almanac.dashboard.explorer import filters
+from almanac.dashboard.explorer.finding import series_address
+from almanac.dashboard.explorer.histories import histories, spans
+from almanac.dashboard.explorer.past import FieldProblem, day_asked
+from almanac.dashboard.formatting.dates import day
+from almanac.dashboard.formatting.numbers import (
+    NO_SCALE,
+    Scale,
+    UnitWords,
+    full,
+    in_scale,
+    number,
+    read_whole,
+    table_scale,
+    unit_of,
+)
+from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, look_field, look_reading
+from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
+from almanac.domain.numbers import rounded
+from almanac.reports.filter_text import AT, CHANGES
+
+Row = Mapping[str, Any]
+_COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt", "quality")
+_PLACE = ("entityId", "name", "country")
+_MATCH = ("value", "unit", "currency", "periodEnd", "observedAt", "freshnessStatus", "seriesId")
+#: Texts that the rows of companies have anyway.
+_TOLD = ("sector", "quality")
+
+
+class ScreenedCell(NamedTuple):
+    """One value of one row: how it looks, where it leads, its period."""
+
+    look: FormattedValue
+    href: str = ""
+    note: str = ""
+
+
+class ValueColumn(NamedTuple):
+    """A filtered or sorted field: its head, and a cell for each row."""
+
+    name: str
+    title: str
+    right: bool
+    cells: Sequence[ScreenedCell]
+
+
+def value_columns(
+    screener: filters.Screener, fields: filters.Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
+) -> list[ValueColumn]:
+    """A column for each field that was filtered or sorted by."""
+    if screener is filters.EQUITY:
+        own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
+        return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
+    return [_of_places(name, fields[name], rows, as_of) for name in names if name in fields]
+
+
+#: What checks found, as people say it.
+_WORDS = {"warning": "One does not hold", "failed": "A grave one fails"}
+
+
+def _checks(rows: Sequence[Row]) -> ValueColumn:
+    """What checks say of the statements behind each row, which leads to them."""
+    cells = []
+    for row in rows:
+        words = _WORDS.get(row["quality"], "All hold")
+        href = f"/companies/{row['entityId']}" if row["quality"] in _WORDS else ""
+        cells.append(ScreenedCell(FormattedValue("plain", words, words), href))
+    return ValueColumn("quality", "Checks", False, cells)
+
+
+def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> ValueColumn:
+    values = [row["values"].get(name) for row in rows]
+    if field["type"] == "text":
+        return ValueColumn(name, field["name"], False, [ScreenedCell(_look_text(value)) for value in values])
+    currencies = {row["values"].get("currency") for row in rows} if filters.is_money(field) else {None}
+    unit = filters.unit_words(name, field, next(iter(currencies), None))
+    if len(currencies) > 1:
+        # Each in its own currency, so that none is read as another.
+        cells = [
+            ScreenedCell(look_field(value, filters.unit_words(name, field, row["values"].get("currency")), figure=True))
+            for row, value in zip(rows, values, strict=True)
+        ]
+        return ValueColumn(name, f"{field['name']}, each in its own currency", True, cells)
+    numbers = [value for value in values if value is not None]
+    large = bool(unit.before and not unit.after) or field["unit"] == "shares"
+    scale = table_scale(numbers) if large else NO_SCALE
+    if scale.power:
+        cells = [ScreenedCell(_look_scaled(value, scale)) for value in values]
+        return ValueColumn(
+            name, f"{field['name']}, {unit.head} {scale.plural}".replace("Shares", "shares,"), True, cells
+        )
+    digits = unit.digits(numbers, computed=True) if unit.fraction else unit.digits(numbers)
+    return ValueColumn(
+        name, _head(field["name"], unit), True, [ScreenedCell(look_field(v, unit, digits=digits)) for v in values]
+    )
+
+
+def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: str | None) -> ValueColumn:
+    matches = [next((one for one in row["matches"] if one["field"] == name), None) for row in rows]
+    units = [unit_of(one) for one in matches if one is not None]
+    alike = len({unit.head for unit in units}) <= 1
+    digits = (
+        units[0].digits(one["value"] for one in matches if one is not None)
+        if units and alike and field["type"] != "text"
+        else None
+    )
+    then = f"?as_of={as_of}" if as_of else ""
+    cells = [
+        ScreenedCell(FormattedValue("none", NO_DATA, NO_DATA))
+        if one is None
+        else ScreenedCell(
+            look_reading(one, digits=digits, figure=not alike),
+            series_address(one["seriesId"]) + then,
+            day(one["periodEnd"]),
+        )
+        for one in matches
+    ]
+    title = _head(field["name"], units[0]) if units and alike and field["type"] != "text" else field["name"]
+    return ValueColumn(name, title, field["type"] != "text", cells)
+
+
+def screen_file(screener: filters.Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
+    """Return the rows as CSV, in the interface's own words and numbers."""
+    cells: list[list[str]]
+    if screener is filters.EQUITY:
+        own = [name for name in names if name not in _TOLD]
+        head = [*_COMPANY, *own]
+        cells = [
+            [_text(row[name]) for name in _COMPANY] + [_text(row["values"].get(name)) for name in own] for row in rows
+        ]
+    else:
+        head = [*_PLACE, *(f"{name}_{part}" for name in names for part in _MATCH)]
+        cells = []
+        for row in rows:
+            told = {one["field"]: one for one in row["matches"]}
+            values = [_text(told.get(name, {}).get(part)) for name in names for part in _MATCH]
+            cells.append([*(_text(row[name]) for name in _PLACE), *values])
+    return csv_download(f"{screener.name}-screen.csv", head, cells)
+
+
+def _text(value: Any) -> str:
+    """A cell. A text that a spreadsheet would run as a formula is kept from it by an apostrophe."""
+    if value is None:
+        return ""
+    if isinstance(value, int | float):
+        return full(value)
+    text = str(value)
+    return f"'{text}" if text[:1] in {"=", "+", "-", "@", "\t", "\r"} else text
+
+
+def _head(name: str, unit: UnitWords) -> str:
+    head = "percent" if unit.fraction else unit.head
+    return (
+        name
+        if head in {"Ratio", "Points", ""}
+        else f"{name}, {head[:1].lower()}{head[1:]}"
+        if not head[:2].isupper()
+        else f"{name}, {head}"
+    )
+
+
+def _look_text(value: str | None) -> FormattedValue:
+    return FormattedValue("none", NO_DATA, NO_DATA) if value is None else FormattedValue("plain", value, value)
+
+
+def _look_scaled(value: float | None, scale: Scale) -> FormattedValue:
+    if value is None:
+        return FormattedValue("none", NO_DATA, NO_DATA)
+    told, digits = in_scale(value, scale), 1
+    while value and not rounded(told, digits):
+        digits += 1  # a number that is there is never told as nothing
+    text = number(told, digits)
+    return FormattedValue("plain", text, text, full(value))
+
+
+def sparklines(
+    visit: Visit,
+    screener: filters.Screener,
+    fields: filters.Fields,
+    rows: Sequence[Row],
+    names: Sequence[str],
+    as_of: str | None,
+) -> dict[str, Any] | None:
+    """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
+    for field in (name for name in names if name in fields and _is_drawn(fields[name])):
+        told = visit.look_up(f"/indicators/{field.partition(':')[0]}")
+        if told is None:
+            continue  # a score: it is made among the companies of one day, and has no history
+        newest = _newest(visit, screener, field, told.data, rows, as_of)
+        derived = [told.data["id"]] if told.data["kind"] == "derived" else []
+        found = histories(visit, newest, derived=derived, as_of=as_of, failed_too=False)
+        series = {row["entityId"]: row["metadata"]["seriesId"] for row in newest}
+        drawings = [sparkline(found.get(series.get(row["entityId"], ""), ())) for row in rows]
+        if any(drawings):
+            return {"field": field, "words": f"{told.data['name']}, {spans(newest)}", "drawings": drawings}
+    return None
+
+
+def _is_drawn(field: Row) -> bool:
+    """Whether a line says what happened: of shares, and of what there is for each, a split would be its largest move."""
+    unit = str(field["unit"])
+    return bool(field["type"] == "number") and not unit.endswith("_per_share") and unit != "shares"
+
+
+def _newest(
+    visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
+) -> list[Row]:
+    """The readings that the values of the rows are of, as the interface lists them."""
+    values = {row["entityId"]: value for row in rows if (value := _value(screener, field, row)) is not None}
+    if not values:
+        return []
+    # None of the page's own requests: the numbers themselves are of another.
+    told = visit.follow(
+        "/observations/latest", indicator_id=indicator["id"], entity_id=[*values], as_of=as_of, limit=len(values)
+    )
+    # A line ends at the value beside it, or is not there: pages of an older state may show another than is known by now.
+    return [row for row in told.data if ":" in field or row["valueNumeric"] == values[row["entityId"]]]
+
+
+def _value(screener: filters.Screener, field: str, row: Row) -> Any:
+    """What the row has of a field; None where that may not be shown."""
+    if screener is filters.EQUITY:
+        return row["values"].get(field)
+    return next((one["value"] for one in row["matches"] if one["field"] == field), None)
+
+
+def results(
+    screener: filters.Screener,
+    visit: Visit,
+    found: Told,
+    rows: list[filters.FilterRow],
+    known: filters.Fields,
+    others: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """The table, its order and its pages."""
+    total = found.total or 0
+    shown = names(rows, visit, known)
+    sort = visit.query.get("sort", "").lower()
+    keep = {
+        name: value
+        for name, value in visit.query.items()
+        if name in {"filter", "sort", "order", "as_of", *screener.narrows} and value
+    }
+    first = [name for name in shown if name in known]
+    ordered = [*first, *(name for name in known if name not in first)]
+    return {
+        # Records of the interface; of `total` that pass.
+        "rows": found.data,
+        "total": total,
+        # `12 companies`.
+        "words": words(screener, total),
+        # Values beside the names, a cell for each row; and the small lines, where there are some.
+        "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
+        "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
+        # Of a filter that nothing passes.
+        "remedy": None if total else _remedy(screener, visit, rows, known, others),
+        # What the list may be sorted by, and what it is.
+        "sorts": [filters.Option(*one) for one in screener.identity]
+        + [filters.Option(name, known[name]["name"]) for name in ordered],
+        "sort": sort or "name",
+        # Addresses of the first page and the next, empty where there is none; and of the file.
+        "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
+        "next": visit.here(cursor=found.next_cursor) if found.next_cursor else "",
+        "file": f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
+    }
+
+
+def _remedy(
+    screener: filters.Screener,
+    visit: Visit,
+    rows: list[filters.FilterRow],
+    known: filters.Fields,
+    others: Mapping[str, str | None],
+) -> dict[str, Any] | None:
+    blame = filters.without(visit, screener, rows, others)
+    if blame is None:
+        return None
+    return {
+        "name": _field_name(blame.row.field, known),
+        "total": blame.total,
+        "href": visit.here(filter=blame.text, cursor=None),
+    }
+
+
+def _field_name(field: str, known: filters.Fields) -> str:
+    """What a field is called; of one that there is not, as it was written."""
+    return known[field]["name"] if field in known else field
+
+
+def dressed(
+    visit: Visit, screener: filters.Screener, rows: list[filters.FilterRow], known: filters.Fields
+) -> list[dict[str, Any]]:
+    """The rows as the form shows them, each with the fields it may choose from."""
+    more = visit.query.get("rows", "")
+    new = visit.query.get("new", "")
+    all_groups = filters.groups(visit, screener, known)
+    dressed = []
+    for row in filters.padded(rows, read_whole(more, 2) or 0):
+        if new in known and not row.clause:
+            row, new = row._replace(field=new), ""
+        offered = all_groups
+        if row.field and (row.field not in known or not known[row.field]["entityCount"]):
+            written = filters.OptionGroup("As written", [filters.Option(row.field, _field_name(row.field, known))])
+            rest = [
+                filters.OptionGroup(one.title, [option for option in one.options if option.value != row.field])
+                for one in all_groups
+            ]
+            offered = [written, *rest]
+        verbs = [*filters.OPERATORS]
+        if row.operator not in {verb.value for verb in verbs}:
+            verbs.append(filters.Option(row.operator, row.operator))
+        dressed.append(
+            {
+                "number": row.number,
+                "field": row.field,
+                "operator": row.operator,
+                "value": row.value,
+                # What stands beside the value: 0.15 is 15%.
+                "aside": row.aside,
+                # What is left after it, or what is wrong with it.
+                "count": row.said,
+                "error": row.error,
+                "groups": offered,
+                "operators": verbs,
+            }
+        )
+    return dressed
+
+
+def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
+    """The fields that rows of results have a value of: those filtered, then the one sorted by."""
+    names = dict.fromkeys(name for row in rows for name in row.fields if name in known)
+    sort = visit.query.get("sort", "").lower()
+    if sort in known:
+        names[sort] = None
+    return list(names)
+
+
+def comparable(screener: filters.Screener, known: filters.Fields) -> list[filters.Option]:
+    """Fields that may stand in place of a value, as they are written there: numbers that somebody has, and no scores."""
+    return [
+        filters.Option(f"{AT}{name}", one["name"])
+        for name, one in known.items()
+        # A number of companies without a unit is a score; of places it is money, each in its own currency.
+        if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not filters.EQUITY)
+    ]
+
+
+def foreign(rows: list[filters.FilterRow], known: filters.Fields) -> bool:
+    """Whether companies are left out because they report in another currency."""
+    named = {row.field for row in rows if row.whole}
+    return "currency" not in named and any(filters.is_money(known.get(name)) for name in named)
+
+
+def words(screener: filters.Screener, total: int) -> str:
+    return f"{total:,} {screener.what[total != 1]}"
+
+
+_PAGE = 50
+#: A file holds at most so many rows, more than there are listed companies.
+_FILE_ROWS = 10_000
+_STEP = 200
+_FORM = ("was", "remove", "add", "apply", "operator", "field", "value")
+_EXAMPLES = {
+    "macro": (
+        {"words": "Inflation above 3%", "filter": "cpi_inflation_yoy:gt:3"},
+        {"words": "Growing, with inflation at most 3%", "filter": "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"},
+        {"words": "Ten-year yield below inflation", "filter": "gov_yield_10y:lt:@cpi_inflation_yoy"},
+    ),
+    "equity": (
+        {"words": "Piotroski F of at least 8", "filter": "piotroski_f:gte:8"},
+        {
+            "words": "Margins above 20%, and less debt than a year ago",
+            "filter": "net_margin:gt:0.2,total_debt:change_1y:lt:0",
+        },
+        {"words": "More cash than debt", "filter": "cash_and_equivalents:gt:@total_debt"},
+        {
+            "words": "Return on equity of at least 15%, with little debt",
+            "filter": "return_on_equity:gte:0.15,debt_to_equity:lte:0.5",
+        },
+    ),
+}
+
+
+def start(_: Visit) -> Answer:
+    """Which screener, and examples of each."""
+    page = {"screeners": (filters.MACRO, filters.EQUITY), "examples": _EXAMPLES}
+    return Html("explorer/screeners.html", page)
+
+
+def look(screener: filters.Screener, visit: Visit) -> Answer:
+    """The builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
+    clean = _clean(visit)
+    if clean is not None:
+        return Redirect(clean)
+    others, refused = _others(screener, visit)
+    known, syntax = _fields(screener, visit)
+    text = visit.query.get("filter", "").strip()
+    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
+    bad = [row for row in rows if row.error]
+    told, problems = (None, {}) if bad or not rows else _found(screener, visit, text, others)
+    if bad and (down_to := [row.down_to for row in rows if row.whole]):
+        # The counts of what can be read are shown, so their request is too.
+        visit.ask(screener.path, filter=down_to[-1], limit=1, **others)
+    errors = [FieldProblem(f"filter{row.number}", row.error) for row in bad] + refused
+    if "sort" in problems:
+        errors.append(FieldProblem("", problems["sort"]))
+    falling = visit.query.get("order") == "desc"
+    page = {
+        "screener": screener,
+        # The filter as it was written, empty where there is none; how many clauses it has; the day that it is of, None for today.
+        "text": text,
+        "clauses": len(rows),
+        "as_of": others["as_of"],
+        "errors": errors,
+        # Rows of the form, and what may stand in place of a value in them.
+        "rows": dressed(visit, screener, rows, known),
+        "comparable": comparable(screener, known),
+        # What the form for another day keeps of the address.
+        "keep": {
+            name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
+        },
+        # As addresses have it, `asc` or `desc`, and as tables are told it.
+        "order": "desc" if falling else "asc",
+        "order_words": "descending" if falling else "ascending",
+        # How a filter is written, in a sentence, and filters to begin with.
+        "syntax": syntax,
+        "examples": _EXAMPLES[screener.name],
+        # What the interface has to say of the filter.
+        "warnings": [] if told is None else told.meta.get("warnings", []),
+        # None where there is no filter, or none that can be read, or the page of the list cannot be had.
+        "found": None if told is None else results(screener, visit, told, rows, known, others),
+        # Why the page of the list cannot be had.
+        "cursor_error": problems.get("cursor", ""),
+        # Whether companies are left out because they report in another currency.
+        "foreign": foreign(rows, known) if screener is filters.EQUITY else False,
+    }
+    return Html("explorer/screener.html", page)
+
+
+def count(screener: filters.Screener, visit: Visit) -> Answer:
+    """What passes the filter that a form holds, for the script: in all, and row by row."""
+    others, refused = _others(screener, visit)
+    known, _ = _fields(screener, visit)
+    text = filters.text_of(visit.query, patient=True)
+    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
+    error = next((row.error for row in rows if row.error), refused[0].message if refused else None)
+    total = filters.passing(visit, screener, text, others) if rows and error is None else None
+    shown = ("number", "field", "operator", "value", "aside", "said", "error")
+    answer = {
+        "filter": text,
+        "total": total,
+        "words": words(screener, total) if total is not None else "",
+        "error": error,
+        "rows": [{name: getattr(row, name) for name in shown} for row in rows],
+    }
+    return Download(msgspec.json.encode(answer), "application/json")
+
+
+def file(screener: filters.Screener, visit: Visit) -> Answer:
+    """All rows of the filter as CSV, by the interface's own walk."""
+    others, _ = _others(screener, visit)
+    asked = {
+        **others,
+        "filter": visit.query.get("filter", ""),
+        "sort": visit.query.get("sort"),
+        "order": visit.query.get("order"),
+    }
+    rows: list[dict[str, Any]] = []
+    cursor: str | None = None
+    while True:
+        told = visit.ask(
+            screener.path, **{name: value or None for name, value in asked.items()}, limit=_STEP, cursor=cursor
+        )
+        if (told.total or 0) > _FILE_ROWS:
+            raise ApiError(
+                400, f"a file holds at most {_FILE_ROWS:,} rows and the filter finds {told.total:,}; narrow it"
+            )
+        rows += told.data
+        cursor = told.next_cursor
+        if cursor is None:
+            break
+    known, _ = _fields(screener, visit)
+    shown = names(filters.rows_of(asked["filter"] or "", known), visit, known)
+    return screen_file(screener, rows, shown)
+
+
+def fields(screener: filters.Screener, visit: Visit) -> Answer:
+    """All fields that a filter may name, by group: what each is, its bounds, how many have it."""
+    words = " ".join(visit.query.get("q", "").split())[:80]
+    found = filters.listed_fields(visit, screener, words)
+    page = {"screener": screener, "groups": found, "words": words, "text": visit.query.get("filter", "")}
+    return Html("explorer/screener_fields.html", page)
+
+
+# -- the pieces ---------------------------------------------------------------------------------------------------------
+
+
+def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, str]:
+    """The fields by name, and the syntax of a filter in a sentence."""
+    told = visit.look_up(f"{screener.path}/filters")
+    if told is None:
+        raise NotFound("There is no such screener.")
+    known = {field["field"]: field for field in told.data["fields"]}
+    return {**known, **_changes(visit, known)}, told.data["syntax"]
+
+
+def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
+    """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
+    named = filters.named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
+    named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
+    named |= {filters.referred(value) for name, value in visit.query.items() if name.startswith("value")}
+    found = {}
+    for one in sorted(named):
+        field, _, change = one.partition(":")
+        if change in CHANGES and field in known:
+            title = f"{known[field]['name']}, change over one year"
+            found[one] = {**known[field], "field": one, "name": title, "min": None, "max": None}
+    return found
+
+
+def _clean(visit: Visit) -> str | None:
+    """Where a form that was sent goes on: the filter it means as one text; None: the address is clean already."""
+    if not any(name.startswith(_FORM) for name in visit.query):
+        return None
+    kept = {
+        name: value for name, value in visit.query.items() if not name.startswith(_FORM) and name != "filter" and value
+    }
+    kept.pop("cursor", None)
+    text = filters.text_of(visit.query)
+    query = {"filter": text, **kept} if text else kept
+    if "add" in visit.query:
+        query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
+    return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
+
+
+def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
+    """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
+    as_of, refused = day_asked(visit)
+    others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
+    example = _EXAMPLES[screener.name][0]["filter"]
+    for name in screener.narrows:
+        try:
+            filters.passing(visit, screener, example, {name: others[name]})
+        except ApiError as error:
+            refused.append(FieldProblem(name, f"{error.message}."))
+            others[name] = None
+    return others, refused
+
+
+def _found(
+    screener: filters.Screener, visit: Visit, text: str, others: Mapping[str, str | None]
+) -> tuple[Told | None, dict[str, str]]:
+    """The page of results, and what of the request was refused: then the first page in the usual order."""
+    asked = {name: visit.query.get(name) or None for name in ("sort", "order", "cursor")}
+    problems: dict[str, str] = {}
+    for _ in asked:
+        try:
+            return visit.ask(screener.path, filter=text, limit=_PAGE, **others, **asked), problems
+        except ApiError as error:
+            details = error.details or {}
+            name = str(details.get("parameter"))
+            if name not in asked:
+                raise
+            expired = f"This list is older than {visit.settings.cursor_days} days."
+            problems[name] = expired if details.get("reason") == "expired" else f"{error.message}."
+            asked[name] = None
+            if name == "cursor":
+                return None, problems
+    return None, problems
+
+
+PAGES = (
+    Page("/screeners", start),
+    *(
+        page
+        for one in (filters.MACRO, filters.EQUITY)
+        for page in (
+            Page(f"/screeners/{one.name}", partial(look, one)),
+            Page(f"/screeners/{one.name}.json", partial(count, one)),
+            Page(f"/screeners/{one.name}.csv", partial(file, one)),
+            Page(f"/screeners/{one.name}/fields", partial(fields, one)),
+        )
+    ),
+)

@@ -1,1 +1,0 @@
-"""Screening: the builder of filters and what it finds."""

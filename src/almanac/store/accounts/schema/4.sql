@@ -1,0 +1,3 @@
+-- Screens are kept by their addresses.
+
+DROP TABLE saved_screen;
