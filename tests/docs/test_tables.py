@@ -11,7 +11,7 @@ from tools.docs.tables_interface import every
 from tools.docs.tables_operations import paths, variable
 
 #: Pages whose tables take seconds to make.
-DEAR = {"companies.md", "operations.md"}
+DEAR = {"companies.md"}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from . import (
     clients,
     dashboard_tutorials,
     reference,
-    tables_asking,
     tables_catalogue,
     tables_companies,
     tables_interface,
@@ -36,7 +35,6 @@ TABLES: dict[str, Callable[..., str]] = {
     **tables_catalogue.TABLES,
     **tables_companies.TABLES,
     **tables_operations.TABLES,
-    **tables_asking.TABLES,
     **client_surface.TABLES,
 }
 
