@@ -64,7 +64,6 @@ def test_functions_and_tests_that_pages_name_are_there():
     named = {
         one for page in pages() for one in re.findall(r"`(tests/[a-z_/]+\.py)::(test_\w+)`", page.read_text("utf-8"))
     }
-    assert named
     assert [one for one in sorted(named) if f"\ndef {one[1]}(" not in (ROOT / one[0]).read_text("utf-8")] == []
     files = set(re.findall(r"`((?:api|store|pipeline|sources|derived|sandbox|tests|tools)/[a-z_/]+\.py)`", text))
     assert [name for name in files if not any((ROOT / base / name).exists() for base in ("src/almanac", "."))] == []
