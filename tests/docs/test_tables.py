@@ -11,7 +11,7 @@ from tools.docs.tables_interface import every
 from tools.docs.tables_operations import paths, variable
 
 #: Pages whose tables take seconds to make.
-DEAR = {"companies.md", "operations.md"}
+DEAR = {"companies.md"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_links_between_pages_lead_somewhere():
 
 def test_functions_and_tests_that_pages_name_are_there():
     text = (ROOT / "docs/architecture.md").read_text("utf-8")
-    for module, name in re.findall(r"`([a-z_.]+):([A-Za-z_.]+)`", text.partition("## Four journeys")[2]):
+    for module, name in re.findall(r"`([a-z_.]+):([A-Za-z_.]+)`", text):
         found = importlib.import_module(f"almanac.{module}")
         for part in name.split("."):
             found = getattr(found, part)
@@ -64,7 +64,6 @@ def test_functions_and_tests_that_pages_name_are_there():
     named = {
         one for page in pages() for one in re.findall(r"`(tests/[a-z_/]+\.py)::(test_\w+)`", page.read_text("utf-8"))
     }
-    assert named
     assert [one for one in sorted(named) if f"\ndef {one[1]}(" not in (ROOT / one[0]).read_text("utf-8")] == []
     files = set(re.findall(r"`((?:api|store|pipeline|sources|derived|sandbox|tests|tools)/[a-z_/]+\.py)`", text))
     assert [name for name in files if not any((ROOT / base / name).exists() for base in ("src/almanac", "."))] == []

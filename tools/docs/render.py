@@ -20,7 +20,6 @@ from . import (
     client_surface,
     clients,
     reference,
-    tables_asking,
     tables_catalogue,
     tables_companies,
     tables_interface,
@@ -35,7 +34,6 @@ TABLES: dict[str, Callable[..., str]] = {
     **tables_catalogue.TABLES,
     **tables_companies.TABLES,
     **tables_operations.TABLES,
-    **tables_asking.TABLES,
     **client_surface.TABLES,
 }
 
