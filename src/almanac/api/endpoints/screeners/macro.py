@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,7 +14,6 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
 from almanac.api.endpoints.screeners.screening import (
     FURTHER,
@@ -52,8 +51,6 @@ _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _PATH = "/screener"
 #: A sort field that no clause may name.
 _NAME = "name"
-_PERCENT, _POINTS = "percent", "percentage_points"
-_WHAT = ("country or region", "countries and regions")
 
 
 class _Places(NamedTuple):
@@ -81,26 +78,21 @@ class MacroScreener(Warmed):
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
         check_window(ctx)
-        named = dict.fromkeys(field.name for clause in asked for field in clause.fields)
+        named = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by != _NAME:
             named[by] = None
         named |= dict.fromkeys(further)
         self.looks_at(ctx, named)
         redaction = redaction_of(ctx)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
-        check_units(ctx, asked, lambda name: {_unit(name, unit) for unit in found[name].column.units})
         columns: dict[str, Column] = {
             name: Texts.of(column.texts()) if name in fields and _is_text(fields[name]) else column.values
             for name, column in found.items()
         }
         warn_of_texts(ctx, asked, columns)
         warn_of_numbers(ctx, asked, columns)
-        _warn_of_no_reading(ctx, [field.name for clause in asked for field in clause.fields], columns, wanted)
-
-        def counted(name: str, column: AlignedColumn) -> npt.NDArray[Any]:
-            return _counted(ctx.view.directory, name, column)
-
-        mask = matching(asked, columns, comparable(ctx, asked, found, counted, wanted, _WHAT, one_day=False))
+        _warn_of_no_reading(ctx, [clause.field.name for clause in asked], columns, wanted)
+        mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
             mask, places.ties, key,
@@ -167,7 +159,7 @@ class MacroScreener(Warmed):
                 {
                     "field": name,
                     "value": number(float(reading.values[row])) if text is None else text,
-                    "unit": _unit(name, series.spec.unit),
+                    "unit": series.spec.unit,
                     "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
                     "observedAt": wire_time(reading.known(row)),
@@ -208,20 +200,6 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
     if indicator is None or indicator.slug not in fields:
         return None
     return Field(indicator.slug, _is_text(indicator))
-
-
-def _unit(name: str, unit: str | None) -> str | None:
-    """The unit of a field of this name, of the unit of its series."""
-    # What two percentages differ by is no percentage.
-    return _POINTS if ":" in name and unit == _PERCENT else unit
-
-
-def _counted(directory: Directory, name: str, column: AlignedColumn) -> npt.NDArray[Any]:
-    """Unit and currency of each row's reading; of a row without one an empty text."""
-    found = np.full(len(column.places), "", dtype=np.object_)
-    for row in np.flatnonzero(column.places >= 0).tolist():
-        found[row] = f"{_unit(name, column.unit(row))} {directory.series(column.series(row)).currency}"
-    return found
 
 
 def _is_text(indicator: Indicator) -> bool:

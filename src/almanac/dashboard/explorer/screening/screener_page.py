@@ -8,7 +8,7 @@ import msgspec
 
 from almanac.dashboard.explorer.known import FieldProblem
 from almanac.dashboard.explorer.screening.fields import FieldGroup
-from almanac.dashboard.explorer.screening.filters import Option, Screener
+from almanac.dashboard.explorer.screening.filters import Screener
 from almanac.dashboard.explorer.screening.screens import BuilderRow, ScreenResults
 from almanac.dashboard.explorer.stars import ScreenStar
 
@@ -36,9 +36,8 @@ class ScreenerPage(msgspec.Struct, frozen=True):
     clauses: int
     as_of: str | None
     errors: list[FieldProblem]
-    #: Rows of the form, and what may stand in place of a value in them.
+    #: Rows of the form.
     rows: list[BuilderRow]
-    comparable: list[Option]
     #: What the form for another day keeps of the address.
     keep: dict[str, str]
     #: As addresses have it, `asc` or `desc`, and as tables are told it.

@@ -21,7 +21,6 @@ from almanac.dashboard.explorer.stars import screen_star
 from almanac.dashboard.page import Page
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Redirect, Visit
 from almanac.dashboard.words.numbers import read_whole
-from almanac.reports.filter_text import CHANGES
 
 _PAGE = 50
 #: A file holds at most so many rows, more than there are listed companies.
@@ -32,14 +31,10 @@ _EXAMPLES = {
     "macro": (
         FilterExample("Inflation above 3%", "cpi_inflation_yoy:gt:3"),
         FilterExample("Growing, with inflation at most 3%", "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"),
-        FilterExample("Ten-year yield below inflation", "gov_yield_10y:lt:@cpi_inflation_yoy"),
     ),
     "equity": (
         FilterExample("Piotroski F of at least 8", "piotroski_f:gte:8"),
-        FilterExample(
-            "Margins above 20%, and less debt than a year ago", "net_margin:gt:0.2,total_debt:change_1y:lt:0"
-        ),
-        FilterExample("More cash than debt", "cash_and_equivalents:gt:@total_debt"),
+        FilterExample("Margins above 20%, and growing", "net_margin:gt:0.2,revenue_growth_yoy:gt:0"),
         FilterExample(
             "Return on equity of at least 15%, with little debt", "return_on_equity:gte:0.15,debt_to_equity:lte:0.5"
         ),
@@ -78,7 +73,6 @@ def look(screener: Screener, visit: Visit) -> Answer:
         as_of=others["as_of"],
         errors=errors,
         rows=screens.dressed(visit, screener, rows, known),
-        comparable=screens.comparable(screener, known),
         keep={
             name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
         },
@@ -158,22 +152,7 @@ def _fields(screener: Screener, visit: Visit) -> tuple[filters.Fields, str]:
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
         raise NotFound("There is no such screener.")
-    known = {field["field"]: field for field in told.data["fields"]}
-    return {**known, **_changes(visit, known)}, told.data["syntax"]
-
-
-def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
-    """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
-    named = filters.named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
-    named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
-    named |= {filters.referred(value) for name, value in visit.query.items() if name.startswith("value")}
-    found = {}
-    for one in sorted(named):
-        field, _, change = one.partition(":")
-        if change in CHANGES and field in known:
-            title = f"{known[field]['name']}, change over one year"
-            found[one] = {**known[field], "field": one, "name": title, "min": None, "max": None}
-    return found
+    return {field["field"]: field for field in told.data["fields"]}, told.data["syntax"]
 
 
 def _clean(visit: Visit) -> str | None:
@@ -188,7 +167,7 @@ def _clean(visit: Visit) -> str | None:
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
         query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
-    return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
+    return f"{visit.path}?{urlencode(query, safe=':,')}" if query else visit.path
 
 
 def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:

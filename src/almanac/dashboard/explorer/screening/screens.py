@@ -11,12 +11,11 @@ import msgspec
 from almanac.dashboard.asking import Told
 from almanac.dashboard.explorer.screening import filters
 from almanac.dashboard.explorer.screening.fields import OptionGroup, groups
-from almanac.dashboard.explorer.screening.filters import EQUITY, FilterRow, Option, Screener
+from almanac.dashboard.explorer.screening.filters import FilterRow, Option, Screener
 from almanac.dashboard.explorer.screening.screened import ValueColumn, value_columns
 from almanac.dashboard.explorer.screening.sparklines import Sparklines, sparklines
 from almanac.dashboard.visit import Visit
 from almanac.dashboard.words.numbers import read_whole
-from almanac.reports.filter_text import AT
 
 
 class BuilderRow(msgspec.Struct, frozen=True):
@@ -155,21 +154,11 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: filt
 
 def names(rows: list[FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
     """The fields that rows of results have a value of: those filtered, then the one sorted by."""
-    names = dict.fromkeys(name for row in rows for name in row.fields if name in known)
+    names = dict.fromkeys(row.field for row in rows if row.field in known)
     sort = visit.query.get("sort", "").lower()
     if sort in known:
         names[sort] = None
     return list(names)
-
-
-def comparable(screener: Screener, known: filters.Fields) -> list[Option]:
-    """Fields that may stand in place of a value, as they are written there: numbers that somebody has, and no scores."""
-    return [
-        Option(f"{AT}{name}", one["name"])
-        for name, one in known.items()
-        # A number of companies without a unit is a score; of places it is money, each in its own currency.
-        if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not EQUITY)
-    ]
 
 
 def foreign(rows: list[FilterRow], known: filters.Fields) -> bool:
