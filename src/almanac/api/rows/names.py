@@ -71,9 +71,9 @@ def _places(view: View) -> Mapping[str, Sequence[Alias]]:
     memory = memory_of(view)
     if memory.places is None:
         found: dict[str, list[Alias]] = {}
-        for one in view.directory.entities.values():
-            for alias in (*names.of_place(one), *foreign_names(one)) if one.kind in PLACES else ():
-                found.setdefault(alias.norm, []).append(alias)
+        places = [one for one in view.directory.entities.values() if one.kind in PLACES]
+        for alias in (*(alias for one in places for alias in names.of_place(one)), *foreign_names(places)):
+            found.setdefault(alias.norm, []).append(alias)
         memory.places = found
     return memory.places
 

@@ -128,7 +128,7 @@ def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _I
     """The index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
     kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
     english = [alias for entity in kept for alias in names.of_place(entity)]
-    places = [*english, *(alias for entity in kept for alias in foreign_names(entity))]
+    places = [*english, *foreign_names(kept)]
     by_type: dict[str | None, dict[str, Subject]] = {
         kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
         for kind in PLACES
