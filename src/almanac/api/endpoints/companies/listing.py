@@ -17,7 +17,6 @@ from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import DOMICILE, countries
 from almanac.api.rows.names import suggested_word
-from almanac.api.rows.nothing import warn_of_entities
 from almanac.domain.names import folded
 from almanac.reports.haystack import Haystack
 from almanac.reports.scoring import MEASURES, PILLARS
@@ -70,10 +69,7 @@ class CompanyList:
                 passed &= _equal(ctx, name, texts)
         domiciles = countries(ctx)
         if domiciles is not None:
-            here = _among(table.countries, domiciles)
-            if not here.any():
-                warn_of_entities(ctx, "no company has its domicile in", domiciles)
-            passed &= here
+            passed &= _among(table.countries, domiciles)
         if params["q"] is not None:
             words = folded(params["q"]).split()
             haystack: Haystack = self._cache.table("company words", table.companies, lambda: _words(table))

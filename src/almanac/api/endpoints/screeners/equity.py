@@ -31,7 +31,6 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
-    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.api.rows.names import place as place_called
@@ -106,10 +105,6 @@ class EquityScreener(Warmed):
             elif name != _QUALITY:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
-        shown = {
-            name: one if isinstance(one, Texts) else np.where(peers.taking_part, one, np.nan)
-            for name, one in columns.items()
-        }
         ends = _row_ends(peers, asked, readings, columns)
         of_row = {name: one.ending(ends) for name, one in readings.items()}
         columns |= {name: one.values for name, one in of_row.items()}
@@ -117,9 +112,8 @@ class EquityScreener(Warmed):
             columns[_SCORE] = np.where(peers.score_ends() == ends, peers.scores().score, np.nan)
         quality = _quality(peers, of_row.values(), columns.get(_SCORE))
         if _QUALITY in wanted:
-            columns[_QUALITY] = shown[_QUALITY] = quality
+            columns[_QUALITY] = quality
         warn_of_texts(ctx, asked, columns)
-        warn_of_numbers(ctx, asked, shown, _fractions(ctx.view.directory))
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         cut = page(
             matching(asked, columns, peers.taking_part), peers.table.ties, key,
@@ -194,10 +188,6 @@ def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
     if indicator.unit is None and any(is_money(one) for one in found.column.units):
         return CURRENCY if any(is_amount(one) for one in found.column.units) else CURRENCY_PER_SHARE
     return indicator.unit
-
-
-def _fractions(directory: Directory) -> set[str]:
-    return {slug for slug, one in _fields(directory).items() if one.unit == _RATIO}
 
 
 def _screen_fields(directory: Directory) -> ScreenFields:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,7 +31,6 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
-    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.api.rows.names import place as place_called
@@ -90,8 +88,6 @@ class MacroScreener(Warmed):
             for name, column in found.items()
         }
         warn_of_texts(ctx, asked, columns)
-        warn_of_numbers(ctx, asked, columns)
-        _warn_of_no_reading(ctx, [clause.field.name for clause in asked], columns, wanted)
         mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
@@ -217,20 +213,6 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
     if country is None:
         ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
-
-
-def _warn_of_no_reading(
-    ctx: Context, fields: Iterable[str], columns: Mapping[str, Column], wanted: npt.NDArray[np.bool_]
-) -> None:
-    """Say of the one country asked for which fields of the filter it has no reading of."""
-    asked, rows = ctx.params["country"], np.flatnonzero(wanted).tolist()
-    if asked is None or not rows:
-        return
-    for name in dict.fromkeys(fields):
-        column = columns[name]
-        if column.at(rows[0]) is None if isinstance(column, Texts) else np.isnan(column[rows[0]]):
-            fresh = "fresh " if ctx.params["freshness"] else ""
-            ctx.warn("country", asked, f"has no {fresh}reading of {name} that may be shown")
 
 
 def _code(entity: Entity) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import threading
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -253,46 +253,6 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
 
 def _with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def warn_of_numbers(
-    ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts], fractions: Container[str] = ()
-) -> None:
-    """
-    Say which numbers of clauses lie far outside what there is, and what that is: a percentage where fractions are meant.
-
-    `columns` hold nothing but what the request may see. `fractions`: fields whose values are some.
-    """
-    for clause in asked:
-        column, field = columns[clause.field.name], clause.field.name
-        if isinstance(column, Texts) or np.isnan(column).all():
-            continue
-        low, high = float(np.nanmin(column)), float(np.nanmax(column))
-        for value, written in zip(clause.values, clause.written, strict=True):
-            if not isinstance(value, float) or not _far(value, low, high):
-                continue
-            # A bound that all values keep is none to speak of, unless it looks like a percentage where fractions are meant.
-            kept = clause.operator.startswith("l" if value > high else "g")
-            if not kept or field in fractions:
-                meant = value / 100
-                suggestion = f"{field}:{clause.operator}:{shortest(meant)}" if low <= meant <= high else None
-                reason = f"lies far outside the values of {field} here, which are {_about(low)} to {_about(high)}"
-                ctx.warn(
-                    "filter", f"{clause.head}:{written}",
-                    f"{reason}, as fractions (0.25 is 25 %)" if field in fractions else reason,
-                    suggestion if field in fractions else None,
-                )  # fmt: skip
-
-
-def _about(value: float) -> str:
-    """A bound for people: four digits that count, where a computed one has twelve."""
-    return shortest(float(f"{value:.4g}"))
-
-
-def _far(value: float, low: float, high: float) -> bool:
-    """Whether a value is further beyond an end of a range than that end is from zero, and than a tenth of the range."""
-    beyond, end = (value - high, high) if value > high else (low - value, low)
-    return beyond > 0 and beyond > max(abs(end), (high - low) / 10)
 
 
 def check_window(ctx: Context) -> None:
