@@ -3,7 +3,7 @@
 import pytest
 
 from almanac.domain.names import normal
-from almanac.reports.place_names import foreign_names
+from almanac.reports.names import foreign_names
 from tests.support.service import CATALOG
 
 LISTS = (

@@ -27,9 +27,8 @@ from almanac.dashboard.explorer.screening import filters
 from almanac.dashboard.words import dates, numbers
 from almanac.dashboard.words import periods as typed_periods
 from almanac.domain import companies, names, periods, plain_text
-from almanac.reports import filter_text, resolve, suggestions
-from almanac.reports.haystack import Haystack, LetterCounts
-from almanac.reports.spellings import Spellings, ends_word
+from almanac.reports import filter_text
+from almanac.reports import names as entity_names
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds import snb
 from almanac.sources.feeds.sec import places, submissions
@@ -168,9 +167,7 @@ def scheme(name: str) -> Callable[[str], object]:
 
 KNOWN = ("sector", "revenue_ttm", "cpi_index", "net_margin")
 FOUND = {name: filter_text.Field(name, name == "sector") for name in KNOWN}
-SUGGESTED = suggestions.Suggestions((name, ()) for name in KNOWN)
-SPELLED, HELD = Spellings([]), Haystack(["Apple Inc", "Nestlé S.A."] * 50)
-COUNTED = LetterCounts(["Apple Inc", "Nestlé S.A."] * 50)
+SUGGESTED, SPELLED = entity_names.Suggestions((name, ()) for name in KNOWN), entity_names.Spellings([])
 ADDRESSES, SIGNER = auth.Addresses(["127.0.0.1"]), Signer(b"k" * 32, 7)
 ENTITY = {"idOrSlug": "x"}
 
@@ -199,14 +196,14 @@ READERS: dict[str, Callable[[str], object]] = {
     "filter_text.written": filter_text.written, "filter_text.value_written": lambda text: filter_text.value_written(text, several=True),
     "filters.text_of": lambda text: filters.text_of({"field1": text, "value1": text}),
     "filters.rows_of": lambda text: filters.rows_of(text, {}),
-    "resolve.norms": resolve.norms, "suggestions.nearest": SUGGESTED.nearest, "spellings.close": SPELLED.close,
-    "haystack.holding": HELD.holding, "dates.read_day": dates.read_day, "numbers.read_whole": numbers.read_whole,
+    "names.norms": entity_names.norms, "names.nearest": SUGGESTED.nearest, "names.close": SPELLED.close,
+    "dates.read_day": dates.read_day, "numbers.read_whole": numbers.read_whole,
     "dates.moment_of": dates.moment_of, "periods.read_period": typed_periods.read_period, "sign_in.onward": onward,
     "strict.shown": strict.shown, "strict.number": lambda text: strict.number(text, "x"), "strict.day": lambda text: strict.day(text, "x"),
     "icalendars.period": lambda text: icalendars._period(text, text), "notes.published_at": lambda text: notes.published_at(text, None, "x"),
     "sdmx_message.name_in": sdmx_message.name_in, "sdmx_message.version_in": sdmx_message.version_in,
     "sdmx_message.period": lambda text: sdmx_message._period.__wrapped__(text), "workbook.column": lambda text: workbook._column(text, "x"),
-    "haystack.alike": lambda text: COUNTED.alike(text, 0.8), "spellings.ends_word": lambda text: ends_word(text, len(text) // 2),
+    "names.ends_word": lambda text: entity_names._ends_word(text, len(text) // 2),
     "submissions.items": lambda text: submissions._items("8-K", text), "web_sessions.cut": lambda text: web_sessions._cut(text, 10**9),
     "snb.selected": snb._SELECTED.findall, "places.country": places.country, "secrecy.safe": safe,
     "secrecy.clean": Secrecy({"key": "hush a/b"}).clean,
@@ -235,10 +232,9 @@ LOOPS = {
     "almanac.domain.names:_apart": "names.folded",
     "almanac.domain.plain_text:one_line": "plain_text.one_line",
     "almanac.reports.filter_text:_split": "filter_text.written",
-    "almanac.reports.haystack:alike": "haystack.alike",
-    "almanac.reports.spellings:ends_word": "spellings.ends_word",
+    "almanac.reports.names:_ends_word": "names.ends_word",
     "almanac.reports.statement_counts:absences": "of a check of ours, a few words for each line of a statement",
-    "almanac.reports.suggestions:_digits": "suggestions.nearest",
+    "almanac.reports.names:_digits": "names.nearest",
     "almanac.sandbox.companies.trades:_sics": "of the simulated world, which is ours",
     "almanac.sources.feeds.sec.submissions:_items": "submissions.items",
     "almanac.store.accounts.web_sessions:_cut": "web_sessions.cut",

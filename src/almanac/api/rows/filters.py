@@ -274,7 +274,7 @@ def _named(
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
-    """A suggestion, for the first few names that need one: it takes a fraction of a millisecond each."""
+    """Return a suggestion, for the first few names that need one: each takes some milliseconds."""
     return suggest(ctx, name) if len(ctx.warnings) < SUGGESTIONS else None
 
 

@@ -21,10 +21,8 @@ from almanac.api.rows.paging import keyset
 from almanac.domain import aliases as names
 from almanac.domain.numbers import plain
 from almanac.domain.times import wire_day
-from almanac.reports import resolve as report
-from almanac.reports.place_names import foreign_names
-from almanac.reports.resolve import Match, Subject
-from almanac.reports.spellings import Spellings
+from almanac.reports import names as report
+from almanac.reports.names import Match, Spellings, Subject, foreign_names
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.cost import Cost

@@ -24,8 +24,8 @@ from almanac.domain.fragments import shortest
 from almanac.domain.periods import lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
+from almanac.reports.names import Suggestions
 from almanac.reports.screener import Numbers, Texts
-from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.columns import Readings
@@ -243,7 +243,7 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
         said = zip(clause.values, clause.written, strict=True)
         for value, written in ((str(value), written) for value, written in said if value not in words):
             meant = None
-            # It takes a good part of a millisecond each, so the first few have one, as in lists.
+            # Each takes some milliseconds, so the first few have one, as in lists.
             if len(ctx.warnings) < SUGGESTIONS:
                 if field not in near:
                     near[field] = Suggestions((word, ()) for word in words.values())
