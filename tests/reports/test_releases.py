@@ -6,8 +6,8 @@ import pytest
 
 from almanac.catalog.releases import shipped
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.brief_measures import MEASURES
 from almanac.reports.decade import DecadePlace
+from almanac.reports.measures import MEASURES
 from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline
 from almanac.reports.wording import span
 

@@ -16,8 +16,8 @@ from almanac.dashboard.words.points import ChartPoint, counted, drawn, missing
 from almanac.dashboard.words.units import UnitWords
 from almanac.domain.numbers import Number, exact, exact_sum, mean, rounded
 from almanac.domain.periods import Frequency
-from almanac.reports.brief_measures import MEASURES
-from almanac.reports.brief_sentences import WHOLE
+from almanac.reports.briefs import WHOLE
+from almanac.reports.measures import MEASURES
 from almanac.reports.wording import listed, sentence
 
 #: Of every chart that has nothing in it.

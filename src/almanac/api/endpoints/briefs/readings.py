@@ -25,9 +25,7 @@ from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before
 from almanac.domain.times import wire_day
 from almanac.reports import briefs, decade
-from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, SectionSpec
-from almanac.reports.measure_readings import MeasureReading, Ranking
-from almanac.reports.moves import usual
+from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, Ranking, SectionSpec, typical_change
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
@@ -194,7 +192,9 @@ class Gatherer:
             None if before is None else before.value,
             None if before is None else before.period,
             self._percentile(series, period, value, ten_years),
-            usual=None if ten_years is None or measure.kind not in MOVING else usual(measure, ten_years.values),
+            usual=None
+            if ten_years is None or measure.kind not in MOVING
+            else typical_change(measure, ten_years.values),
             since=since,
         )
         peers = self._among(measure, series, fresh)

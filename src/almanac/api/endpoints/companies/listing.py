@@ -71,8 +71,10 @@ class CompanyList:
             passed &= _among(table.countries, domiciles)
         if params["q"] is not None:
             words = folded(params["q"]).split()
-            texts: list[str] = self._cache.table("company words", table.companies, lambda: _words(table))
-            passed &= np.array([bool(words) and all(word in text for word in words) for text in texts], dtype=np.bool_)
+            described: list[str] = self._cache.table("company words", table.companies, lambda: _words(table))
+            passed &= np.array(
+                [bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_
+            )
         return passed
 
 
