@@ -248,11 +248,9 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
                 if field not in near:
                     near[field] = Suggestions((word, ()) for word in words.values())
                 meant = near[field].nearest(value)
-            ctx.warn("filter", written, f"is {_with_article(field)} that nothing here has", meant)
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+            ctx.warn(
+                "filter", written, f"is {'an' if field[0] in 'aeiou' else 'a'} {field} that nothing here has", meant
+            )
 
 
 def check_window(ctx: Context) -> None:
