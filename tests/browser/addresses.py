@@ -102,7 +102,6 @@ ADDRESSES: dict[str, list[Look]] = {
     "/screeners/macro.csv": _of("pro", "/screeners/macro.csv?filter=policy_rate:gt:0"),
     "/screeners/macro/fields": _of("pro", "/screeners/macro/fields"),
     "/screeners/equity": _of("pro", "/screeners/equity", "/screeners/equity?filter=piotroski_f:gte:5", "/screeners/equity?filter=net_margin:gt:15",
-        "/screeners/equity?filter=cash_and_equivalents:gt:@total_debt", "/screeners/equity?filter=net_margin:gt:@total_debt",
         "/screeners/equity?filter=piotroski_f:gte:5,sector:in:Technology&sort=revenue_ttm&order=desc"),
     "/screeners/equity.json": _of("pro", "/screeners/equity.json?filter=piotroski_f:gte:5"),
     "/screeners/equity.csv": _of("pro", "/screeners/equity.csv?filter=piotroski_f:gte:5"),

@@ -167,39 +167,6 @@ def test_a_screen_is_built_and_has_the_rows_of_the_interface(
 
 
 @wide_and_narrow
-def test_a_screen_compares_two_fields(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
-    """The second is chosen from a list in place of a number, named beside it, counted at once, and in a column of its own."""
-    one = visitor("pro", width)
-    page = one.page
-    one.go("/screeners/equity")
-    page.select_option("[name=field1]", "cash_and_equivalents")
-    page.select_option("[name=operator1]", "gt")
-    page.fill("[name=value1]", "@total_debt")
-    offered = page.locator("[name=value1]").evaluate("one => [...one.list.options].map(option => option.value)")
-    assert "@total_debt" in offered
-    assert "@score" not in offered
-    text = "cash_and_equivalents:gt:@total_debt"
-    page.wait_for_function("text => document.querySelector('[name=filter]').value === text", arg=text)
-    page.wait_for_function("() => /^\\d+ compan/.test(document.querySelector('[data-total]').textContent)")
-    (name,) = [
-        field["name"] for field in served.ask("/equity-screener/filters")["fields"] if field["field"] == "total_debt"
-    ]
-    assert page.locator(".filter .with .note").first.inner_text() == name
-    counted = int(page.inner_text("[data-total]").split()[0])
-    page.click("main button.primary")
-    page.wait_for_url(re.compile("filter=cash_and_equivalents:gt:@total_debt"))
-    told = served.ask("/equity-screener", filter=text)
-    assert len(told) == counted > 0
-    assert page.locator("#results tbody th").all_inner_texts() == [company_name(row["name"]) for row in told]
-    wanted = [row["values"][field] for row in told for field in ("cash_and_equivalents", "total_debt")]
-    assert set(wanted) <= set(numbers(page, "#results td[data-value]"))
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    # A field of another unit is refused where it stands, with both units.
-    page.fill("[name=value1]", "@net_margin")
-    page.wait_for_function("() => /in currency.*in ratio/.test(document.querySelector('[data-total]').textContent)")
-
-
-@wide_and_narrow
 def test_a_company_before_and_after_its_restatement(
     width: int, served: Served, visitor: Callable[..., Visitor]
 ) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from almanac.api.endpoints.reference import entities
 from almanac.domain.companies import CompanyRecord
-from almanac.reports.spellings import Spellings
+from almanac.reports.names import Spellings
 from almanac.store.companies.merging import put_part, settle_company
 from tests.support.service import CATALOG
 

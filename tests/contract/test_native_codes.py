@@ -62,7 +62,7 @@ def test_series_of_some_codes(service):
     answer = service.get(path, native_id="bc_10year,CPIAUCNS,NIXNIX").json()
     assert {row["nativeId"] for row in answer["data"]} == {"BC_10YEAR"}
     assert [(one["value"], one["reason"]) for one in answer["meta"]["warnings"]] == [
-        ("CPIAUCNS", "is the code of a series of another indicator: see /indicators/cpi_index_nsa/series"),
+        ("CPIAUCNS", "is the code of no series of this indicator"),
         ("NIXNIX", "is the code of no series of this indicator"),
     ]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from almanac.domain.names import normal
-from almanac.reports.place_names import _NAMES, foreign_names
+from almanac.reports.names import foreign_names
 from tests.support.service import CATALOG
 
 LISTS = (
@@ -52,16 +52,13 @@ def test_every_foreign_name_means_its_place_alone():
     for entity in CATALOG.entities.values():
         for name in (entity.name, entity.slug, entity.iso2, entity.iso3, *entity.aliases, *entity.former_names):
             own.setdefault(normal(name or ""), set()).add(entity.id)
-    held, codes = {}, set()
-    for entity in CATALOG.entities.values():
-        for alias in foreign_names(entity):
-            assert alias.norm
-            assert own.get(alias.norm, {entity.id}) == {entity.id}, alias
-            assert held.setdefault(alias.norm, entity.id) == entity.id, alias
-        codes |= {entity.iso2} if foreign_names(entity) else set()
+    held = {}
+    for alias in foreign_names(CATALOG.entities.values()):
+        assert alias.norm
+        assert own.get(alias.norm, {alias.entity}) == {alias.entity}, alias
+        assert held.setdefault(alias.norm, alias.entity) == alias.entity, alias
     assert len(held) > 2_500
-    # No line of the table is of a place that there is not.
-    assert codes - {None} >= _NAMES.keys() - {"EZ", "EU", "001"}
+    assert set(held.values()) >= {entity.id for entity in CATALOG.entities.values() if entity.iso2}
 
 
 def test_foreign_names_are_found_and_neither_listed_nor_guessed_from(service):
@@ -71,35 +68,6 @@ def test_foreign_names_are_found_and_neither_listed_nor_guessed_from(service):
     assert service.ok("/entities/resolve", alias="zone euro")["entityId"] == "region_euro_area"
     # A name that two places share is neither's.
     assert service.get("/countries/Congo").status_code == service.get("/countries/Kongo").status_code == 404
-
-
-def test_what_a_place_has_no_series_of_is_said_with_what_it_has(service):
-    answer = service.get("/observations", country="Japan", indicator="unemployment_rate").json()
-    assert answer["data"] == []
-    (warning,) = answer["meta"]["warnings"]
-    assert (warning["parameter"], warning["value"]) == ("indicator", "unemployment_rate")
-    assert (
-        warning["reason"] == "has no series of country_jpn: /indicators/unemployment_rate/series lists whose there are"
-    )
-    (warning,) = service.get("/observations", country="JPN", indicator_id="gov_yield_30y,gov_yield_3m").json()["meta"][
-        "warnings"
-    ]
-    assert (warning["parameter"], warning["value"]) == ("indicator_id", "gov_yield_3m")
-    assert warning["reason"].startswith("has no series of country_jpn; of rates it has gov_yield_3y, gov_yield_30y, ")
-    # A region that is known and has nothing.
-    (warning,) = service.get("/observations/latest", country="EU", indicator="gov_yield_10y").json()["meta"]["warnings"]
-    assert "region_european_union" in warning["reason"]
-    (warning,) = service.get("/screener", filter="gov_yield_10y:gt:0", country="EU").json()["meta"]["warnings"]
-    assert (warning["parameter"], warning["reason"]) == ("country", "has no reading of gov_yield_10y that may be shown")
-
-
-def test_nothing_is_said_of_many_or_of_what_is_there(service):
-    for query in (
-        {"country": "USA", "indicator": "gov_yield_10y"},
-        {"country": "JPN"},
-        {"indicator_id": "unemployment_rate,gov_yield_3m,gov_yield_10y", "country": "JPN,DEU,FRA,ITA"},
-    ):
-        assert "warnings" not in service.get("/observations", **query).json()["meta"]
 
 
 @pytest.mark.parametrize(

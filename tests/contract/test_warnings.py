@@ -4,7 +4,6 @@ import msgspec
 import pytest
 
 from almanac.api.contract.records import WarningSchema
-from almanac.domain.fragments import shortest
 
 from .declared import ENDPOINTS, LISTS, PATH_VALUES, REQUIRED
 
@@ -97,12 +96,6 @@ def test_an_indicator_of_the_other_kind(service, name):
     assert told["reason"].startswith("is a derived indicator")
 
 
-def test_an_indicator_that_no_release_brings(service):
-    """A name that is known and selects nothing, whatever is published."""
-    (told,) = warnings(service, "/release-summaries", indicator="gov_yield_10y")
-    assert told["reason"] == "is an indicator that no release brings"
-
-
 def test_texts_of_a_screen(service):
     """A text that nothing has in a clause of the equity screener: of `in`, one of several."""
     body = asked(
@@ -114,12 +107,6 @@ def test_texts_of_a_screen(service):
         ("filter", "TeCnology", "is a sector that nothing here has", "Technology"),
         ("filter", 'Nothing, "At" all', "is an industry that nothing here has", None),
     ]  # fmt: skip
-
-
-def test_numbers_of_a_screen_are_repeated_as_they_were_sent(service):
-    """The clause in the client's own words: its field by the name it gave, its number in the digits it gave."""
-    told = warnings(service, "/screener", filter="indicator_gov_yield_10y:GT:1.50e15, gov_yield_10y:in:3.9|-1e+9")
-    assert [one["value"] for one in told] == ["indicator_gov_yield_10y:GT:1.50e15", "gov_yield_10y:in:-1e+9"]
 
 
 def test_the_exact_name_of_something_else(service):
@@ -176,135 +163,27 @@ def test_described(service):
     assert set(schemas["Warning"]["required"]) == {"parameter", "value", "reason", "suggestion"}
 
 
-def test_a_number_far_outside_a_field_s_range_is_warned_of(service):
-    """A percentage where a fraction is meant: the warning has the range of what may be seen, and the fraction."""
-    field = next(
-        one
-        for one in service.ok("/screener/filters")["fields"]
-        if one["field"] == "gov_yield_10y" and one["max"] is not None
-    )
-    far = 10 * abs(field["max"]) + 1
-    (told,) = warnings(service, "/screener", filter=f"gov_yield_10y:gt:{far}")
-    assert (told["parameter"], told["value"].split(":")[:2], told["suggestion"]) == (
-        "filter",
-        ["gov_yield_10y", "gt"],
-        None,
-    )
-    assert told["reason"].startswith("lies far outside the values of gov_yield_10y here, which are ")
-    assert told["reason"].endswith(f" to {shortest(field['max'])}")
-    assert warnings(service, "/screener", filter=f"gov_yield_10y:gt:{field['max'] * 1.5}") is None
-
-
-@pytest.mark.parametrize("path", ["/observations", "/observations/latest", "/observations/vintages"])
-def test_an_empty_list_says_what_there_is(service, path):
-    """A frequency that is not there, a period beyond what is, a day before anything was known: said, with what there is."""
-    named = {"country": "USA", "indicator": "gov_yield_10y"}
-    rows = service.walk("/observations", limit=500, **named)
-    first, last = (edge(row["periodEnd"][:10] for row in rows) for edge in (min, max))
-    (told,) = warnings(service, path, frequency="Q", **named)
-    assert told == {
-        "parameter": "frequency", "value": "Q", "reason": "there is nothing of this frequency here, but daily (D) rows", "suggestion": None,
-    }  # fmt: skip
-    (told,) = warnings(service, path, as_of="1990-01-01", **named)
-    assert (told["parameter"], told["value"]) == ("as_of", "1990-01-01T23:59:59Z")
-    assert told["reason"].startswith("nothing was known by then: what is here is known from ")
-    if "period" in ENDPOINTS[path].by_name:
-        for name, value, shown in (
-            ("period", "2030", "2030"), ("period_start", "2030-01-01", "2030-01-01T00:00:00Z"), ("period_end", "1950-01-01", "1950-01-01T23:59:59Z"),
-        ):  # fmt: skip
-            (told,) = warnings(service, path, **{name: value}, **named)
-            reason = f"no period here lies there: they end from {first} to {last}, daily (D) rows"
-            assert (told["parameter"], told["value"], told["reason"]) == (name, shown, reason)
-    # Where there is nothing at all, or nothing is named, there is nothing to tell; a gap between values says itself.
-    assert warnings(service, path, frequency="Q") is None
-    (told,) = warnings(service, path, country="CHE", indicator="gov_yield_10y", frequency="Q")
-    assert (told["parameter"], told["value"]) == ("indicator", "gov_yield_10y")
-
-
-@pytest.mark.parametrize("path", ["/observations", "/observations/latest", "/observations/vintages", DERIVED])
-@pytest.mark.parametrize(
-    ("query", "held"),
-    [
-        ({"country": "EU"}, "region_european_union"),
-        ({"country": "UK"}, "country_gbr"),
-        ({"country": "Deutschland"}, "country_deu"),
-        ({"entity": "germany", "frequency": "M", "period": "2020"}, "country_deu"),
-        ({"entity_id": "country_deu,country_fra"}, "country_deu, country_fra"),
-        (
-            {"country": "DEU,FRA,ITA,ESP,NLD,BEL,AUT"},
-            "country_aut, country_bel, country_deu, country_esp, country_fra and 2 more",
-        ),
-        ({"country": "USA", "source_id": "mof-japan"}, "country_usa by mof-japan"),
-    ],
-    ids=str,
-)
-def test_places_of_which_nothing_is_held_are_told_so(service, path, query, held):
-    """A place that is known is no wrong name: it is the store that has nothing of it."""
-    if path == "/observations/latest":
-        query = {name: value for name, value in query.items() if name != "period"}
-    body = asked(service, path, **query)
-    assert body["data"] == []
-    (told,) = body["meta"]["warnings"]
-    kind = {"/observations": "raw ", DERIVED: "derived "}.get(path, "")
-    assert (told["parameter"], told["value"]) == next(iter(query.items()))
-    assert told["reason"] == f"no {kind}rows are held of {held}"
-
-
-@pytest.mark.parametrize(
-    ("path", "query", "reason"),
-    [
-        ("/events", {"country": "EU"}, "no events are known of region_european_union"),
-        ("/events", {"entity": "japna-", "country": "EU"}, None),
-        ("/events", {"entity_id": "country_che", "category": "central_bank"}, "no events are known of country_che"),
-        ("/release-summaries", {"country": "Schweiz"}, "no releases are known of country_che"),
-        ("/companies", {"country": "EU"}, "no company has its domicile in region_european_union"),
-        ("/indicators/gov_yield_10y/series", {"country": "EU"}, "there is no series of gov_yield_10y for region_european_union"),
-        (
-            "/indicators/gov_yield_10y/series",
-            {"entity": "germany", "frequency": "D"},
-            "there is no series of gov_yield_10y for country_deu",
-        ),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_so_does_every_other_list_of_places(service, path, query, reason):
-    body = service.get(path, "pro", None, **query).json()
-    assert body["data"] == []
-    if reason is None:  # a name that means nothing was said already
-        assert [one["reason"] for one in body["meta"]["warnings"]] == ["names no entity"]
-        return
-    name, value = next(iter(query.items()))
-    assert body["meta"]["warnings"] == [{"parameter": name, "value": value, "reason": reason, "suggestion": None}]
-
-
 @pytest.mark.parametrize(
     ("path", "query"),
     [
-        ("/events", {"country": "USA", "start_date": "2050-01-01"}),
-        ("/release-summaries", {"country": "USA", "end_date": "1950-01-01"}),
-        ("/indicators/gov_yield_10y/series", {"country": "USA", "frequency": "A"}),
+        ("/observations", {"country": "USA", "indicator": "gov_yield_10y", "frequency": "Q"}),
+        ("/observations", {"country": "USA", "indicator": "gov_yield_10y", "period": "2030"}),
+        ("/observations", {"country": "USA", "source_id": "mof-japan"}),
+        ("/observations/latest", {"country": "JPN", "indicator": "unemployment_rate"}),
+        ("/observations/vintages", {"country": "USA", "indicator": "gov_yield_10y", "as_of": "1990-01-01"}),
+        (DERIVED, {"country": "EU"}),
+        ("/events", {"country": "EU"}),
+        ("/release-summaries", {"indicator": "gov_yield_10y"}),
+        ("/companies", {"country": "EU"}),
+        ("/indicators/gov_yield_10y/series", {"country": "EU"}),
+        ("/rates/usa/history", {"as_of": "1990-01-01"}),
+        ("/screener", {"filter": "gov_yield_10y:gt:1e15", "country": "EU"}),
     ],
     ids=str,
 )
-def test_of_a_place_that_has_something_it_is_not_said(service, path, query):
+def test_an_empty_list_of_known_names_needs_no_words(service, path, query):
     body = service.get(path, "pro", None, **query).json()
     assert (body["data"], body["meta"].get("warnings")) == ([], None)
-
-
-def test_the_history_of_rates_says_why_it_is_empty(service):
-    (told,) = warnings(service, "/rates/{scope}/history", as_of="1990-01-01")
-    assert told["parameter"] == "as_of"
-    (told,) = warnings(service, "/rates/{scope}/history", start_date="1950-01-01", end_date="1950-02-01")
-    assert told["parameter"] == "start_date"
-
-
-def test_a_bound_that_all_values_keep_is_none_to_warn_of(service):
-    """`lt` far above all values leaves them all: the clause did what it says."""
-    far = 10 * max(row["valueNumeric"] for row in service.ok("/observations/latest", indicator="gov_yield_10y")) + 1
-    assert warnings(service, "/screener", filter=f"gov_yield_10y:lt:{far}") is None
-    assert service.ok("/screener", filter=f"gov_yield_10y:lt:{far}")
-    (told,) = warnings(service, "/screener", filter=f"gov_yield_10y:gt:{far}")
-    assert told["parameter"] == "filter"
 
 
 #: Lists whose `start_date` and `end_date` bound `observedAt`: those with bounds on periods beside them.
@@ -329,11 +208,6 @@ def test_bounds_on_knowledge_times_are_said_to_be_such(service, path):
         {"period_end": "2026-10-31"},
     ):
         assert warnings(service, path, **given, **bound) is None
-
-
-def test_an_empty_list_says_why_before_it_says_what_bounds_knowledge_times(service):
-    told = warnings(service, "/observations", country="EU", start_date="2026-01-01")
-    assert [one["parameter"] for one in told] == ["country", "start_date"]
 
 
 @pytest.mark.parametrize("path", ["/events", "/release-summaries", "/rates/{scope}/history"])

@@ -1,8 +1,8 @@
 """
 Texts of others cost what they are long, and no more: ten times the length takes ten times the time, not a hundred times.
 
-Every regular expression that modules hold is asked what its module asks it, about texts made of its own letters; every
-function that reads a text from outside is given texts that were hard on one of them. Ratios only, of the processor's time.
+Every regular expression that modules hold is asked what its module asks it, about texts made of its own letters.
+Ratios only, of the processor's time.
 """
 
 from __future__ import annotations
@@ -13,11 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-from almanac.api.contract.cursor import Signer
-from almanac.api.server import auth
-from almanac.reports.haystack import Haystack
-from almanac.reports.spellings import Spellings
 
 from .patterns import Pattern, hard, held, modules, used
 
@@ -115,10 +110,3 @@ def test_one_that_does_not_is_found():
         in_step(lambda text: ask(bad, "sub", text), lambda n: begin + unit * (n // len(unit)) + end, 1_000)  # noqa: B023  (called at once)
         for begin, unit, end in hard(bad.compiled)
     )
-
-
-# -- functions ----------------------------------------------------------------------------------------------------------
-
-
-SPELLED, HELD = Spellings([]), Haystack(["Apple Inc", "Nestlé S.A."] * 50)
-ADDRESSES, SIGNER = auth.Addresses(["127.0.0.1"]), Signer(b"k" * 32, 7)

@@ -1,17 +1,14 @@
-"""Names found by likeness and by their parts: the same, in the same order, as by going through every name."""
+"""Names found by likeness: the same, in the same order, as by going through every name."""
 
 import unicodedata
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz, process
 
 from almanac.domain.aliases import Alias
 from almanac.domain.names import normal
-from almanac.reports.haystack import Haystack, LetterCounts
-from almanac.reports.resolve import Subject, norms, resolve
-from almanac.reports.spellings import Spellings
+from almanac.reports.names import Spellings, Subject, norms, resolve
 
 DAY = 730_000
 
@@ -120,32 +117,3 @@ def test_of_many_names_alike_the_same_twenty_are_looked_at():
         found = Spellings(spelled).close(norm)
         assert found == plainly_close(spelled, norm)
         assert len(found) >= 20
-
-
-@given(st.lists(texts, max_size=40), texts | st.sampled_from(["\n", "", "a\nb"]))
-def test_a_haystack_finds_what_looking_at_every_text_finds(told, part):
-    haystack = Haystack(told)
-    if not part or "\n" in part:
-        with pytest.raises(ValueError, match="cannot be looked for"):
-            haystack.holding(part)
-        return
-    assert haystack.holding(part).tolist() == [part in text for text in told]
-    for text in told:
-        for piece in (text[:1], text[:2], text[-2:], text):
-            if piece and "\n" not in piece:
-                assert haystack.holding(piece).tolist() == [piece in other for other in told]
-
-
-@given(st.lists(texts, max_size=40), texts, st.sampled_from([0.5, 0.75, 0.9, 1.0]))
-def test_no_text_that_is_alike_is_passed_over_for_its_letters(told, text, ratio):
-    kept = LetterCounts(told).alike(text, ratio)
-    assert kept == sorted(set(kept))
-    assert {place for place, other in enumerate(told) if fuzz.ratio(text, other) >= 100 * ratio} <= set(kept)
-
-
-def test_most_texts_are_told_by_their_letters():
-    told = ["amber steel", "steel amber", "amberline", "first bank", "straße 1", "三菱 bank", "三井 bank"]
-    counts = LetterCounts(told)
-    assert counts.alike("amber stele", 0.75) == [0, 1]
-    assert counts.alike("三菱 bank", 0.8) == [5, 6]
-    assert counts.alike("xyz", 0.5) == []

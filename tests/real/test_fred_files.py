@@ -12,10 +12,8 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
 from almanac.domain.times import end_of_day
-from almanac.reports.brief_measures import MEASURES
-from almanac.reports.brief_sentences import reading_sentence
-from almanac.reports.measure_readings import MeasureReading
-from almanac.reports.moves import usual
+from almanac.reports.briefs import reading_sentence
+from almanac.reports.measures import MEASURES, MeasureReading, typical_change
 from almanac.sources.base import NamedRelease, Payload, ReleaseDate, SourceChanged
 from almanac.sources.feeds.fred.connector import CONNECTOR
 
@@ -218,17 +216,17 @@ def test_what_is_usual_for_the_unemployment_rate_follows_from_its_own_past():
     past = [rate for month, rate in rates.items() if month < "2024-06"]
     measure = MEASURES["unemployment_rate"]
     # Added up by hand from the file: 25.1 points in 52 changes, 10.4 of them in April 2020; 2.1 in the last 23.
-    assert usual(measure, past) == pytest.approx(25.1 / 52)
-    assert usual(measure, past[-24:]) == pytest.approx(2.1 / 23)
+    assert typical_change(measure, past) == pytest.approx(25.1 / 52)
+    assert typical_change(measure, past[-24:]) == pytest.approx(2.1 / 23)
     june = MeasureReading(
         measure, rates["2024-06"], "percent", Period.parse("2024-06").key, Frequency.MONTHLY, "fresh",
         rates["2024-05"], Period.parse("2024-05").key,
     )  # fmt: skip
     # 4.1 in the file, after 3.9 in May: less than half of 0.48, and more than twice 0.09.
     assert (june.value, june.previous) == (4.1, 3.9)
-    assert reading_sentence(june._replace(usual=usual(measure, past))) == (
+    assert reading_sentence(june._replace(usual=typical_change(measure, past))) == (
         "The unemployment rate was 4.1% in June 2024, little changed from 3.9% a month earlier."
     )
-    assert reading_sentence(june._replace(usual=usual(measure, past[-24:]))) == (
+    assert reading_sentence(june._replace(usual=typical_change(measure, past[-24:]))) == (
         "The unemployment rate jumped to 4.1% in June 2024, from 3.9% a month earlier."
     )

@@ -6,14 +6,12 @@ import pytest
 
 from almanac.domain.periods import Frequency, Period
 from almanac.reports import briefs
-from almanac.reports.brief_measures import MEASURES, SECTIONS
-from almanac.reports.brief_sentences import (
+from almanac.reports.briefs import (
     change_clause,
     reading_sentence,
     stale_sentence,
 )
-from almanac.reports.measure_readings import MeasureReading, Ranking
-from almanac.reports.moves import usual
+from almanac.reports.measures import MEASURES, SECTIONS, MeasureReading, Ranking, typical_change
 from almanac.reports.wording import decimals, figure, span
 
 SECTION = {section.key: section for section in SECTIONS}
@@ -85,13 +83,17 @@ def test_standing_counts_from_the_highest():
 def test_the_usual_move_is_the_mean_absolute_change_from_one_reading_to_the_next():
     past = [2.0, 2.5, 2.0, 2.0, 3.0, 2.0, 2.0, 2.0, 1.0]
     # Changes 0.5, 0.5, 0, 1, 1, 0, 0, 1: eight of them, 4 in all. Whichever way the periods run.
-    assert usual(MEASURES["cpi_inflation_yoy"], past) == usual(MEASURES["cpi_inflation_yoy"], past[::-1]) == 0.5
-    assert usual(MEASURES["cpi_inflation_yoy"], past[1:]) is None
+    assert (
+        typical_change(MEASURES["cpi_inflation_yoy"], past)
+        == typical_change(MEASURES["cpi_inflation_yoy"], past[::-1])
+        == 0.5
+    )
+    assert typical_change(MEASURES["cpi_inflation_yoy"], past[1:]) is None
     # What came or went is a move itself.
-    assert usual(MEASURES["nonfarm_payrolls_change"], [100.0, -300.0] * 4) == 200
+    assert typical_change(MEASURES["nonfarm_payrolls_change"], [100.0, -300.0] * 4) == 200
     # A policy rate mostly stays: what is usual is the size of a step.
-    assert usual(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(90)]) == 0.25
-    assert usual(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(80)]) is None
+    assert typical_change(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(90)]) == 0.25
+    assert typical_change(MEASURES["policy_rate"], [n // 10 * 0.25 for n in range(80)]) is None
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 from almanac.catalog.releases import shipped
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.brief_measures import MEASURES
 from almanac.reports.decade import DecadePlace
+from almanac.reports.measures import MEASURES
 from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")

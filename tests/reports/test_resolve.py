@@ -6,8 +6,7 @@ import pytest
 
 from almanac.domain.aliases import Alias
 from almanac.domain.names import normal
-from almanac.reports.resolve import Subject, norms, resolve
-from almanac.reports.spellings import Spellings
+from almanac.reports.names import Spellings, Subject, norms, resolve
 
 
 def day(year):

@@ -3,7 +3,7 @@
 import pytest
 
 from almanac.catalog.load import shipped
-from almanac.reports.suggestions import Suggestions
+from almanac.reports.names import Suggestions
 
 CATALOG = shipped()
 FIELDS = Suggestions((one.slug, (one.name, *one.aliases)) for one in CATALOG.indicators.values())
@@ -18,9 +18,9 @@ PLACES = Suggestions(
         ("gov_yeild_10y", "gov_yield_10y"),  # letters that changed places
         ("unemployment_rte", "unemployment_rate"),  # one that is missing
         ("GOV-YIELD 10Y", "gov_yield_10y"),
-        ("gross_profit_margin", "gross_margin"),  # the same words, and one more
+        ("rate_of_unemployment", "unemployment_rate"),  # the same words, and one more
         ("curent_ratio", "current_ratio"),
-        ("pe_ratio", None),  # a word that nothing has weighs more than one that many have
+        ("pe_ratio", None),  # like letters alone are no likeness
         ("price_to_book_ratio", None),
         ("gov_yield_11y", None),  # a digit is no slip
         ("ratio_of_nothing", None),

@@ -41,7 +41,7 @@ _LISTED = re.compile(r'^(company_\d+),[^,\n]*,("(?:[^"\n]|"")*"|[^,\n]*),', re.M
 _VERSION = re.compile(r"data version \d+")
 _UNKNOWN = "is not the exact id of"
 #: What there is of it now is said of an answer without rows, as help to whoever asks.
-_OF_NOW = ("nothing was known by then", "held are:", "it is held for", "has no series of", "rows are held of")
+_OF_NOW = ("held are:", "it is held for")
 
 
 # -- the client ----------------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
     slugs = [row["slug"] for row in listed if row["seriesCount"] and row["screenable"]]
     raw = [row["slug"] for row in listed if row["seriesCount"] and row["kind"] == "raw"]
     derived = [row["slug"] for row in service.walk("/derived-indicators", limit=500) if row["seriesCount"]]
-    fields, like = _with_numbers(service, "/screener/filters"), _alike(service, "/screener/filters")
+    fields = _with_numbers(service, "/screener/filters")
     scopes = [one for one in SCOPES if service.get(f"/rates/{one}/history", "pro", None, limit=1).json()["data"]]
     listed_companies = service.walk("/companies", limit=200)
     filers = [row["entityId"] for row in listed_companies]
@@ -128,18 +128,6 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
             "/screener",
             {"filter": f"{rng.choice(fields)}:gt:{rng.choice([-100, 0, 2])}", "freshness": "fresh", "limit": 50},
         ),
-        "screen of changes": lambda: (
-            "/screener",
-            {
-                "filter": f"{(one := rng.choice(fields))}:change_1y:gt:{rng.choice([-100, 0])}",
-                "fields": one,
-                "limit": 50,
-            },
-        ),
-        "screen of two fields": lambda: (
-            "/screener",
-            {"filter": "{}:{}:@{}".format(*_pair(rng, like)), "limit": 50},
-        ),
         "events": lambda: ("/events", {"country": rng.choice(places), "limit": 50}),
         "events by status": lambda: (
             "/events",
@@ -148,9 +136,6 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
     }
     if filers:
         figures = _with_numbers(service, "/equity-screener/filters")
-        of_kind = _alike(service, "/equity-screener/filters")
-        # Splits and the companies of the moment are another matter: these have no change.
-        changing = [one for one in figures if one != "score" and "shares" not in one and "per_share" not in one]
         kinds |= {
             "statements": lambda: (f"/companies/{rng.choice(filers)}/financials", {"limit": 20}),
             "statements of a frequency": lambda: (
@@ -171,35 +156,11 @@ def questions(service: Service, seed: int, count: int) -> list[Question]:
                 {"filter": f"{rng.choice(figures)}:lt:{rng.choice([1, 100])}", "fields": "revenue_ttm,net_margin",
                  "sort": "total_assets", "order": "desc", "quality": rng.choice(["ok", "all"]), "limit": 200},
             ),
-            "screen of changes of companies": lambda: (
-                "/equity-screener",
-                {"filter": f"{(one := rng.choice(changing))}:change_1y:{rng.choice(['gt', 'lt'])}:0", "fields": one,
-                 "sort": f"{one}:change_1y", "quality": rng.choice(["ok", "all"]), "limit": 200},
-            ),
-            "screen of two fields of companies": lambda: (
-                "/equity-screener",
-                {"filter": "{}:{}:@{}".format(*_pair(rng, of_kind)), "quality": rng.choice(["ok", "all"]), "limit": 200},
-            ),
             # Tickers are today's, whatever the day asked of.
             "numbers of companies": lambda: ("/entities/resolve", {"alias": rng.choice(numbers)}),
         }  # fmt: skip
     names = sorted(kinds)
     return [(kind := names[n % len(names)], *kinds[kind]()) for n in range(count)]
-
-
-def _pair(rng: random.Random, like: dict[str, list[str]]) -> tuple[str, str, str]:
-    """Two different fields of one unit, and what is asked of the first."""
-    left, right = rng.sample(rng.choice([some for some in like.values() if len(some) > 1]), 2)
-    return left, rng.choice(["gt", "lt", "gte", "lte", "eq"]), right
-
-
-def _alike(service: Service, path: str) -> dict[str, list[str]]:
-    """Number fields of a screener of which anybody has one, by the unit that they have."""
-    found: dict[str, list[str]] = {}
-    for row in service.ok(path)["fields"]:
-        if row["type"] == "number" and row["entityCount"] and row["unit"]:
-            found.setdefault(row["unit"], []).append(row["field"])
-    return found
 
 
 def _with_numbers(service: Service, path: str) -> list[str]:

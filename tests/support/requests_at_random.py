@@ -147,11 +147,6 @@ def _clause(chance: random.Random, fields: list[dict[str, Any]]) -> str:
     field = chance.choice(fields)
     if field["type"] == "text":
         return f"{field['field']}:eq:usd" if field["field"] == "currency" else f"{field['field']}:eq:technology"
-    if chance.random() < 0.2:
-        # Another field in place of a number; now and then of another unit, which is refused.
-        like = [one["field"] for one in fields if one["type"] == "number" and one["unit"] == field["unit"]]
-        other = chance.choice(like if chance.random() < 0.9 else [one["field"] for one in fields])
-        return f"{field['field']}:{chance.choice(['gt', 'lt', 'gte', 'lte'])}:@{other}"
     low, high = field.get("min"), field.get("max")
     value = 0.0 if low is None or high is None else low + (high - low) * chance.random()
     return f"{field['field']}:{chance.choice(['gt', 'lt', 'gte', 'lte'])}:{value:.6g}"

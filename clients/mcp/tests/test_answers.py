@@ -143,40 +143,6 @@ def test_a_screen_counts_all_and_what_it_leaves_out(model):
     assert "ref obs_" in text
 
 
-@pytest.mark.parametrize(
-    ("universe", "field"), [("companies", "total_debt:change_1y"), ("countries", "gov_yield_10y:change_1y")]
-)
-def test_a_screen_of_changes_cites_what_changed(model, universe, field):
-    text = model.call("almanac_screen", universe=universe, filter=f"{field}:lt:0", sort=field, limit=3)
-    table = [line.split(",") for line in text.splitlines() if line.startswith("id,") or ",[" in line]
-    place = table[0].index(field)
-    values = [float(row[place]) for row in table[1:]]
-    assert values == sorted(values)
-    assert values
-    assert values[-1] < 0
-    assert "ref obs_" in text
-
-
-@pytest.mark.parametrize(
-    ("universe", "left", "right"),
-    [("companies", "cash_and_equivalents", "total_debt"), ("countries", "gov_yield_10y", "gov_yield_2y")],
-)
-def test_a_screen_of_two_fields_shows_and_cites_both(model, universe, left, right):
-    text = model.call("almanac_screen", universe=universe, filter=f"{left}:gt:@{right}", sort=left, limit=2)
-    table = [line.split(",") for line in text.splitlines() if line.startswith("id,") or ",[" in line]
-    pairs = [(float(row[table[0].index(left)]), float(row[table[0].index(right)])) for row in table[1:]]
-    assert pairs
-    assert all(one > other for one, other in pairs)
-    told = [model.call("almanac_explain", observation=one) for one in re.findall(r"obs_\w+", text)]
-    for name in (left, right):
-        assert sum(f": {name}, " in one for one in told) == len(pairs)
-
-
-def test_a_screen_of_two_units_names_both(model):
-    refused = model.refused("almanac_screen", universe="companies", filter="net_margin:gt:@total_debt")
-    assert "net_margin (in ratio) with total_debt (in currency)" in refused
-
-
 def test_a_screen_of_a_withheld_field_finds_none(model):
     text = model.call("almanac_screen", universe="countries", filter="consumer_confidence:gt:0")
     assert "0 matches" in text
@@ -297,7 +263,6 @@ WITHHELD_CALLS = [
         {"start": "2026-01", "end": "2026-12", "place": "USA", "indicator": "consumer_confidence", "limit": 25},
     ),
     ("almanac_screen", {"universe": "countries", "filter": "high_yield_spread:gt:0"}),
-    ("almanac_screen", {"universe": "countries", "filter": "yield_slope_2s10s:lt:@high_yield_spread"}),
 ]
 
 

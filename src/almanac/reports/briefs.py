@@ -1,7 +1,8 @@
 """
 Briefs of countries: headline, six sections of text and readings, all by rule from the readings given.
 
-Nothing is looked up here and nothing chosen by chance: the same readings give the same words.
+Nothing is looked up here and nothing chosen by chance: the same readings give the same words. Every number in a sentence is
+the value, the reading before, their difference, the percentile, the rank or the count of the reading it is about, rounded.
 """
 
 from __future__ import annotations
@@ -11,17 +12,19 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.domain.periods import Frequency
-from almanac.reports.brief_measures import Key, SectionSpec
-from almanac.reports.brief_sentences import (
-    change_clause,
-    comparison,
-    count_clause,
-    growth_clause,
-    reading_sentence,
-    stale_sentence,
-)
-from almanac.reports.measure_readings import MeasureReading, Ranking
-from almanac.reports.wording import amount, country, figure, listed, sentence
+from almanac.reports.measures import SPANS, Key, MeasureReading, MeasureSpec, Ranking, SectionSpec
+from almanac.reports.wording import amount, country, earlier, figure, listed, place, rounded, sentence
+
+#: What grows faster or slower; other things rise by more or less.
+_OUTPUT = {"Real GDP", "output", "Industrial production"}
+#: What grows or shrinks; its parts rise or fall.
+WHOLE = {"Real GDP", "output"}
+#: Fewer countries are no company to be ranked in.
+_FEW = 5
+
+
+#: Percentage points that two figures are apart at least for a reader to see two; and that a change is told from.
+_APART, _HARDLY = 0.2, 0.05
 
 
 class BriefSubject(NamedTuple):
@@ -52,7 +55,10 @@ def ranking(value: float, among: Sequence[float]) -> Ranking | None:
 
 
 def section_text(
-    section: SectionSpec, place: BriefSubject, found: SectionReadings, curves: Mapping[str, Sequence[str]] | None = None
+    section: SectionSpec,
+    subject: BriefSubject,
+    found: SectionReadings,
+    curves: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """
     The text of a section.
@@ -60,8 +66,8 @@ def section_text(
     `curves`: for a yield, by its slug, the kinds of curve that it was ranked among, its own first.
     """
     parts: list[str] = []
-    who = country(place.name)
-    if section.key == "rates" and place.shares:
+    who = country(subject.name)
+    if section.key == "rates" and subject.shares:
         parts.append(
             sentence(
                 f"{who} shares the euro and has no policy rate of its own: for that and for the curve see the brief of "
@@ -117,13 +123,13 @@ def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
     return sentence(f"there is nothing on {section.topic} for {who}")
 
 
-def headline(place: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:
+def headline(subject: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:
     """
     One sentence on growth, inflation and work; what is stale or absent is left out of it.
 
     Jobs that came or went are in it where they are far more than usual.
     """
-    who = country(place.name)
+    who = country(subject.name)
     growth = _first([one for one in sections["growth"] if not one.measure.plural], "growth")  # sales are no output
     prices = _first(sections["inflation"], "growth")
     jobs = next((one for one in sections["labor"] if one.measure.slug == "unemployment_rate" and _good(one)), None)
@@ -217,3 +223,335 @@ def _unemployment(jobs: MeasureReading, when: str) -> str:
 
 def _small(text: str) -> str:
     return text[0].lower() + text[1:]
+
+
+# -- sentences of single readings ---------------------------------------------------------------------------------------
+
+
+def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
+    """The sentence of a reading, with capital and full stop. `before`: the reading that the sentence before was about."""
+    return sentence(_KINDS[reading.measure.kind](reading, before) + reading.gap)
+
+
+def stale_sentence(reading: MeasureReading) -> str:
+    """The sentence of a reading that is out of date: what it was, and nothing of where it stands or is going."""
+    alone = reading_sentence(reading._replace(previous=None, previous_period=None, since=None)).removesuffix(".")
+    return f"{alone}; this is the last reading, and it is stale."
+
+
+def change_clause(reading: MeasureReading, before: MeasureReading) -> str | None:
+    """
+    A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one,
+    or that sentence ends with a gap.
+    """
+    if (
+        reading.measure.kind != "change"
+        or before.measure.kind != "level"
+        or before.period != reading.period
+        or before.gap
+    ):
+        return None
+    return f"; {_change_of(_THAT_IS, reading)}"
+
+
+_THAT_IS = "that is"
+
+
+def comparison(reading: MeasureReading) -> str | None:
+    """Where a reading stands among countries and in its own past; None where there is nothing to say."""
+    ranking, noun = reading.ranking, reading.measure.noun
+    # Of a level nothing is said of its decade: its sentence says where it came from.
+    percentile = reading.percentile if reading.measure.growth else None
+    if ranking is None or noun is None or ranking.of < _FEW:
+        alone = _past("this", percentile)
+        return None if alone is None else sentence(alone)
+    where, past = _among(ranking, noun), _past("it", percentile)
+    return sentence(where if past is None else f"{where}; {past}")
+
+
+def _among(ranking: Ranking, noun: str) -> str:
+    """
+    A rank in words, counted from the highest, with what kind of place it is.
+
+    Nobody says `the 31st-highest of 35`: in the lower half the place is told instead.
+    """
+    rank, count, tied = ranking
+    joint, nth = "joint " if tied else "", f"{place(rank)}-highest"
+    if rank == 1:
+        return f"this is the {joint}highest {noun} of the {count} countries compared"
+    if rank == count:
+        return f"none of the {count} countries compared has a lower {noun}"
+    if 4 * rank <= count:
+        return f"this is among the highest: the {joint}{nth} {noun} of the {count} countries compared"
+    if 4 * rank > 3 * count:
+        return f"this is one of the lowest {noun}s of the {count} countries compared, in {joint}{place(rank)} place"
+    if abs(2 * rank - count - 1) * 10 <= count:
+        return f"this is close to the middle of the {count} countries compared, with the {joint}{nth} {noun}"
+    if 2 * rank > count:
+        return f"among the {count} countries compared this {noun} ranks {joint}{place(rank)}"
+    return f"this is the {joint}{nth} {noun} of the {count} countries compared"
+
+
+def _past(it: str, percentile: float | None) -> str | None:
+    """Where a rate of growth stands in its own past, `it` being what it is called; None where that is not known."""
+    if percentile is None:
+        return None
+    if percentile in {0, 100}:
+        return f"{it} is {'higher' if percentile else 'lower'} than at any time in its own past decade"
+    near = int(rounded(percentile, 0))
+    if near in {0, 100}:
+        return f"{it} is at the {'top' if near else 'bottom'} of its own past decade"
+    kind = "high, " if percentile >= 85 else "low, " if percentile <= 15 else ""
+    return f"within its own past decade {it} is {kind}at the {place(near)} percentile"
+
+
+# -- kinds --------------------------------------------------------------------------------------------------------------
+
+
+def growth_clause(reading: MeasureReading, when: str | None = None) -> str:
+    """`Real GDP grew by 1.2% over the year to the third quarter of 2026`. `when`: the words for its year."""
+    measure, when = reading.measure, when or reading.over()
+    if reading.told == 0:
+        return f"{measure.subject} {_be(measure)} {_still(reading)} {when}"
+    return f"{measure.subject} {_verb(measure, up=reading.told > 0)} by {reading.size} {when}"
+
+
+def _growth(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """Write the clause of a growth rate beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
+    same = before is not None and before.measure.kind == "growth" and _together(reading, before)
+    when = f"{'in' if reading.frequency is Frequency.ANNUAL else 'over'} the same year" if same else None
+    return growth_clause(reading, when) + _compared(reading)
+
+
+def _pace(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """A growth rate at annual rates, beside the one over a year."""
+    measure = reading.measure
+    same = before is not None and before.period == reading.period
+    when = f"in that {_unit_of_time(reading.frequency)} alone" if same else reading.when
+    if reading.told == 0:
+        return f"{when} {measure.subject} was {_still(reading)}{_compared(reading)}"
+    verb = _verb(measure, up=reading.told > 0)
+    return f"{when} {measure.subject} {verb} at an annual rate of {reading.size}{_compared(reading)}"
+
+
+def _compared(reading: MeasureReading) -> str:
+    """How a rate of growth compares with the one before, as the end of a sentence."""
+    if reading.previous is None:
+        return ""
+    measure, value, was, then = reading.measure, reading.told, reading.was, _then(reading)
+    if value == was:
+        if value == 0:
+            return f", as {then}"
+        about = "" if reading.value == reading.previous else "about "
+        return f", {about}the same {'rate' if value > 0 else 'fall'} as {then}"
+    if was == 0:
+        return f", after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
+    if value == 0 or (value > 0) != (was > 0):
+        return f", after {_move(measure, up=was > 0)} {_over_what(reading)} {_then(reading._replace(turn=0))}"
+    before = f"{_size_before(reading, 'the')} {then}"
+    if not reading.moved:
+        return f", {_hardly(reading)} {before}"
+    much = "much " if reading.big else ""
+    if value < 0:
+        return f", a {much}{'larger' if value < was else 'smaller'} fall than {before}"
+    if measure.subject in _OUTPUT:
+        return f", {much}{'faster' if value > was else 'slower'} than {before}"
+    return f", {much}{'more' if value > was else 'less'} than {before}"
+
+
+def _hardly(reading: MeasureReading) -> str:
+    """
+    What stands before the figure that a reading has hardly moved from, by its usual size. Of figures that look well
+    apart all the same no more is said than that they are two: nobody calls 2.4% little different from 4.2%, nor 0.2% from
+    0.6%.
+    """
+    apart = abs(reading.told - reading.was)
+    far = apart >= _APART and apart > max(abs(reading.told), abs(reading.was)) / 4
+    return "compared with" if far else "little different from"
+
+
+def _over_what(reading: MeasureReading) -> str:
+    """The rate before where it went the other way, with the span it is over: it is not of the month or quarter named."""
+    size = _size_before(reading, "a")
+    if reading.measure.kind == "pace":
+        return f"at an annual rate of {size}"
+    return f"of {size}" if reading.frequency is Frequency.ANNUAL else f"of {size} over the year"
+
+
+def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """`The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier`."""
+    measure = reading.measure
+    told = amount(reading.value, reading.digits, measure.unit)
+    when = _again(reading, before)
+    if reading.previous is None:
+        return f"{measure.subject} stood at {told} {when}"
+    if reading.told == reading.was:
+        same = "unchanged from" if reading.previous == reading.value else "little changed from"
+        return f"{measure.subject} {_be(measure)} {told} {when}, {same} {_as_noun(_then(reading))}"
+    earlier_ = f"{_figure_before(reading, 'a')} {_then(reading)}"
+    if not reading.moved:
+        return f"{measure.subject} {_be(measure)} {told} {when}, little changed from {earlier_}"
+    return f"{measure.subject} {_moved(reading)} to {told} {when}, from {earlier_}"
+
+
+def _figure_before(reading: MeasureReading, article: str) -> str:
+    """The reading before without the words of its unit: `4.1%`, and where it was revised `a revised 4.1%`."""
+    text = figure(reading.was, reading.digits) + ("%" if reading.measure.unit.startswith("%") else "")
+    return f"{article} revised {text}" if reading.revised else text
+
+
+def _size_before(reading: MeasureReading, article: str) -> str:
+    """Write the reading before without its sign, `the` always spoken: `the 1.6%`, `the revised 1.6%`; `1.6%`, `a revised 1.6%`."""
+    text = _figure_before(reading._replace(previous=abs(reading.was)), article)
+    return f"the {text}" if article == "the" and not reading.revised else text
+
+
+def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """`The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier`."""
+    measure, value, was = reading.measure, reading.told, reading.was
+    if value == 0:
+        base = f"{measure.subject} was {'' if reading.value == 0 else 'almost '}in balance {reading.when}"
+    else:
+        base = f"{measure.subject} showed a {_side(value)} of {reading.size} {reading.when}"
+    if reading.previous is None:
+        return base
+    then = _then(reading)
+    if was == value:
+        return f"{base}, {'' if reading.value == reading.previous else 'about '}the same as {then}"
+    if was == 0:
+        return f"{base}, after {'' if reading.previous == 0 else 'almost '}being in balance {then}"
+    if value == 0 or (was > 0) != (value > 0):
+        return f"{base}, after a {_side(was)} of {_size_before(reading, 'a')} {then}"
+    how = f"{_width(value, was)} than" if reading.moved else _hardly(reading)
+    return f"{base}, {how} {_size_before(reading, 'the')} {then}"
+
+
+def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """`In October 2026 the rate was 0.4 percentage points higher than a year before`: a difference that stands alone."""
+    return _change_of(f"{reading.when} {reading.measure.subject} was", reading)
+
+
+def _change_of(start: str, reading: MeasureReading) -> str:
+    span = SPANS[reading.measure.slug]
+    if abs(reading.told) < _HARDLY:
+        if start == _THAT_IS:
+            return f"it was {'' if reading.value == 0 else 'about '}the same {span}"
+        return f"{start} {'the same as' if reading.value == 0 else 'little different from'} {span}"
+    size = amount(abs(reading.value), reading.measure.digits, reading.measure.unit)
+    return f"{start} {size} {'higher' if reading.told > 0 else 'lower'} than {span}"
+
+
+def _slope(reading: MeasureReading, before: MeasureReading | None) -> str:
+    value = reading.told
+    when = _again(reading, before)
+    if value == 0:
+        flat = "flat" if reading.value == 0 else "almost flat"
+        return f"the curve was {flat} between two and ten years {when}"
+    size = amount(abs(reading.value), reading.measure.digits, reading.measure.unit)
+    if value > 0:
+        return f"{when} the curve sloped upwards, the ten-year yield lying {size} above the two-year one"
+    return f"{when} the curve was inverted, the ten-year yield lying {size} below the two-year one"
+
+
+def count_clause(reading: MeasureReading) -> str:
+    """`Nonfarm payrolls rose by 142 thousand`: of a number that came or went."""
+    if reading.told == 0:
+        return f"{reading.measure.subject} {'did not change' if reading.value == 0 else 'hardly changed'}"
+    return f"{reading.measure.subject} {_moved(reading)} by {reading.size}"
+
+
+def _count(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """Write the clause of a count beside the one before: `… in October 2026, after a rise of 98 thousand a month earlier`."""
+    base = f"{count_clause(reading)} {reading.when}"
+    if reading.previous is None:
+        return base
+    was, then = reading.was, _then(reading)
+    if was == 0:
+        return f"{base}, after {'no' if reading.previous == 0 else 'hardly any'} change {then}"
+    if reading.told == was:
+        return f"{base}, as {then}"
+    size = f"{_size_before(reading, 'a')} {reading.measure.unit}"
+    return f"{base}, after a {'rise' if was > 0 else 'fall'} of {size} {then}"
+
+
+_KINDS = {
+    "growth": _growth, "pace": _pace, "level": _level, "balance": _balance, "change": _change, "slope": _slope,
+    "count": _count,
+}  # fmt: skip
+
+
+# -- words --------------------------------------------------------------------------------------------------------------
+
+
+def _then(reading: MeasureReading) -> str:
+    return earlier(reading.period, reading.previous_period or 0, reading.frequency, reading.turn)
+
+
+def _as_noun(then: str) -> str:
+    """`a month earlier` and `the day before` stand as they are after `from`; `at the previous reading` does not."""
+    return then.removeprefix("at ")
+
+
+def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
+    """When; of the same period as the sentence before, by a shorter word."""
+    if before is not None and _together(reading, before):
+        return (
+            "on the same day"
+            if reading.frequency is Frequency.DAILY
+            else f"in the same {_unit_of_time(reading.frequency)}"
+        )
+    return reading.when
+
+
+def _together(reading: MeasureReading, before: MeasureReading) -> bool:
+    """Whether two readings are of one period."""
+    return (before.period, before.frequency) == (reading.period, reading.frequency)
+
+
+def _unit_of_time(frequency: Frequency) -> str:
+    return {
+        Frequency.ANNUAL: "year", Frequency.SEMIANNUAL: "half-year", Frequency.QUARTERLY: "quarter",
+        Frequency.MONTHLY: "month", Frequency.WEEKLY: "week",
+    }.get(frequency, "day")  # fmt: skip
+
+
+def _be(measure: MeasureSpec) -> str:
+    return "were" if measure.plural else "was"
+
+
+def _verb(measure: MeasureSpec, *, up: bool) -> str:
+    if measure.subject in WHOLE:
+        return "grew" if up else "shrank"
+    return "rose" if up else "fell"
+
+
+def _move(measure: MeasureSpec, *, up: bool) -> str:
+    """A move as a noun, before its size."""
+    if measure.subject in WHOLE:
+        return "growth" if up else "a contraction"
+    return "a rise" if up else "a fall"
+
+
+def _still(reading: MeasureReading) -> str:
+    """Of a change that is told as zero."""
+    return "unchanged" if reading.value == 0 else "little changed"
+
+
+def _moved(reading: MeasureReading) -> str:
+    """A verb for its move, by the size that is usual for it."""
+    up = reading.move > 0
+    if reading.big:
+        return "jumped" if up else "dropped"
+    if reading.usual is not None and abs(reading.move) < reading.usual:
+        return "edged up" if up else "edged down"
+    return "rose" if up else "fell"
+
+
+def _side(value: float) -> str:
+    return "surplus" if value > 0 else "deficit"
+
+
+def _width(value: float, was: float) -> str:
+    if value > 0:
+        return "larger" if value > was else "smaller"
+    return "wider" if value < was else "narrower"

@@ -4,9 +4,8 @@ The filter text of both screeners, read into clauses.
     revenue_ttm:gt:1e9,sector:in:Technology|"Health Care",industry:eq:"Fire, Marine & Casualty Insurance"
 
 Clauses `field:operator:value` are joined by commas, at most 30; each has at most 100 values, of 200 characters at most.
-`field:change_1y:operator:value` asks for the change of a number over one year. `@field` in place of a number compares two
-fields: `cash_and_equivalents:gt:@total_debt`. Spaces around a part do not count. A value in double quotes is text as it stands,
-`""` for a quote; outside of quotes `,` `|` and `:` separate. Numbers are written `-?digits[.digits][e±digits]` in ASCII digits.
+Spaces around a part do not count. A value in double quotes is text as it stands, `""` for a quote; outside of quotes `,` `|`
+and `:` separate. Numbers are written `-?digits[.digits][e±digits]` in ASCII digits.
 """
 
 from __future__ import annotations
@@ -32,42 +31,23 @@ MEANINGS = {
 }
 NUMBER_OPERATORS = tuple(MEANINGS)
 TEXT_OPERATORS = ("eq", "in")
-#: Between two fields.
-FIELD_OPERATORS = ("gt", "lt", "gte", "lte", "eq")
-#: What a field begins with that stands in place of a number.
-AT = "@"
 SYNTAX = (
-    "field:operator:value, joined by commas, at most 30; all must hold. field:change_1y:operator:value asks for the change of a "
-    "number over one year: the latest value less that of the same series for the period one year before, both as known at the "
-    "moment asked. field:operator:@field, with gt, lt, gte, lte or eq, compares the latest values of two fields of one unit, and in "
-    "one currency, like cash_and_equivalents:gt:@total_debt; @field:change_1y is a change; of a company both must be of periods that "
-    "end on one day. Values of `in` are separated by |, at most 100 of "
+    "field:operator:value, joined by commas, at most 30; all must hold. Values of `in` are separated by |, at most 100 of "
     "200 characters each. "
     "A number is written in digits, like 5, -0.25 or 1.5e9. A text with a comma, a colon or a | goes in double quotes, "
     'a quote inside is doubled: industry:eq:"Fire, Marine & Casualty Insurance". '
-    "An entity without a value for a filtered field, or without one a year before, is left out."
+    "An entity without a value for a filtered field is left out."
 )
-#: What may stand between a field and its operator: the change of a number over one year.
-CHANGES = ("change_1y",)
 
 _NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?)(?:e([+\- ]?)([0-9]+))?")
-_FIELD = re.compile(rf"{AT}\s*\w+\s*:\s*(?:{'|'.join(CHANGES)})", re.IGNORECASE)
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 class Field(NamedTuple):
-    """
-    A field that clauses may name. `text`: its values are texts, else numbers. `unchanging`: why no change of it can be asked
-    for, where none can.
-    """
+    """A field that clauses may name. `text`: its values are texts, else numbers."""
 
     name: str
     text: bool
-    unchanging: str = ""
-
-    def over(self, change: str) -> Field:
-        """The field of its change: `total_debt:change_1y`."""
-        return Field(f"{self.name}:{change}", text=False)
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -78,8 +58,7 @@ class Clause(NamedTuple):
     """
     One condition. `values`: numbers, or texts folded for comparison (`folded`); more than one for `in` only.
 
-    `head`: field and operator as they were written, and `written` the values, a text without its double quotes. A clause between
-    two fields has neither values nor what was written of them, but `against`.
+    `head`: field and operator as they were written, and `written` the values, a text without its double quotes.
     """
 
     field: Field
@@ -87,13 +66,6 @@ class Clause(NamedTuple):
     values: tuple[float, ...] | tuple[str, ...]
     head: str = ""
     written: tuple[str, ...] = ()
-    #: The field that is compared with, in place of values.
-    against: Field | None = None
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """The fields that a row must have a value of."""
-        return (self.field,) if self.against is None else (self.field, self.against)
 
 
 class FilterError(Exception):
@@ -130,22 +102,13 @@ def parse(text: str, find: Callable[[str], Field | None], names: Sequence[str]) 
 
 
 def written(text: str) -> list[tuple[str, list[str]]]:
-    """
-    Clauses as they are written, each with its parts between colons, be they right or wrong; none of an empty text. A field
-    and the change of it that is meant are one part.
-    """
+    """Split a filter into its clauses, each with its parts between colons, right or wrong. An empty text has none."""
     clauses = [clause.strip() for clause in _split(text, ",")] if text.strip() else []
     return [(clause, _parts(clause)) for clause in clauses]
 
 
 def _parts(clause: str) -> list[str]:
-    """Parts of a clause between colons, `total_debt:change_1y` and `@total_debt:change_1y` as one."""
-    parts = [part.strip() for part in _split(clause, ":")]
-    if len(parts) > 3 and parts[1].lower() in CHANGES:
-        parts[:2] = [f"{parts[0]}:{parts[1].lower()}"]
-    if len(parts) > 3 and parts[-1].lower() in CHANGES and parts[-2].startswith(AT):
-        parts[-2:] = [f"{parts[-2]}:{parts[-1].lower()}"]
-    return parts
+    return [part.strip() for part in _split(clause, ":")]
 
 
 def value_written(value: str, *, several: bool) -> str:
@@ -158,7 +121,7 @@ def value_written(value: str, *, several: bool) -> str:
         # One that is open would swallow the clauses behind it.
         doubled = value.replace('"', '""')
         return f'"{doubled}"'
-    if '"' in value or _FIELD.fullmatch(value):
+    if '"' in value:
         return value
     parts = value.split("|") if several else [value]
     marks = ",:" if several else ",:|"
@@ -171,10 +134,11 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
     parts = _parts(clause)
     if len(parts) != 3 or not all(parts):
         hint = "; a value with a colon goes in double quotes" if len(parts) > 3 else ""
-        form = f"field:operator:value or field:{CHANGES[0]}:operator:value"
-        raise FilterError(clause, f"is not of the form {form}{hint}", code="syntax")
+        raise FilterError(clause, f"is not of the form field:operator:value{hint}", code="syntax")
     name, word, written = parts
-    field = _field(clause, name, find, names)
+    field = find(name)
+    if field is None:
+        raise FilterError(clause, f"names no field there is ({_cut(name)})", code="field", allowed=names, word=name)
     operator = word.lower()
     if operator not in field.operators:
         kind = "text" if field.text else "number"
@@ -185,10 +149,6 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
             allowed=field.operators,
             word=word,
         )
-    if written.startswith(AT) and not field.text:
-        against = _field(clause, written[len(AT) :].strip(), find, names)
-        _check_pair(clause, field, word, against)
-        return Clause(field, operator, (), f"{name}:{word}", (), against)
     values = [value.strip() for value in _split(written, "|")]
     if len(values) > 1 and operator != "in":
         raise FilterError(
@@ -203,52 +163,9 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
         raise FilterError(clause, f"has a value of more than {LONGEST_VALUE} characters", code="value")
     head = f"{name}:{word}"
     if field.text:
-        if any(value.startswith(AT) and find(value[len(AT) :].strip()) for value in values):
-            said = f"compares the text {field.name} with a field, and only numbers are compared; a text with an {AT} goes in double quotes"
-            raise FilterError(clause, said, code="compare")
         texts = tuple(_text(clause, value) for value in values)
         return Clause(field, operator, tuple(folded(text) for text in texts), head, texts)
-    if any(not _NUMBER.fullmatch(value) and find(value) for value in values):
-        said = f"needs a number for {field.name}; a field in place of a number begins with {AT}, like {AT}{field.name}"
-        raise FilterError(clause, said, code="number")
     return Clause(field, operator, tuple(_number(clause, field, value) for value in values), head, tuple(values))
-
-
-def _field(clause: str, name: str, find: Callable[[str], Field | None], names: Sequence[str]) -> Field:
-    """The field that a name means, or that of its change. Raises FilterError where there is none."""
-    plain, _, change = name.rpartition(":")
-    if change not in CHANGES:
-        plain, change = name, ""
-    field = find(plain)
-    if field is None:
-        raise FilterError(clause, f"names no field there is ({_cut(plain)})", code="field", allowed=names, word=plain)
-    return changed(clause, field, change) if change else field
-
-
-def _check_pair(clause: str, field: Field, word: str, against: Field) -> None:
-    """Raise FilterError where two fields cannot be compared whatever their units."""
-    if word.lower() not in FIELD_OPERATORS:
-        raise FilterError(
-            clause,
-            f"has the operator {_cut(word)}; between two fields it must be one of {', '.join(FIELD_OPERATORS)}",
-            code="operator",
-            allowed=FIELD_OPERATORS,
-            word=word,
-        )
-    if against.text:
-        raise FilterError(
-            clause, f"compares the number {field.name} with {against.name}, which is a text", code="compare"
-        )
-    if against.name == field.name:
-        raise FilterError(clause, f"compares {field.name} with itself", code="compare")
-
-
-def changed(clause: str, field: Field, change: str) -> Field:
-    """The field of a change. Raises FilterError where a field has none."""
-    why = f"{field.name} is a text" if field.text else field.unchanging
-    if why:
-        raise FilterError(clause, f"asks for a change over one year, and {why}", code="change")
-    return field.over(change)
 
 
 def _split(text: str, separator: str) -> Iterator[str]:

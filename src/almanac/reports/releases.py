@@ -13,10 +13,9 @@ import msgspec
 
 from almanac.domain.numbers import difference
 from almanac.domain.periods import Frequency, Period
-from almanac.reports.brief_measures import MEASURES, MeasureSpec
-from almanac.reports.brief_sentences import reading_sentence
+from almanac.reports.briefs import reading_sentence
 from almanac.reports.decade import DecadePlace
-from almanac.reports.measure_readings import MeasureReading
+from almanac.reports.measures import MEASURES, MeasureReading, MeasureSpec
 from almanac.reports.wording import span
 
 #: Words for units that the measure of a headline is not told in; a unit that is not here has none.

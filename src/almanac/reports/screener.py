@@ -70,20 +70,19 @@ def matching(clauses: Iterable[Clause], columns: Mapping[str, Column], mask: Mas
     """
     Of the rows in `mask`, those that satisfy every clause. A row without a value for a field of a clause does not.
 
-    `columns` has the column of each field of a clause, by name. Whether two fields may be compared is judged before.
+    `columns` has the column of each field of a clause, by name.
     """
     found = mask
     for clause in clauses:
         column = columns[clause.field.name]
-        found = found & (_texts(clause, column) if isinstance(column, Texts) else _numbers(clause, column, columns))
+        found = found & (_texts(clause, column) if isinstance(column, Texts) else _numbers(clause, column))
     return found
 
 
-def _numbers(clause: Clause, column: Numbers, columns: Mapping[str, Column]) -> Mask:
+def _numbers(clause: Clause, column: Numbers) -> Mask:
     # Every comparison with NaN is false, so a row without a value never passes.
     if clause.operator in _COMPARE:
-        bound: Any = clause.values[0] if clause.against is None else columns[clause.against.name]
-        passed: Mask = _COMPARE[clause.operator](column, bound)
+        passed: Mask = _COMPARE[clause.operator](column, clause.values[0])
         return passed
     return np.isin(column, np.array(clause.values, dtype=np.float64))
 

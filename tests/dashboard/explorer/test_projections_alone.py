@@ -39,22 +39,9 @@ def ahead(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", ["indicator", "country"])
-def test_there_is_no_latest_reading_and_the_answer_says_why(ahead, name):
+def test_there_is_no_latest_reading(ahead, name):
     value = {"indicator": "unemployment_rate", "country": "DEU"}[name]
-    body = ahead.get("/observations/latest", **{name: value}).json()
-    assert body["data"] == []
-    (told,) = body["meta"]["warnings"]
-    assert (told["parameter"], told["value"]) == (name, value)
-    assert told["reason"] == "has forecasts and projections alone, which are no reading, annual (A) rows"
-
-
-def test_a_list_that_ends_before_them_says_from_when_they_are(ahead):
-    asked = {"indicator": "unemployment_rate", "country": "DEU"}
-    assert len(ahead.ok("/observations", **asked)) == 3
-    (told,) = ahead.get("/observations", period="2020", **asked).json()["meta"]["warnings"]
-    assert (told["parameter"], told["reason"]) == (
-        "period", "no period here lies there: they end from 2026-12-31, annual (A) rows",
-    )  # fmt: skip
+    assert ahead.ok("/observations/latest", **{name: value}) == []
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,6 @@ def test_a_line_is_what_was_known_then_and_ends_at_the_value_beside_it(
     [
         ({"filter": "score:gte:0,current_ratio:gt:-1,net_margin:gt:-1"}, "Current ratio"),
         ({"filter": "shares_outstanding:gt:0,earnings_per_share_basic_ttm:gt:-9"}, ""),
-        ({"filter": "current_ratio:change_1y:gt:-9"}, "Current ratio"),
         ({"filter": "sector:eq:Technology"}, ""),
         ({"filter": "sector:eq:Technology", "sort": "return_on_assets"}, "Return on assets"),
         ({"filter": "current_ratio:gt:-1", "as_of": "2031-01-01"}, "Current ratio"),

@@ -101,7 +101,7 @@ def toolbox(api: Callable[[], Api]) -> list[Tool]:
             Field(
                 min_length=1,
                 max_length=2000,
-                description="field:operator:value, joined by commas, all must hold. Operators gt, gte, lt, lte, eq, in (values joined by |). field:change_1y:operator:value: change over a year. field:operator:@field: two fields of one unit.",
+                description="field:operator:value, joined by commas, all must hold. Operators gt, gte, lt, lte, eq, in (values joined by |).",
             ),
         ],
         sort: Annotated[

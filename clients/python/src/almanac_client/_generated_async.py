@@ -998,10 +998,9 @@ class AsyncScreener(AsyncResource):
         without a value that may be shown for a filtered field is left out. `total` counts all matches, not only
         this page's.
 
-        filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30.
-            `field:change_1y:operator:value` asks for the change of a number over one year, `field:operator:@field`
-            compares two fields of one unit. Operators: gt, lt, gte, lte, eq, in (values of `in` separated by pipes);
-            texts only eq and in. GET /screener/filters lists the fields.
+        filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt,
+            lt, gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. GET /screener/filters lists
+            the fields.
         country: Only this country or region: an ISO code or its name; EUR for the euro area.
         sort: Any field of the filter or `name`, which is the default; those without the value come last either way,
             ties are by name, then id.
@@ -1066,10 +1065,9 @@ class AsyncEquities(AsyncResource):
         money, and sort last by it, unless the filter has a clause on `currency`. `total` counts all matches, not
         only this page's.
 
-        filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30.
-            `field:change_1y:operator:value` asks for the change of a number over one year, `field:operator:@field`
-            compares two fields of one unit. Operators: gt, lt, gte, lte, eq, in (values of `in` separated by pipes);
-            texts only eq and in. GET /equity-screener/filters lists the fields.
+        filter: Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt,
+            lt, gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. GET /equity-screener/filters
+            lists the fields.
         sort: Any field of the filter, `ticker` or `name`; companies without the value come last either way.
         fields: Further fields of the filter whose values the rows shall tell, by comma; they leave no row out.
         as_of: Point-in-time cutoff: the latest vintage known by then. A bare date means its last second, UTC.

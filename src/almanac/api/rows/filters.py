@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
-from almanac.api.rows.fiscal import warn_of_fiscal
-from almanac.api.rows.lacking import warn_of_lacking
 from almanac.api.rows.names import place, suggested, suggested_entity, suggested_indicator, suggested_place
 from almanac.api.rows.state_memory import Meaning, memory_of
 from almanac.domain.companies import FiscalPeriod, is_company
@@ -146,8 +144,6 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     meaning = _meaning(ctx, kind)
     warn_of_scopes(ctx, meaning.lacking)
     companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
-    if period is not None and companies:
-        warn_of_fiscal(ctx, period, meaning.entities, kind)
     return Selection(
         kind=kind if derived else "raw",
         indicators=meaning.indicators if derived or kind != "derived" else (),
@@ -176,7 +172,6 @@ def _meaning(ctx: Context, kind: str | None) -> Meaning:
         return kept[1]
     said = len(ctx.warnings)
     slugs, ids = indicators(ctx, kind), entities(ctx)
-    warn_of_lacking(ctx, kind, slugs, ids)
     meaning = Meaning(slugs, ids, tuple(ctx.warnings[said:]), scopes_lacking(ctx, kind, slugs, ids))
     if sum(len(value) for value in given[1:] if value is not None) <= _VALUES_HELD:
         meanings[named] = (named, meaning)
@@ -279,7 +274,7 @@ def _named(
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
-    """A suggestion, for the first few names that need one: it takes a fraction of a millisecond each."""
+    """Return a suggestion, for the first few names that need one: each takes some milliseconds."""
     return suggest(ctx, name) if len(ctx.warnings) < SUGGESTIONS else None
 
 

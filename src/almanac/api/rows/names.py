@@ -11,10 +11,8 @@ from almanac.api.rows.state_memory import memory_of
 from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
 from almanac.domain.reference import Entity
-from almanac.reports import resolve
-from almanac.reports.place_names import foreign_names
-from almanac.reports.resolve import Subject
-from almanac.reports.suggestions import Suggestions
+from almanac.reports import names as report
+from almanac.reports.names import Subject, Suggestions
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.reader import View
@@ -49,7 +47,7 @@ def entity(ctx: Context, text: str) -> Entity | None:
 
 def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
     """What /entities/resolve finds exactly, among entities of these types. As of the moment of the request."""
-    view, equal = ctx.view, sorted(set(resolve.norms(text).values()))
+    view, equal = ctx.view, sorted(set(report.norms(text).values()))
     found = [alias for norm in equal for alias in _places(view).get(norm, ())]
     if "company" in types and equal:
         found += aliases.matching(view, equal)
@@ -63,7 +61,7 @@ def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject |
         subjects.update(_subjects(view, others, types))
         return others
 
-    return resolve.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
+    return report.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
 
 
 def _places(view: View) -> Mapping[str, Sequence[Alias]]:
@@ -71,9 +69,9 @@ def _places(view: View) -> Mapping[str, Sequence[Alias]]:
     memory = memory_of(view)
     if memory.places is None:
         found: dict[str, list[Alias]] = {}
-        for one in view.directory.entities.values():
-            for alias in (*names.of_place(one), *foreign_names(one)) if one.kind in PLACES else ():
-                found.setdefault(alias.norm, []).append(alias)
+        places = [one for one in view.directory.entities.values() if one.kind in PLACES]
+        for alias in (*(alias for one in places for alias in names.of_place(one)), *report.foreign_names(places)):
+            found.setdefault(alias.norm, []).append(alias)
         memory.places = found
     return memory.places
 

@@ -13,7 +13,7 @@ from almanac.api.contract.params import day_of
 from almanac.api.contract.records import WarningSchema
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.aliases import Alias
-from almanac.reports.suggestions import Suggestions
+from almanac.reports.names import Suggestions
 from almanac.store.observations.reading.reader import View
 
 #: Redactions that are kept of one view.

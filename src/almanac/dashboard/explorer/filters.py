@@ -13,7 +13,7 @@ from almanac.dashboard.explorer.indicators import every_indicator
 from almanac.dashboard.formatting.numbers import UnitWords, fraction, number, unit_of
 from almanac.dashboard.formatting.values import masked
 from almanac.dashboard.visit import Visit
-from almanac.reports.filter_text import AT, LONGEST, MOST_CLAUSES, value_written, written
+from almanac.reports.filter_text import LONGEST, MOST_CLAUSES, value_written, written
 
 #: Titles, each with what holds of the units of its fields; the first that holds.
 _EQUITY_GROUPS: tuple[tuple[str, Callable[[str | None], bool]], ...] = (
@@ -180,11 +180,6 @@ class FilterRow(NamedTuple):
     down_to: str = ""
 
     @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields that the clause names: the one it is on, and the one that stands in place of a value."""
-        return (self.field, referred(self.value)) if referred(self.value) else (self.field,)
-
-    @property
     def whole(self) -> bool:
         return bool(self.clause) and not self.error
 
@@ -231,21 +226,10 @@ def rows_of(text: str, fields: Fields) -> list[FilterRow]:
             rows.append(FilterRow(n, value=clause, clause=clause))
             continue
         name, operator, value = parts
-        field = name.lower() if name.lower().partition(":")[0] in fields else name
-        aside = _aside(fields.get(field), value, fields)
+        field = name.lower() if name.lower() in fields else name
+        aside = _aside(fields.get(field), value)
         rows.append(FilterRow(n, field, operator.lower(), value, clause, aside))
     return rows
-
-
-def named_in(text: str) -> set[str]:
-    """What a filter names as fields, changes of them as fields of their own: `total_debt`, `total_debt:change_1y`."""
-    found = [parts for _, parts in written(text[:LONGEST]) if len(parts) == 3]
-    return {parts[0].lower() for parts in found} | {referred(parts[2]) for parts in found}
-
-
-def referred(value: str) -> str:
-    """The field that stands in place of a value, as `@total_debt`; nothing where none does."""
-    return "".join(value.split()).removeprefix(AT).lower() if value.strip().startswith(AT) else ""
 
 
 def judged(
@@ -313,12 +297,10 @@ def is_money(field: Mapping[str, Any] | None) -> bool:
     return field is not None and (field["unit"] or "").startswith(_MONEY)
 
 
-def _aside(field: Mapping[str, Any] | None, value: str, fields: Fields) -> str:
-    """What stands beside a value: 0.15 is 15%, and what the field is called that stands in place of one."""
+def _aside(field: Mapping[str, Any] | None, value: str) -> str:
+    """Return the note beside a value: 0.15 is 15%."""
     if field is None:
         return ""
-    if field["type"] == "number" and (other := fields.get(referred(value))) is not None:
-        return str(other["name"])
     if field["type"] == "number" and unit_words(field["field"], field).fraction:
         try:
             # What a reader writes; the clause itself is judged by the interface alone.

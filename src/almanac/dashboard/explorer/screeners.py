@@ -31,7 +31,6 @@ from almanac.dashboard.formatting.numbers import (
 from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, look_field, look_reading
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import rounded
-from almanac.reports.filter_text import AT, CHANGES
 
 Row = Mapping[str, Any]
 _COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt", "quality")
@@ -197,7 +196,7 @@ def sparklines(
 ) -> dict[str, Any] | None:
     """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
     for field in (name for name in names if name in fields and _is_drawn(fields[name])):
-        told = visit.look_up(f"/indicators/{field.partition(':')[0]}")
+        told = visit.look_up(f"/indicators/{field}")
         if told is None:
             continue  # a score: it is made among the companies of one day, and has no history
         newest = _newest(visit, screener, field, told.data, rows, as_of)
@@ -228,7 +227,7 @@ def _newest(
         "/observations/latest", indicator_id=indicator["id"], entity_id=[*values], as_of=as_of, limit=len(values)
     )
     # A line ends at the value beside it, or is not there: pages of an older state may show another than is known by now.
-    return [row for row in told.data if ":" in field or row["valueNumeric"] == values[row["entityId"]]]
+    return [row for row in told.data if row["valueNumeric"] == values[row["entityId"]]]
 
 
 def _value(screener: filters.Screener, field: str, row: Row) -> Any:
@@ -343,21 +342,11 @@ def dressed(
 
 def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
     """The fields that rows of results have a value of: those filtered, then the one sorted by."""
-    names = dict.fromkeys(name for row in rows for name in row.fields if name in known)
+    names = dict.fromkeys(row.field for row in rows if row.field in known)
     sort = visit.query.get("sort", "").lower()
     if sort in known:
         names[sort] = None
     return list(names)
-
-
-def comparable(screener: filters.Screener, known: filters.Fields) -> list[filters.Option]:
-    """Fields that may stand in place of a value, as they are written there: numbers that somebody has, and no scores."""
-    return [
-        filters.Option(f"{AT}{name}", one["name"])
-        for name, one in known.items()
-        # A number of companies without a unit is a score; of places it is money, each in its own currency.
-        if one["type"] == "number" and one["entityCount"] and (one["unit"] or screener is not filters.EQUITY)
-    ]
 
 
 def foreign(rows: list[filters.FilterRow], known: filters.Fields) -> bool:
@@ -379,15 +368,10 @@ _EXAMPLES = {
     "macro": (
         {"words": "Inflation above 3%", "filter": "cpi_inflation_yoy:gt:3"},
         {"words": "Growing, with inflation at most 3%", "filter": "gdp_growth_yoy:gt:1,cpi_inflation_yoy:lte:3"},
-        {"words": "Ten-year yield below inflation", "filter": "gov_yield_10y:lt:@cpi_inflation_yoy"},
     ),
     "equity": (
         {"words": "Piotroski F of at least 8", "filter": "piotroski_f:gte:8"},
-        {
-            "words": "Margins above 20%, and less debt than a year ago",
-            "filter": "net_margin:gt:0.2,total_debt:change_1y:lt:0",
-        },
-        {"words": "More cash than debt", "filter": "cash_and_equivalents:gt:@total_debt"},
+        {"words": "Margins above 20%, and growing", "filter": "net_margin:gt:0.2,revenue_growth_yoy:gt:0"},
         {
             "words": "Return on equity of at least 15%, with little debt",
             "filter": "return_on_equity:gte:0.15,debt_to_equity:lte:0.5",
@@ -427,9 +411,8 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
         "clauses": len(rows),
         "as_of": others["as_of"],
         "errors": errors,
-        # Rows of the form, and what may stand in place of a value in them.
+        # Rows of the form.
         "rows": dressed(visit, screener, rows, known),
-        "comparable": comparable(screener, known),
         # What the form for another day keeps of the address.
         "keep": {
             name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
@@ -515,22 +498,7 @@ def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, s
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
         raise NotFound("There is no such screener.")
-    known = {field["field"]: field for field in told.data["fields"]}
-    return {**known, **_changes(visit, known)}, told.data["syntax"]
-
-
-def _changes(visit: Visit, known: filters.Fields) -> dict[str, Any]:
-    """Fields of the changes that the address names, each as its field is but for its name; of their bounds nothing is known."""
-    named = filters.named_in(visit.query.get("filter", "")) | {visit.query.get("sort", "").lower()}
-    named |= {value.lower() for name, value in visit.query.items() if name.startswith("field")}
-    named |= {filters.referred(value) for name, value in visit.query.items() if name.startswith("value")}
-    found = {}
-    for one in sorted(named):
-        field, _, change = one.partition(":")
-        if change in CHANGES and field in known:
-            title = f"{known[field]['name']}, change over one year"
-            found[one] = {**known[field], "field": one, "name": title, "min": None, "max": None}
-    return found
+    return {field["field"]: field for field in told.data["fields"]}, told.data["syntax"]
 
 
 def _clean(visit: Visit) -> str | None:
@@ -545,7 +513,7 @@ def _clean(visit: Visit) -> str | None:
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
         query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
-    return f"{visit.path}?{urlencode(query, safe=':,@')}" if query else visit.path
+    return f"{visit.path}?{urlencode(query, safe=':,')}" if query else visit.path
 
 
 def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:

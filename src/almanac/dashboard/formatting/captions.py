@@ -12,8 +12,8 @@ from almanac.dashboard.formatting.numbers import UnitWords
 from almanac.dashboard.formatting.values import ChartPoint, counted, missing, with_values
 from almanac.domain.numbers import Number, exact, exact_sum, mean, rounded
 from almanac.domain.periods import Frequency
-from almanac.reports.brief_measures import MEASURES
-from almanac.reports.brief_sentences import WHOLE
+from almanac.reports.briefs import WHOLE
+from almanac.reports.measures import MEASURES
 from almanac.reports.wording import country, listed, sentence
 
 #: Of every chart that has nothing in it.

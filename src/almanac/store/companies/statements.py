@@ -6,10 +6,7 @@ from collections.abc import Iterable
 from datetime import date
 from typing import NamedTuple
 
-import msgspec
-
-from almanac.domain.companies import FiscalPeriod
-from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, start_of
+from almanac.domain.periods import EVERY_KEY, end_of, lowest_key
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
 from almanac.store.engine.queryable import Queryable
@@ -70,40 +67,6 @@ def last_period(db: Queryable, entity: str, *, version: int, known_by: int, ends
     return max(found, default=None)
 
 
-class OwnPeriod(NamedTuple):
-    """One of a company's own fiscal periods: its frequency (A, Q, S), what the company calls it, and its days."""
-
-    frequency: str
-    called: FiscalPeriod
-    start: date
-    end: date
-
-
-class _Named(msgspec.Struct, rename="camel"):
-    fiscal_year: int | None
-    fiscal_period: str | None
-
-
-def own_periods(
-    db: Queryable, entity: str, frequency: str, *, version: int, known_by: int, first: date, last: date
-) -> list[OwnPeriod]:
-    """A company's own periods of a frequency that end between two days, as known by a moment, the newest first."""
-    found: dict[int, bytes] = {}
-    for kind in (INCOME, CASH_FLOW):
-        values = (version, known_by, entity, kind, frequency, lowest_key(first), highest_key(last), _EVERY)
-        for period, _, body in db.execute(_NEWEST, values):
-            found.setdefault(period, body)
-    periods = []
-    for period, body in sorted(found.items(), reverse=True):
-        named, start = msgspec.json.decode(unpack(body), type=_Named), start_of(period)
-        if start is not None and named.fiscal_year is not None and named.fiscal_period is not None:
-            called = FiscalPeriod.called(named.fiscal_year, named.fiscal_period)
-            periods.append(OwnPeriod(frequency, called, start, end_of(period)))
-    return periods
-
-
-#: More than any company has of a kind and frequency.
-_EVERY = 10_000
 _OPEN = "{0}.from_version <= ?1 AND {0}.to_version > ?1 AND {0}.known_at <= ?2"
 #: A version counts if no later one was known; an empty body says that there is no statement any more.
 _NEWEST = (

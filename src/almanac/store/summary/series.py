@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import msgspec
-
 from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import among
-from almanac.store.observations.reading.selection import Conditions, Selection
 
 
 class Counted(NamedTuple):
@@ -40,41 +36,3 @@ def of_indicator(db: Queryable, indicator: str, descending: bool, after: str | N
         (indicator, after) if after is not None else (indicator,),
     )
     return [Counted._make((*row[:11], tuple(int(number) for number in row[11].split(",")))) for row in found]
-
-
-def indicators_of(db: Queryable, entity: str) -> list[str]:
-    """Slugs of the indicators of which an entity has series with vintages."""
-    found = db.execute(
-        "SELECT DISTINCT t.indicator FROM topic t JOIN series s USING(topic) WHERE t.entity = ? AND s.vintages > 0"
-        " ORDER BY t.indicator",
-        (entity,),
-    )
-    return [row[0] for row in found]
-
-
-class SeriesSpan(NamedTuple):
-    """
-    Series of one frequency together: keys of their first and last period, and since when the first value is known.
-
-    The last one is that of a reading: None where there are forecasts alone.
-    """
-
-    frequency: str
-    first_period: int
-    last_period: int | None
-    first_known: int
-
-
-def spans(db: Queryable, selection: Selection) -> list[SeriesSpan]:
-    """What there is of the indicators, entities, kind and sources selected, whatever the periods: by frequency letter."""
-    query = Conditions()
-    query.topics(msgspec.structs.replace(selection, frequency=None))
-    if selection.sources is not None:
-        query.add(among("s.source", selection.sources), *sorted(selection.sources))
-    found = db.execute(
-        "SELECT t.frequency, min(s.first_period), max(s.last_period), min(s.first_known) FROM topic t CROSS JOIN series s"
-        f" ON s.topic = t.topic WHERE {query.where} AND s.vintages > 0 AND s.first_period IS NOT NULL GROUP BY t.frequency"
-        " ORDER BY t.frequency",
-        query.values,
-    )
-    return [SeriesSpan._make(row) for row in found]

@@ -54,11 +54,11 @@ async def screen(
 
 
 def _indicators(page: Page, filter: str, sort: str | None) -> set[str]:  # noqa: A002
-    """The indicators that the values shown are of, or whose changes they are (`total_debt:change_1y`)."""
+    """Return the indicators that the values shown are of."""
     shown = {match["field"] for row in page.rows for match in row.get("matches", ())}
     shown |= {name for row in page.rows for name in row.get("values", ())}
     asked = {name.lower() for name in _FIELD.findall(filter)} | ({sort} if sort else set())
-    return {name.partition(":")[0] for name in shown or asked} - _TEXTS - {"score", "name", "ticker"}
+    return (shown or asked) - _TEXTS - {"score", "name", "ticker"}
 
 
 def _countries(answer: Answer, page: Page, found: References) -> Table:

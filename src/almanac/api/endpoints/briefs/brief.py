@@ -24,8 +24,7 @@ from almanac.domain.events import COMING
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
-from almanac.reports.brief_measures import SECTIONS
-from almanac.reports.measure_readings import MeasureReading
+from almanac.reports.measures import SECTIONS, MeasureReading
 from almanac.store.engine.cost import Cost
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View

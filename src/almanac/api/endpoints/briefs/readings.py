@@ -25,9 +25,7 @@ from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before
 from almanac.domain.times import wire_day
 from almanac.reports import briefs, decade
-from almanac.reports.brief_measures import MOVING, SECTIONS, MeasureSpec, SectionSpec
-from almanac.reports.measure_readings import MeasureReading, Ranking
-from almanac.reports.moves import usual
+from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, Ranking, SectionSpec, typical_change
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
@@ -154,17 +152,14 @@ class Gatherer:
             column = aligned(self._cache, self._ctx, measure.slug, self._numbers)
             row = self._peers.row[self._entity.id]
             if column.places[row] < 0:
-                beyond = beyond or self._exists(column, row)
+                # A reading that there is lies before the plan's window.
+                beyond = beyond or bool(column.column.rows(self._numbers)[row] >= 0)
                 continue
             one = self._measured(measure, column, row)
             found.append(one)
             if one.reading is not None and one.reading.freshness == "fresh":
                 settled.add(group)
         return Gathered(found, beyond)
-
-    def _exists(self, column: AlignedColumn, row: int) -> bool:
-        """Whether there is a reading, which then lies before the plan's window."""
-        return bool(column.column.rows(self._numbers)[row] >= 0)
 
     def _measured(self, measure: MeasureSpec, column: AlignedColumn, row: int) -> MeasuredReading:
         ctx, place = self._ctx, column.places[row]
@@ -179,22 +174,30 @@ class Gatherer:
         before = next((one for one in past if is_before(one.period, period, series.spec.frequency)), None)
         # The newest one of another time, where that is all there is: its day is told, and nothing compared with it.
         older = next((one for one in past if one.period < period), None) if before is None else None
-        since = None if older is None or not self._reached(older.period) else older.period
-        if before is not None and (before.withheld or not self._reached(before.period)):
+        since = None if older is None or not self._reached(end_of(older.period)) else older.period
+        if before is not None and (before.withheld or not self._reached(end_of(before.period))):
             before = None
         value = float(column.values[row])
-        ten_years = self._decade(series, period, known)
+        spec, begins = series.spec, decade.begins(period)
+        start = begins if ctx.window_start is None else max(begins, ctx.window_start)
+        # As known when the reading was, and as much of them as the plan reaches.
+        ten_years = history.before(ctx.view, series, start, period, version=ctx.version, as_of=known)
+        percentile = None
+        if ten_years is not None and self._reached(begins):
+            percentile = decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*ten_years)).percentile
         reading = MeasureReading(
             measure,
             value,
-            series.spec.unit,
+            spec.unit,
             period,
-            series.spec.frequency,
+            spec.frequency,
             fresh,
             None if before is None else before.value,
             None if before is None else before.period,
-            self._percentile(series, period, value, ten_years),
-            usual=None if ten_years is None or measure.kind not in MOVING else usual(measure, ten_years.values),
+            percentile,
+            usual=None
+            if ten_years is None or measure.kind not in MOVING
+            else typical_change(measure, ten_years.values),
             since=since,
         )
         peers = self._among(measure, series, fresh)
@@ -205,30 +208,7 @@ class Gatherer:
         own = series.spec.curve_type
         return MeasuredReading(reading, record, tuple(used), () if own is None or not kinds else (own, *kinds))
 
-    def _reached(self, period: int) -> bool:
-        start = self._ctx.window_start
-        return start is None or end_of(period) >= start
-
-    def _decade(self, series: SeriesInfo, period: int, known: int) -> history.PastNumbers | None:
-        """
-        The ten years before a reading, as known when it was: as much of them as the plan reaches.
-
-        None where nothing of them is there, or something of them may not be shown.
-        """
-        start, since = self._ctx.window_start, decade.begins(period)
-        since = since if start is None else max(since, start)
-        return history.before(self._ctx.view, series, since, period, version=self._ctx.version, as_of=known)
-
-    def _percentile(
-        self, series: SeriesInfo, period: int, value: float, past: history.PastNumbers | None
-    ) -> float | None:
-        """Among the ten years before; None where they are not all there or not all reached."""
-        if past is None or not self._reached_day(decade.begins(period)):
-            return None
-        spec = series.spec
-        return decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*past)).percentile
-
-    def _reached_day(self, day: date) -> bool:
+    def _reached(self, day: date) -> bool:
         return self._ctx.window_start is None or day >= self._ctx.window_start
 
     def _among(self, measure: MeasureSpec, series: SeriesInfo, fresh: str) -> list[PeerReading]:
@@ -241,7 +221,7 @@ class Gatherer:
             for one in self._peers.fresh(self._cache, self._moment, measure)
             if one.unit == spec.unit
             and (measure.instant or one.frequency == spec.frequency.value)
-            and self._reached_day(one.end)
+            and self._reached(one.end)
         ]
 
 

@@ -29,7 +29,6 @@ from almanac.api.rows.filters import (
     sources,
 )
 from almanac.api.rows.names import suggested
-from almanac.api.rows.nothing import warn_of_entities
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
 from almanac.domain.fragments import cached_time, shortest
@@ -69,8 +68,6 @@ def listed(ctx: Context) -> ListAnswer:
     found, following = _page(ctx, wanted)
     if not found and ctx.after is None and wanted.types is not None:
         _warn_of_types(ctx, wanted.types)
-    if not found and ctx.after is None and not ctx.warnings:
-        _warn_of_nobody(ctx, wanted)
     return ListAnswer([msgspec.json.encode(one) for one in records(ctx, found)], following)
 
 
@@ -105,19 +102,6 @@ def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[A
 def _overdue(ctx: Context) -> int:
     """What was announced for before this moment should have been heard of: the beginning of the day before that asked for."""
     return ctx.as_of - ctx.as_of % DAY_SECONDS - DAY_SECONDS
-
-
-def _warn_of_nobody(ctx: Context, wanted: events.Wanted) -> None:
-    """Say of the entities named that no event of them is known, whatever else is asked."""
-    named = {one for names in (wanted.countries, wanted.entities) for one in names or ()}
-    whose = events.Wanted(entities=wanted.entities, countries=wanted.countries)
-    if (
-        named
-        and not events.page(
-            ctx.view, whose, version=ctx.version, known_by=ctx.as_of, descending=True, after=None, limit=1
-        )[0]
-    ):
-        warn_of_entities(ctx, "no events are known of", tuple(sorted(named)))
 
 
 def _warn_of_types(ctx: Context, types: Sequence[str]) -> None:

@@ -19,8 +19,7 @@ from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
 from almanac.reports import decade
 from almanac.reports import releases as report
-from almanac.reports.brief_measures import MEASURES
-from almanac.reports.moves import usual
+from almanac.reports.measures import MEASURES, typical_change
 from almanac.store.events import releases as store
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.selection import EVER
@@ -100,7 +99,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
             at,
             vintages=series.source.stores_vintages,
             standing=stands,
-            usual=None if measure is None or past is None else usual(measure, past.values),
+            usual=None if measure is None or past is None else typical_change(measure, past.values),
             computed=series.kind == "derived",
         )
     observation = ctx.view.directory.ids.of(series.id, period, shown[1])

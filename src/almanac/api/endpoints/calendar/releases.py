@@ -9,7 +9,6 @@ from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
-from almanac.api.rows.nothing import warn_of_entities
 from almanac.domain.times import midnight
 from almanac.store.engine.cost import Cost
 from almanac.store.events import releases as store
@@ -17,20 +16,16 @@ from almanac.store.events import releases as store
 
 def listed(ctx: Context) -> ListAnswer:
     """Releases by when they were out."""
-    params, places = ctx.params, countries(ctx)
+    params = ctx.params
     rows, following = _walk(
         ctx,
         types=_types(ctx),
-        countries=places,
+        countries=countries(ctx),
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
         after=ctx.after,
         limit=params["limit"],
     )
-    if places and not rows and ctx.after is None and not ctx.warnings:
-        any_, _ = _walk(ctx, types=None, countries=places, span=(None, None), descending=True, after=None, limit=1)
-        if not any_:
-            warn_of_entities(ctx, "no releases are known of", places)
     return ListAnswer([row.encoded for row in rows], following)
 
 
@@ -39,10 +34,7 @@ def _types(ctx: Context) -> tuple[str, ...] | None:
     named = indicators(ctx)
     if named is None:
         return None
-    found = sorted(one.type for one in ctx.view.directory.releases.values() if set(named) & set(one.indicators))
-    if named and not found:
-        ctx.warn("indicator", ctx.params["indicator"], "is an indicator that no release brings")
-    return tuple(found)
+    return tuple(sorted(one.type for one in ctx.view.directory.releases.values() if set(named) & set(one.indicators)))
 
 
 def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:

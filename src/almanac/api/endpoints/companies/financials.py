@@ -48,7 +48,9 @@ def financials(ctx: Context) -> ItemAnswer:
     data: bytes = msgspec.json.encode(
         {
             "entityId": company.entity,
-            "ticker": company.ticker if as_of is None else company.ticker or _last_ticker(ctx, company.entity, as_of),
+            "ticker": company.ticker
+            if as_of is None
+            else company.ticker or last_tickers(ctx.view, [company.entity], as_of).get(company.entity),
             "cik": f"{company.cik:010d}",
             "currency": company.currency if as_of is None else _currency_then(told.values()),
             "asOf": None if moment is None else wire_time(moment),
@@ -60,10 +62,6 @@ def financials(ctx: Context) -> ItemAnswer:
         }
     )
     return ItemAnswer(data)
-
-
-def _last_ticker(ctx: Context, entity: str, as_of: int) -> str | None:
-    return last_tickers(ctx.view, [entity], as_of).get(entity)
 
 
 class _InCurrency(msgspec.Struct):

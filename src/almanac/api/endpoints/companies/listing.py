@@ -17,9 +17,7 @@ from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import DOMICILE, countries
 from almanac.api.rows.names import suggested_word
-from almanac.api.rows.nothing import warn_of_entities
 from almanac.domain.names import folded
-from almanac.reports.haystack import Haystack
 from almanac.reports.scoring import MEASURES, PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
@@ -70,16 +68,13 @@ class CompanyList:
                 passed &= _equal(ctx, name, texts)
         domiciles = countries(ctx)
         if domiciles is not None:
-            here = _among(table.countries, domiciles)
-            if not here.any():
-                warn_of_entities(ctx, "no company has its domicile in", domiciles)
-            passed &= here
+            passed &= _among(table.countries, domiciles)
         if params["q"] is not None:
             words = folded(params["q"]).split()
-            haystack: Haystack = self._cache.table("company words", table.companies, lambda: _words(table))
-            passed &= bool(words)
-            for word in words:
-                passed &= haystack.holding(word)
+            described: list[str] = self._cache.table("company words", table.companies, lambda: _words(table))
+            passed &= np.array(
+                [bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_
+            )
         return passed
 
 
@@ -101,15 +96,10 @@ def _among(texts: Texts, wanted: Container[str]) -> Mask:
     return found
 
 
-def _words(table: CompanyTable) -> Haystack:
-    """What `q` is looked for in, by company: name and ticker."""
-    companies = table.companies
-    return Haystack(
-        [
-            f"{folded(name)} {(ticker or '').lower()}"
-            for name, ticker in zip(companies.names, companies.tickers, strict=True)
-        ]
-    )
+def _words(table: CompanyTable) -> list[str]:
+    """Return the text that `q` is looked for in, by company: name and ticker."""
+    named = zip(table.companies.names, table.companies.tickers, strict=True)
+    return [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named]
 
 
 def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:

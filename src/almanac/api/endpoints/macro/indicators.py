@@ -31,7 +31,6 @@ from almanac.api.rows.filters import (
     warn_of_scopes,
 )
 from almanac.api.rows.names import suggested_indicator
-from almanac.api.rows.nothing import warn_of_entities
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction
 from almanac.api.rows.state_memory import redaction_of
@@ -45,7 +44,7 @@ from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator
-from almanac.store.summary.native_codes import code_form, holding, with_code
+from almanac.store.summary.native_codes import code_form, holding
 from almanac.store.summary.series import Counted, of_indicator
 
 NATIVE_ID = Param(
@@ -228,28 +227,14 @@ def series(ctx: Context) -> ListAnswer:
     ]
     if ctx.params["native_id"] is not None:
         codes = {one.number: code_form(ctx.view.directory.series(one.number).spec.native) for one in counted}
-        _warn_of_codes(ctx, found, set(codes.values()))
         wanted = {code_form(code) for code in ctx.params["native_id"]}
+        for code in ctx.params["native_id"][:SUGGESTIONS]:
+            if code_form(code) not in codes.values():
+                ctx.warn("native_id", code, "is the code of no series of this indicator")
         counted = [one for one in counted if codes[one.number] in wanted]
-    if who and not counted and ctx.after is None and not ctx.warnings:
-        every = of_indicator(ctx.view, found.slug, descending=False, after=None)
-        if not any(one.entity in who for one in every):
-            warn_of_entities(ctx, f"there is no series of {found.slug} for", who)
     page = counted[:limit]
     rows = [_series(ctx, redaction, one) for one in page]
     return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
-
-
-def _warn_of_codes(ctx: Context, indicator: Indicator, there: set[str]) -> None:
-    """Say of codes asked for that no series given has where they are."""
-    for code in (ctx.params["native_id"] or ())[:SUGGESTIONS]:
-        if code_form(code) in there:
-            continue
-        others = sorted({one.indicator for one in with_code(ctx.view, code)} - {indicator.slug})
-        reason = "is the code of no series of this indicator"
-        if others:
-            reason = f"is the code of a series of another indicator: see /indicators/{others[0]}/series"
-        ctx.warn("native_id", code, reason)
 
 
 def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:

@@ -26,8 +26,8 @@ from almanac.api.rows.filters import (
     SOURCE_ID,
     selection,
 )
-from almanac.api.rows.nothing import warn_of_knowledge_bounds, warn_of_nothing
 from almanac.api.rows.state_memory import redaction_of
+from almanac.domain.times import wire_time
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
@@ -41,15 +41,20 @@ from almanac.store.observations.reading.selection import Selection
 
 def _list(ctx: Context, kind: str) -> ListAnswer:
     asked = selection(ctx, kind)
-    return _said(ctx, asked, _listed(ctx, asked, lineage=kind == "derived"))
+    _warn_of_knowledge_bounds(ctx)
+    return _listed(ctx, asked, lineage=kind == "derived")
 
 
-def _said(ctx: Context, asked: Selection, answer: ListAnswer) -> ListAnswer:
-    """Warn of an empty answer, with the reason, and of bounds on knowledge times; return the answer."""
-    if not answer.rows:
-        warn_of_nothing(ctx, asked)
-    warn_of_knowledge_bounds(ctx)
-    return answer
+def _warn_of_knowledge_bounds(ctx: Context) -> None:
+    """Warn that `start_date` and `end_date` bound knowledge times, where neither `as_of` nor a bound on periods is given."""
+    params = ctx.params
+    if any(params.get(name) is not None for name in ("as_of", "period", "period_start", "period_end")):
+        return
+    for name, bound in (("start_date", "period_start"), ("end_date", "period_end")):
+        if params.get(name) is not None:
+            reason = "bounds when values became known (observedAt), not the periods they are about"
+            ctx.warn(name, wire_time(params[name]), reason, bound)
+            return
 
 
 def _listed(ctx: Context, asked: Selection, *, lineage: bool, history: bool = False) -> ListAnswer:
@@ -92,7 +97,8 @@ def derived_observations(ctx: Context) -> ListAnswer:
 def vintages(ctx: Context) -> ListAnswer:
     """Every state of every cell, withdrawals too."""
     asked = selection(ctx, None)
-    return _said(ctx, asked, _listed(ctx, asked, lineage=True, history=True))
+    _warn_of_knowledge_bounds(ctx)
+    return _listed(ctx, asked, lineage=True, history=True)
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -112,7 +118,7 @@ def changes(ctx: Context) -> ListAnswer:
             after=ctx.after,
             limit=params["limit"],
         )
-    warn_of_knowledge_bounds(ctx)
+    _warn_of_knowledge_bounds(ctx)
     return _answer(ctx, rows, following)
 
 
@@ -132,7 +138,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return _said(ctx, asked, _answer(ctx, rows, following))
+    return _answer(ctx, rows, following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.

@@ -14,7 +14,6 @@ from almanac.api.contract.errors import ApiError
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.names import place
-from almanac.api.rows.nothing import warn_of_nothing
 from almanac.domain.fragments import value_of
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of
@@ -138,12 +137,6 @@ def history(ctx: Context) -> ListAnswer:
             one for day in _each(ctx, asked, days[:limit]) if (one := report.of_day(_rates(scope, day))) is not None
         ]
         following = [days[limit - 1].toordinal()] if len(days) > limit else None
-    entity = _by_scope(ctx).get(scope)
-    if not rows and entity is not None:
-        bounds = [None if params[name] is None else day_of(params[name]) for name in ("start_date", "end_date")]
-        named = tuple(f"gov_yield_{tenor}" for tenor in report.TENORS)
-        asked_for = Selection(indicators=named, entities=(entity.id,), starts_from=bounds[0], ends_by=bounds[1])
-        warn_of_nothing(ctx, asked_for)
     return ListAnswer([msgspec.json.encode(one) for one in rows], following)
 
 

@@ -21,10 +21,8 @@ from almanac.api.rows.paging import keyset
 from almanac.domain import aliases as names
 from almanac.domain.numbers import plain
 from almanac.domain.times import wire_day
-from almanac.reports import resolve as report
-from almanac.reports.place_names import foreign_names
-from almanac.reports.resolve import Match, Subject
-from almanac.reports.spellings import Spellings
+from almanac.reports import names as report
+from almanac.reports.names import Match, Spellings, Subject, foreign_names
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.cost import Cost
@@ -128,7 +126,7 @@ def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _I
     """The index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
     kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
     english = [alias for entity in kept for alias in names.of_place(entity)]
-    places = [*english, *(alias for entity in kept for alias in foreign_names(entity))]
+    places = [*english, *foreign_names(kept)]
     by_type: dict[str | None, dict[str, Subject]] = {
         kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
         for kind in PLACES

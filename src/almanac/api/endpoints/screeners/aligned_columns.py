@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,13 +49,6 @@ class AlignedColumn(NamedTuple):
 
     def unit(self, row: int) -> str | None:
         return self.column.units[int(self.column.unit[self.places[row]])]
-
-    def units(self) -> npt.NDArray[Any]:
-        """The unit of each row's reading; None where it has none."""
-        names = np.array([*self.column.units, None], dtype=np.object_)
-        codes = np.append(self.column.unit, len(self.column.units))
-        found: npt.NDArray[Any] = names[codes[self.places]]
-        return found
 
     def series(self, row: int) -> int:
         return int(self.column.series[self.places[row]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
@@ -14,7 +13,6 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
 from almanac.api.endpoints.screeners.screening import (
@@ -33,7 +31,6 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
-    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.api.rows.names import place as place_called
@@ -71,15 +68,11 @@ _TEXTS = {
     "quality": ("Quality", _QUALITIES_TOLD),
 }
 _QUALITY = "quality"
-#: Numbers of shares, and amounts for each.
-_SHARES = re.compile(r"per_share|shares")
-_SPLIT = "a split of the shares would change it; share_count_change_yoy and eps_growth_yoy know of splits"
 _RATIO = "ratio"
 _FRACTION = "As a fraction: 0.25 is 25 %."
 _DOLLARS = (
     "In the currency each company reports in; without a clause on currency only companies that report in US dollars."
 )
-_WHAT = ("company", "companies")
 #: Sort fields that no clause may name.
 _IDENTITY = ("ticker", "name")
 
@@ -94,7 +87,7 @@ class EquityScreener(Warmed):
         by = sort_field(ctx, fields, *_IDENTITY)
         further = further_fields(ctx, fields, *_IDENTITY)
         check_window(ctx)
-        wanted = dict.fromkeys(field.name for clause in asked for field in clause.fields)
+        wanted = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
         wanted |= dict.fromkeys(further)
@@ -102,7 +95,6 @@ class EquityScreener(Warmed):
         self.looks_at(ctx, wanted.keys() - {_SCORE, *_TEXTS} | (set(MEASURES) if _SCORE in wanted else set()))
         peers = Peers(self._cache, ctx)
         dollars = not any(clause.field.name == "currency" for clause in asked)
-        check_units(ctx, asked, lambda name: _units_of(ctx.view.directory, peers, name))
         readings: dict[str, AlignedColumn] = {}
         columns: dict[str, Column] = {}
         for name in wanted:
@@ -113,10 +105,6 @@ class EquityScreener(Warmed):
             elif name != _QUALITY:
                 readings[name] = peers.readings(name, dollars=dollars)
                 columns[name] = readings[name].values
-        shown = {
-            name: one if isinstance(one, Texts) else np.where(peers.taking_part, one, np.nan)
-            for name, one in columns.items()
-        }
         ends = _row_ends(peers, asked, readings, columns)
         of_row = {name: one.ending(ends) for name, one in readings.items()}
         columns |= {name: one.values for name, one in of_row.items()}
@@ -124,16 +112,11 @@ class EquityScreener(Warmed):
             columns[_SCORE] = np.where(peers.score_ends() == ends, peers.scores().score, np.nan)
         quality = _quality(peers, of_row.values(), columns.get(_SCORE))
         if _QUALITY in wanted:
-            columns[_QUALITY] = shown[_QUALITY] = quality
+            columns[_QUALITY] = quality
         warn_of_texts(ctx, asked, columns)
-        warn_of_numbers(ctx, asked, shown, _fractions(ctx.view.directory))
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
-        # Money has the name of its currency for a unit.
-        candidates = comparable(
-            ctx, asked, readings, lambda _, column: column.units(), peers.taking_part, _WHAT, one_day=True
-        )
         cut = page(
-            matching(asked, columns, candidates), peers.table.ties, key,
+            matching(asked, columns, peers.taking_part), peers.table.ties, key,
             descending=ctx.params["order"] == "desc", after=ctx.after, limit=ctx.params["limit"],
         )  # fmt: skip
         rows = cut.rows.tolist()
@@ -207,19 +190,6 @@ def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
     return indicator.unit
 
 
-def _units_of(directory: Directory, peers: Peers, name: str) -> tuple[str | None, ...]:
-    """The unit of a field of numbers, or of its change; none where there is no reading that could have one."""
-    slug = name.partition(":")[0]
-    if slug == _SCORE:
-        return (None,)
-    found = peers.readings(slug)
-    return (_unit(_fields(directory)[slug], found),) if found.column.units else ()
-
-
-def _fractions(directory: Directory) -> set[str]:
-    return {slug for slug, one in _fields(directory).items() if one.unit == _RATIO}
-
-
 def _screen_fields(directory: Directory) -> ScreenFields:
     fields = _fields(directory)
     called: dict[str, Sequence[str]] = {slug: (one.name, *one.other_names) for slug, one in fields.items()}
@@ -232,12 +202,11 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
     if word in _TEXTS:
         return Field(word, text=True)
     if word == _SCORE:
-        return Field(word, text=False, unchanging="scores are made among the companies of one moment")
+        return Field(word, text=False)
     indicator = directory.indicator(name)
     if indicator is None or indicator.slug not in fields:
         return None
-    counted = _SHARES.search(indicator.slug) is not None
-    return Field(indicator.slug, text=False, unchanging=_SPLIT if counted else "")
+    return Field(indicator.slug, text=False)
 
 
 def _of_place(ctx: Context, clause: Clause) -> Clause:
@@ -281,7 +250,7 @@ def _row_ends(
     ends = {name: one.ends() for name, one in readings.items()}
     if _SCORE in columns:
         ends[_SCORE] = peers.score_ends()
-    in_clauses = {field.name for clause in asked for field in clause.fields} & ends.keys()
+    in_clauses = {clause.field.name for clause in asked} & ends.keys()
     nothing = np.zeros(len(peers.newest), dtype=np.int64)
     found: npt.NDArray[np.int64] = np.maximum.reduce([nothing, *(ends[name] for name in in_clauses or ends)])
     return found

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -14,7 +13,6 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.api.endpoints.screeners.pairs import check_units, comparable
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
 from almanac.api.endpoints.screeners.screening import (
     FURTHER,
@@ -33,7 +31,6 @@ from almanac.api.endpoints.screeners.screening import (
     number_field,
     sort_field,
     text_field,
-    warn_of_numbers,
     warn_of_texts,
 )
 from almanac.api.rows.names import place as place_called
@@ -52,8 +49,6 @@ _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _PATH = "/screener"
 #: A sort field that no clause may name.
 _NAME = "name"
-_PERCENT, _POINTS = "percent", "percentage_points"
-_WHAT = ("country or region", "countries and regions")
 
 
 class _Places(NamedTuple):
@@ -81,26 +76,19 @@ class MacroScreener(Warmed):
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
         check_window(ctx)
-        named = dict.fromkeys(field.name for clause in asked for field in clause.fields)
+        named = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by != _NAME:
             named[by] = None
         named |= dict.fromkeys(further)
         self.looks_at(ctx, named)
         redaction = redaction_of(ctx)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
-        check_units(ctx, asked, lambda name: {_unit(name, unit) for unit in found[name].column.units})
         columns: dict[str, Column] = {
             name: Texts.of(column.texts()) if name in fields and _is_text(fields[name]) else column.values
             for name, column in found.items()
         }
         warn_of_texts(ctx, asked, columns)
-        warn_of_numbers(ctx, asked, columns)
-        _warn_of_no_reading(ctx, [field.name for clause in asked for field in clause.fields], columns, wanted)
-
-        def counted(name: str, column: AlignedColumn) -> npt.NDArray[Any]:
-            return _counted(ctx.view.directory, name, column)
-
-        mask = matching(asked, columns, comparable(ctx, asked, found, counted, wanted, _WHAT, one_day=False))
+        mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
             mask, places.ties, key,
@@ -167,7 +155,7 @@ class MacroScreener(Warmed):
                 {
                     "field": name,
                     "value": number(float(reading.values[row])) if text is None else text,
-                    "unit": _unit(name, series.spec.unit),
+                    "unit": series.spec.unit,
                     "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
                     "observedAt": wire_time(reading.known(row)),
@@ -210,20 +198,6 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
     return Field(indicator.slug, _is_text(indicator))
 
 
-def _unit(name: str, unit: str | None) -> str | None:
-    """The unit of a field of this name, of the unit of its series."""
-    # What two percentages differ by is no percentage.
-    return _POINTS if ":" in name and unit == _PERCENT else unit
-
-
-def _counted(directory: Directory, name: str, column: AlignedColumn) -> npt.NDArray[Any]:
-    """Unit and currency of each row's reading; of a row without one an empty text."""
-    found = np.full(len(column.places), "", dtype=np.object_)
-    for row in np.flatnonzero(column.places >= 0).tolist():
-        found[row] = f"{_unit(name, column.unit(row))} {directory.series(column.series(row)).currency}"
-    return found
-
-
 def _is_text(indicator: Indicator) -> bool:
     return indicator.unit == "text"
 
@@ -239,20 +213,6 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
     if country is None:
         ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
-
-
-def _warn_of_no_reading(
-    ctx: Context, fields: Iterable[str], columns: Mapping[str, Column], wanted: npt.NDArray[np.bool_]
-) -> None:
-    """Say of the one country asked for which fields of the filter it has no reading of."""
-    asked, rows = ctx.params["country"], np.flatnonzero(wanted).tolist()
-    if asked is None or not rows:
-        return
-    for name in dict.fromkeys(fields):
-        column = columns[name]
-        if column.at(rows[0]) is None if isinstance(column, Texts) else np.isnan(column[rows[0]]):
-            fresh = "fresh " if ctx.params["freshness"] else ""
-            ctx.warn("country", asked, f"has no {fresh}reading of {name} that may be shown")
 
 
 def _code(entity: Entity) -> str:

@@ -60,7 +60,7 @@ class Peers:
         companies = cache.universe.companies(ctx.view)
         self.table: CompanyTable = cache.table("companies", companies, lambda: _table(cache, companies))
         self._last = last = day_of(ctx.as_of)
-        first = _months_before(last)
+        first = date.min if last < _EARLY else add_months(last, -scoring.MONTHS)
         if ctx.window_start is not None:
             first = max(first, ctx.window_start)
         self._as_of: int | None = ctx.params.get("as_of")
@@ -69,7 +69,7 @@ class Peers:
             ctx.view, companies, version=ctx.version, as_of=self._as_of, first=first, last=last
         )
         #: Rows of registrants that go on as another, and the rows of those.
-        self._handed_over = self._successions()
+        self._handed_over = [(old, new) for old, new in self._pairs() if self.newest[new] > 0]
         if self._handed_over:
             self.newest = self.newest.copy()
             self.newest[[old for old, _ in self._handed_over]] = 0
@@ -78,12 +78,8 @@ class Peers:
         #: Whether figures count whose statements fail a grave check.
         self._failed_too = ctx.params.get("quality") == "all"
 
-    def _successions(self) -> list[tuple[int, int]]:
-        """Of those that take part at the moment asked, the older enterprises first: one may have gone on twice."""
-        return [(old, new) for old, new in self._pairs() if self.newest[new] > 0]
-
     def _pairs(self) -> list[tuple[int, int]]:
-        """Rows of registrants that go on as another, and the rows of those, by the moment that could be told."""
+        """Return the rows of registrants that go on as another with the rows of those, the earliest first: one may go on twice."""
         rows = self.table.row
         pairs = [
             (one.since, rows[one.predecessor], rows[one.successor])
@@ -138,7 +134,12 @@ class Peers:
             scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
             self._ctx.window_start, self._last, self._failed_too,
         )  # fmt: skip
-        return self._cache.once(key, self._scored)
+
+        def scored() -> scoring.Scores:
+            columns = {name: one.values for name, one in self.measures().items()}
+            return scoring.score(columns, self.table.sectors.codes, self.taking_part)
+
+        return self._cache.once(key, scored)
 
     def qualities(self) -> npt.NDArray[np.int8]:
         """
@@ -159,21 +160,12 @@ class Peers:
         ends = self.score_ends()
         return {name: self.readings(name).ending(ends) for name in scoring.MEASURES}
 
-    def _scored(self) -> scoring.Scores:
-        columns = {name: one.values for name, one in self.measures().items()}
-        return scoring.score(columns, self.table.sectors.codes, self.taking_part)
-
     def statement_known(self, rows: Sequence[int]) -> dict[int, int]:
         """When the newest statement of each of these rows came to be known, unix seconds."""
         ids = self.table.companies.ids
         period_of = {ids[row]: int(self.newest[row]) for row in rows}
         known = known_at(self._ctx.view, period_of, version=self._ctx.version, as_of=self._as_of)
         return {row: known[ids[row]] for row in rows}
-
-
-def _months_before(day: date) -> date:
-    """The day so many months before, as far as there are dates."""
-    return date.min if day < _EARLY else add_months(day, -scoring.MONTHS)
 
 
 def _table(cache: ProcessCache, companies: Companies) -> CompanyTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import threading
-from collections.abc import Callable, Container, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -24,12 +24,11 @@ from almanac.domain.fragments import shortest
 from almanac.domain.periods import lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
+from almanac.reports.names import Suggestions
 from almanac.reports.screener import Numbers, Texts
-from almanac.reports.suggestions import Suggestions
 from almanac.store.companies.universe import Universe
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.columns import Readings
-from almanac.store.observations.newest.year_changes import YearChanges
 from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
@@ -62,11 +61,11 @@ class Warmed(abc.ABC):
 
     def looks_at(self, ctx: Context, names: Iterable[str]) -> None:
         """
-        Say of a screen which fields it looks at, changes of fields among them (`total_debt:change_1y`), before it does: columns that
-        are not at hand take long, and those of today are made by the warm-up. Raises PutOffError.
+        Declare which fields a screen reads before it does: columns that are not at hand take long, and those of today are
+        made by the warm-up. Raises PutOffError.
         """
         today = ctx.params["as_of"] is None
-        if today and self._at_hand(set(names), pinned=ctx.params["cursor"] is not None):
+        if today and self._cache.readings.warm(names, pinned=ctx.params["cursor"] is not None):
             return
         ctx.awaits(made=not today)
         ctx.costs(Cost.HEAVY)
@@ -75,20 +74,12 @@ class Warmed(abc.ABC):
         """Say of the list of fields that it looks at every column. Raises PutOffError."""
         ctx.awaits(self._warmed)
 
-    def _at_hand(self, wanted: set[str], *, pinned: bool) -> bool:
-        """Whether today's columns of these fields, and of changes of fields, are likely to be at hand."""
-        names = {one.partition(":")[0] for one in wanted}
-        changes = {one.partition(":")[0] for one in wanted if ":" in one}
-        cache = self._cache
-        return cache.readings.warm(names, pinned=pinned) and cache.changes.warm(changes, cache.readings.newest)
-
 
 def filter_param(example: str, fields: str) -> Param:
     """The required filter of a screener."""
     return Param(
         "filter",
-        "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. `field:change_1y:operator:value` asks "
-        "for the change of a number over one year, `field:operator:@field` compares two fields of one unit. Operators: gt, lt, "
+        "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt, lt, "
         f"gte, lte, eq, in (values of `in` separated by pipes); texts only eq and in. {fields} lists the fields.",
         longest=filter_text.LONGEST,
         required=True,
@@ -128,7 +119,6 @@ class ProcessCache:
 
     def __init__(self) -> None:
         self.readings = Readings()
-        self.changes = YearChanges(self.readings)
         self.universe = Universe()
         self._lock = threading.Lock()
         self._tables: dict[str, tuple[object, Any]] = {}
@@ -177,15 +167,9 @@ class ProcessCache:
 
 
 def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
-    """
-    The latest readings of an indicator for entities, by their numbers, or their changes (`total_debt:change_1y`); those before
-    the plan's window are none.
-    """
-    name, _, change = slug.partition(":")
-    columns = cache.changes if change else cache.readings
-    found = AlignedColumn.of(
-        columns.column(ctx.view, name, version=ctx.version, as_of=ctx.params.get("as_of")), numbers
-    )
+    """Return the latest readings of an indicator for entities, by their numbers, without those before the plan's window."""
+    column = cache.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of"))
+    found = AlignedColumn.of(column, numbers)
     return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
 
 
@@ -197,16 +181,6 @@ class ScreenFields(NamedTuple):
 
     find: Callable[[str], Field | None]
     called: Mapping[str, Sequence[str]]
-
-    def meant(self, text: str) -> Field | None:
-        """The field of a name that stands by itself, with or without a change: `total_debt`, `total_debt:change_1y`."""
-        name, _, change = text.partition(":")
-        field = self.find(name)
-        if field is None or not change:
-            return field
-        if change.lower() not in filter_text.CHANGES or field.text or field.unchanging:
-            return None
-        return field.over(change.lower())
 
     def near(self, ctx: Context, text: str) -> str | None:
         """The field that may have been meant."""
@@ -237,7 +211,7 @@ def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
     asked = ctx.params["sort"]
     if asked is None or asked.lower() in others:
         return None if asked is None else str(asked.lower())
-    field = fields.meant(asked)
+    field = fields.find(asked)
     if field is None:
         said = f"must be {', '.join(('a field of the filter', *others[:-1]))} or {others[-1]}, not {quoted(asked)}"
         near = nearest(asked, list(others)) or fields.near(ctx, asked)
@@ -249,7 +223,7 @@ def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str
     """The fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
     found = []
     for name in ctx.params["fields"] or ():
-        field = fields.meant(name)
+        field = fields.find(name)
         if field is not None:
             found.append(field.name)
         elif name.lower() not in others:
@@ -269,56 +243,14 @@ def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, N
         said = zip(clause.values, clause.written, strict=True)
         for value, written in ((str(value), written) for value, written in said if value not in words):
             meant = None
-            # It takes a good part of a millisecond each, so the first few have one, as in lists.
+            # Each takes some milliseconds, so the first few have one, as in lists.
             if len(ctx.warnings) < SUGGESTIONS:
                 if field not in near:
                     near[field] = Suggestions((word, ()) for word in words.values())
                 meant = near[field].nearest(value)
-            ctx.warn("filter", written, f"is {_with_article(field)} that nothing here has", meant)
-
-
-def _with_article(noun: str) -> str:
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
-
-
-def warn_of_numbers(
-    ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts], fractions: Container[str] = ()
-) -> None:
-    """
-    Say which numbers of clauses lie far outside what there is, and what that is: a percentage where fractions are meant.
-
-    `columns` hold nothing but what the request may see. `fractions`: fields whose values are some.
-    """
-    for clause in asked:
-        column, field = columns[clause.field.name], clause.field.name
-        if isinstance(column, Texts) or np.isnan(column).all():
-            continue
-        low, high = float(np.nanmin(column)), float(np.nanmax(column))
-        for value, written in zip(clause.values, clause.written, strict=True):
-            if not isinstance(value, float) or not _far(value, low, high):
-                continue
-            # A bound that all values keep is none to speak of, unless it looks like a percentage where fractions are meant.
-            kept = clause.operator.startswith("l" if value > high else "g")
-            if not kept or field in fractions:
-                meant = value / 100
-                suggestion = f"{field}:{clause.operator}:{shortest(meant)}" if low <= meant <= high else None
-                reason = f"lies far outside the values of {field} here, which are {_about(low)} to {_about(high)}"
-                ctx.warn(
-                    "filter", f"{clause.head}:{written}",
-                    f"{reason}, as fractions (0.25 is 25 %)" if field in fractions else reason,
-                    suggestion if field in fractions else None,
-                )  # fmt: skip
-
-
-def _about(value: float) -> str:
-    """A bound for people: four digits that count, where a computed one has twelve."""
-    return shortest(float(f"{value:.4g}"))
-
-
-def _far(value: float, low: float, high: float) -> bool:
-    """Whether a value is further beyond an end of a range than that end is from zero, and than a tenth of the range."""
-    beyond, end = (value - high, high) if value > high else (low - value, low)
-    return beyond > 0 and beyond > max(abs(end), (high - low) / 10)
+            ctx.warn(
+                "filter", written, f"is {'an' if field[0] in 'aeiou' else 'a'} {field} that nothing here has", meant
+            )
 
 
 def check_window(ctx: Context) -> None:

@@ -125,12 +125,6 @@ class Readings:
             elif state[0] != held[0] or state[1] > held[1]:
                 self._state, self._moved, self._ever_moved = state, self._monotonic(), True
 
-    @property
-    def newest(self) -> tuple[str, int] | None:
-        """The newest state that was seen: epoch and data version."""
-        with self._lock:
-            return self._state
-
     def warm(self, indicators: Iterable[str], *, pinned: bool = False) -> bool:
         """
         Whether today's columns of these indicators are likely to be at hand, so that asking for them takes no time.

@@ -1,22 +1,26 @@
 """
-Which entity a name means: exact, else but for spelling, else by likeness; and never a guess where two fit as well.
+Names: which entity one means, which entities are called like it, and which was meant where nothing is called so.
 
-Names that compare equal come first: those valid on the asked day before others, then exact ones before such that differ
-in punctuation, accents or legal form. Likeness is looked at only where nothing compares equal.
+A name is looked up exact, else but for spelling, else by likeness; and nothing is guessed where two fit as well. Names that
+compare equal come first: those valid on the asked day before others, then exact ones before such that differ in
+punctuation, accents or legal form. Likeness is looked at only where nothing compares equal.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import nsmallest
 from typing import NamedTuple
 
+from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from almanac.domain.aliases import Alias
+from almanac.domain.aliases import Alias, of_place
 from almanac.domain.names import folded, normal, without_mark
-from almanac.reports.spellings import BEGINS, Spellings, ends_word
+from almanac.domain.reference import Entity
 
 #: Confidence by kind of match; what was not valid on the asked day, and what only its statements decided, has less.
 _EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
@@ -27,6 +31,27 @@ _ONE_SLIP, _TWO_SLIPS = 4, 10
 _LONG_FORMS = ("incorporated", "corporation", "companies", "company", "limited")
 #: Written like a ticker (with a class behind it) or like a CIK.
 _CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
+#: Likeness (0..1) of a name that begins with the asked words, or has them within; and from which on a name is close.
+_BEGINS, _HOLDS, _CLOSE = 0.85, 0.8, 0.75
+#: Likeness of names that have the same words in another order, compared to that of the words.
+_REORDERED = 0.97
+#: Names shorter than this are like too many others.
+_SHORTEST = 4
+#: So many names are looked at that are most like a text.
+_LOOKED_AT = 20
+#: Score (0..100) of the words that two names have in common, from which on one suggests the other.
+_SAME_WORDS = 90
+#: A text that names nothing is cut here: no name is as long.
+_LONGEST = 200
+
+#: Languages beside English in which countries are known, as CLDR calls them.
+_LANGUAGES = (
+    "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "tr", "ar", "hi", "zh_Hans", "zh_Hant", "ja", "ko",
+)  # fmt: skip
+#: CLDR's codes of regions that have none of ISO 3166-1.
+_REGIONS = {"region_euro_area": "EZ", "region_european_union": "EU", "region_world": "001"}
+#: Some languages give these names to one of two places; elsewhere nobody can tell which is meant.
+_AMBIGUOUS = frozenset({"congo", "kongo"})
 
 
 class Subject(NamedTuple):
@@ -56,6 +81,99 @@ class Resolution(NamedTuple):
     match: str
     confidence: float
     candidates: list[Match]
+
+
+class Spellings:
+    """Names of entities, to be found by likeness. Built once for many look-ups."""
+
+    def __init__(self, names: Iterable[Alias]) -> None:
+        self._names = [name for name in names if name.scheme in {"name", "former_name", "other"} and name.norm]
+        self._norms = [name.norm for name in self._names]
+        self._in_order = [_in_order(norm) for norm in self._norms]
+        self._padded = [f" {norm} " for norm in self._norms]
+        self._closed = [norm.replace(" ", "") for norm in self._norms]
+
+    def beginning(self, norm: str) -> list[Alias]:
+        """Return names that are these words, or begin with them and go on with others."""
+        words = f" {norm} "
+        return [self._names[place] for place, padded in enumerate(self._padded) if padded.startswith(words)]
+
+    def close(self, norm: str) -> list[tuple[Alias, float]]:
+        """Return names like this one with their likeness (0..1): of like letters, of its words in another order, or with it within."""
+        found: dict[int, float] = {}
+
+        def add(place: int, likeness: float) -> None:
+            found[place] = max(found.get(place, 0.0), likeness)
+
+        if len(norm) >= _SHORTEST:
+            for text, spelled, weight in ((norm, self._norms, 1.0), (_in_order(norm), self._in_order, _REORDERED)):
+                cutoff = 100 * _CLOSE / weight
+                for _, likeness, place in process.extract(
+                    text, spelled, scorer=fuzz.ratio, score_cutoff=cutoff, limit=_LOOKED_AT
+                ):
+                    add(place, likeness / 100 * weight)
+        words, closed = f" {norm} ", norm.replace(" ", "")
+        run_together = len(closed) > _SHORTEST
+        for place, padded in enumerate(self._padded):
+            if words in padded:
+                add(place, _BEGINS if padded.startswith(words) else _HOLDS)
+            elif run_together and self._closed[place].startswith(closed) and _ends_word(padded, len(closed)):
+                add(place, _BEGINS)
+        return [(self._names[place], likeness) for place, likeness in found.items()]
+
+
+def _in_order(norm: str) -> str:
+    """Return the words of a name in the order of the alphabet."""
+    return " ".join(sorted(norm.split()))
+
+
+def _ends_word(norm: str, letters: int) -> bool:
+    """Return whether the first so many letters and digits of a name end where a word of it ends, and more follow."""
+    for character in norm.strip():
+        if not letters:
+            return character == " "
+        letters -= character != " "
+    return False
+
+
+class Suggestions:
+    """Names to suggest for one that nothing has. Built once for many questions; one takes some milliseconds."""
+
+    def __init__(self, names: Iterable[tuple[str, Sequence[str]]]) -> None:
+        """`names`: the name that is suggested, and what else it is called."""
+        spelled = [(folded(text), name) for name, others in names for text in (name, *others)]
+        self._spellings, self._names = [text for text, _ in spelled], [name for _, name in spelled]
+
+    def nearest(self, text: str) -> str | None:
+        """
+        Return the name that differs by a slip, else one that begins so or has the same words; None where none is near.
+
+        Likeness of letters alone suggests nothing: `pe_ratio` is spelled like `current_ratio`, and is none.
+        """
+        asked = folded(text[:_LONGEST])
+        if not asked:
+            return None
+        digits = _digits(asked)
+        slips = process.extract(asked, self._spellings, scorer=OSA.distance, score_cutoff=_slips(len(asked)), limit=5)
+        near = [place for spelling, _, place in slips if _digits(spelling) == digits]
+        if not near and len(asked) >= _SHORTEST:
+            near = [place for place, spelling in enumerate(self._spellings) if spelling.startswith(asked)]
+        if not near:
+            words = process.extract(
+                asked, self._spellings, scorer=fuzz.token_set_ratio, score_cutoff=_SAME_WORDS, limit=_LOOKED_AT
+            )
+            words.sort(key=lambda word: (-word[1], len(word[0])))
+            near = [place for spelling, _, place in words if not digits or _digits(spelling) == digits]
+        return self._names[near[0]] if near else None
+
+
+def _slips(letters: int) -> int:
+    """Return how many slips may be among so many letters."""
+    return 2 if letters >= _TWO_SLIPS else 1 if letters >= _ONE_SLIP else 0
+
+
+def _digits(text: str) -> str:
+    return "".join(letter for letter in text if letter.isdigit())
 
 
 def norms(text: str) -> dict[str, str]:
@@ -174,7 +292,7 @@ def _words(
         return []
     own = f"{normal(first.subject.name)} ".startswith(f"{norm} ")
     others = {
-        name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * BEGINS, 2))
+        name.entity: Match(subjects[name.entity], name, "fuzzy", round(_FUZZY * _BEGINS, 2))
         for name in beginning(norm)
         if name.entity in subjects
         and name.entity != first.subject.entity
@@ -244,7 +362,7 @@ def _may_answer(text: str, like: Match) -> bool:
     closed = asked.replace(" ", "")
     if closed == norm.replace(" ", "") or sorted(asked.split()) == sorted(norm.split()):
         return True
-    if norm.replace(" ", "").startswith(closed) and ends_word(norm, len(closed)):
+    if norm.replace(" ", "").startswith(closed) and _ends_word(norm, len(closed)):
         return whole and 2 * len(asked) >= len(norm)
     ours, theirs = asked.split(), norm.split()
     while ours and theirs and ours[0] == theirs[0]:
@@ -257,5 +375,34 @@ def _may_answer(text: str, like: Match) -> bool:
         return False
     if any(c.isdigit() for c in mine + other):
         return False
-    allowed = 2 if letters >= _TWO_SLIPS else 1 if letters >= _ONE_SLIP else 0
-    return 0 < OSA.distance(mine, other) <= allowed
+    return 0 < OSA.distance(mine, other) <= _slips(letters)
+
+
+def foreign_names(places: Iterable[Entity]) -> list[Alias]:
+    """
+    Return names of countries and regions in other languages, for comparison only: they are not listed as aliases.
+
+    A name that compares equal to one of another place is left out.
+    """
+    names, owners = [], defaultdict(set)
+    for place in places:
+        for alias in of_place(place):
+            owners[alias.norm].add(place.id)
+        code = _REGIONS.get(place.id, place.iso2)
+        for name in _territories().get(code, ()) if code is not None else ():
+            alias = Alias(place.id, name, "name", False, None, None, None, normal(name))
+            owners[alias.norm].add(place.id)
+            names.append(alias)
+    return [alias for alias in names if len(owners[alias.norm]) == 1 and alias.norm not in {"", *_AMBIGUOUS}]
+
+
+@functools.cache
+def _territories() -> Mapping[str, tuple[str, ...]]:
+    """Return each territory's names by its code. Reading them takes a tenth of a second, so they are read when first asked for."""
+    from babel import Locale  # noqa: PLC0415  # most commands look up no place by name
+
+    names: dict[str, dict[str, None]] = defaultdict(dict)
+    for language in _LANGUAGES:
+        for code, name in Locale.parse(language).territories.items():
+            names[code][name] = None
+    return {code: tuple(found) for code, found in names.items()}

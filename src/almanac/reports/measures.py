@@ -1,14 +1,22 @@
 """
-What a country's brief looks at: six sections, each with its measures in the order they are told. And how the headlines of
-releases are told that are in no section.
+Measures that briefs and releases put into words, and their readings as sentences want them.
+
+A brief has six sections, each with its measures in the order they are told; the headlines of some releases are in no section.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
+from almanac.domain.numbers import exact_sum
+from almanac.domain.periods import Frequency, Period
+from almanac.reports.wording import amount, decimals, rounded, span, within
+
 Key = Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
-#: How a measure is put into words, see almanac.reports.brief_sentences.
+#: How a measure is put into words, see almanac.reports.briefs.
 Kind = Literal["growth", "pace", "level", "balance", "change", "slope", "count"]
 #: Kinds whose sentences say how far a reading went.
 MOVING: frozenset[Kind] = frozenset({"growth", "pace", "level", "balance", "count"})
@@ -87,12 +95,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
         "inflation",
         (
             MeasureSpec(
-                "cpi_inflation_yoy",
-                "growth",
-                "Consumer prices",
-                plural=True,
-                growth=True,
-                noun="inflation rate",
+                "cpi_inflation_yoy", "growth", "Consumer prices", plural=True, growth=True, noun="inflation rate"
             ),
             MeasureSpec(
                 "cpi_inflation_official_yoy",
@@ -163,20 +166,11 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 own_bank=True,
             ),
             MeasureSpec(
-                "real_policy_rate",
-                "level",
-                "Adjusted for inflation, the policy rate",
-                ranked=False,
-                own_bank=True,
+                "real_policy_rate", "level", "Adjusted for inflation, the policy rate", ranked=False, own_bank=True
             ),
             MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, instant=True),
             MeasureSpec(
-                "gov_yield_10y",
-                "level",
-                "The ten-year government yield",
-                digits=2,
-                instant=True,
-                noun="ten-year yield",
+                "gov_yield_10y", "level", "The ten-year government yield", digits=2, instant=True, noun="ten-year yield"
             ),
             MeasureSpec(
                 "long_term_rate_10y",
@@ -187,12 +181,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
                 noun="ten-year rate",
             ),
             MeasureSpec(
-                "yield_10y_change_1y",
-                "change",
-                "the ten-year yield",
-                digits=2,
-                unit="percentage points",
-                ranked=False,
+                "yield_10y_change_1y", "change", "the ten-year yield", digits=2, unit="percentage points", ranked=False
             ),
             MeasureSpec("yield_slope_2s10s", "slope", "The curve", digits=2, unit="percentage points", ranked=False),
         ),
@@ -203,19 +192,10 @@ SECTIONS: tuple[SectionSpec, ...] = (
         "the external position",
         (
             MeasureSpec(
-                "current_account_pct_gdp",
-                "balance",
-                "The current account",
-                unit=_SHARE,
-                noun="current-account balance",
+                "current_account_pct_gdp", "balance", "The current account", unit=_SHARE, noun="current-account balance"
             ),
             MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", unit=_SHARE),
-            MeasureSpec(
-                "real_effective_rate_change_yoy",
-                "growth",
-                "The real effective exchange rate",
-                growth=True,
-            ),
+            MeasureSpec("real_effective_rate_change_yoy", "growth", "The real effective exchange rate", growth=True),
             MeasureSpec(
                 "exchange_rate_change_yoy",
                 "growth",
@@ -262,3 +242,122 @@ _ALONE = (
 )
 #: How an indicator is told, by slug: those of briefs, and the headlines of releases.
 MEASURES = {one.slug: one for one in (*(one for section in SECTIONS for one in section.measures), *_ALONE)}
+
+#: A move of less than this many of its usual size is none worth a word; one of so many and more is a big one.
+_NONE, _BIG = 0.5, 2.0
+_UNITS = {
+    "%": {"percent"}, "% of GDP": {"percent"}, "percentage points": {"percentage_points"}, "thousand": {"thousands"},
+    "million US dollars": {"usd_millions"},
+}  # fmt: skip
+#: Fewer moves say nothing of what is usual.
+_FEWEST = 8
+
+
+class Ranking(NamedTuple):
+    """Place of a value among those of `of` countries, 1 the highest. `tied`: another has the same."""
+
+    rank: int
+    of: int
+    tied: bool
+
+
+class MeasureReading(NamedTuple):
+    """
+    The latest public reading of a measure. `period` and `previous_period` are keys.
+
+    `freshness`: fresh, stale or unknown. `percentile`: 0 to 100. `usual`: the mean absolute move of its last ten years
+    (`typical_change`), None where that is not known. `revised`: the reading before came with another number than it
+    had.
+    """
+
+    measure: MeasureSpec
+    value: float
+    unit: str | None
+    period: int
+    frequency: Frequency
+    freshness: str
+    previous: float | None = None
+    previous_period: int | None = None
+    percentile: float | None = None
+    ranking: Ranking | None = None
+    usual: float | None = None
+    revised: bool = False
+    #: Key of the period of the newest reading before it, where that is not the one before in time: nothing is compared with it.
+    since: int | None = None
+    #: Place of its sentence in the text: words that come again are varied by it.
+    turn: int = 0
+
+    @property
+    def digits(self) -> int:
+        """Decimals that its value and the one before are told with."""
+        return decimals(self.measure.digits, self.value, *(() if self.previous is None else (self.previous,)))
+
+    @property
+    def told(self) -> float:
+        """The value as it is told."""
+        return rounded(self.value, self.measure.digits)
+
+    @property
+    def was(self) -> float:
+        """The reading before as it is told; of none zero."""
+        return rounded(self.previous or 0.0, self.measure.digits)
+
+    @property
+    def move(self) -> float:
+        """How far it went since the reading before. A count of what came or went is a move itself."""
+        if self.measure.kind == "count":
+            return self.value
+        return 0.0 if self.previous is None else exact_sum(self.value, -self.previous)
+
+    @property
+    def moved(self) -> bool:
+        """Whether it went far enough to be said: by its own usual size, where that is not known by the last digit told."""
+        least = 10.0**-self.measure.digits if self.usual is None else _NONE * self.usual
+        return self.told != self.was and abs(self.move) >= least
+
+    @property
+    def big(self) -> bool:
+        """Whether it went far more than it usually does."""
+        return self.usual is not None and self.move != 0 and abs(self.move) >= _BIG * self.usual
+
+    @property
+    def size(self) -> str:
+        """The value without its sign, with its unit."""
+        return amount(abs(self.value), self.digits, self.measure.unit)
+
+    @property
+    def fits(self) -> bool:
+        """Whether it is in the unit that the words for its measure are about."""
+        wanted = _UNITS.get(self.measure.unit)
+        return wanted is None or self.unit in wanted
+
+    @property
+    def when(self) -> str:
+        """`in October 2026`."""
+        return within(Period.from_key(self.period), self.frequency)
+
+    @property
+    def gap(self) -> str:
+        """`; this is the first reading since 30 April 2024`: the end of a sentence that has nothing to compare with."""
+        if self.since is None or self.previous is not None:
+            return ""
+        return f"; this is the first reading since {span(Period.from_key(self.since), self.frequency)}"
+
+    def over(self) -> str:
+        """`over the year to October 2026`: of a change over a year. A calendar year needs no more words."""
+        if self.frequency is Frequency.ANNUAL:
+            return self.when
+        return f"over the year to {self.when.partition(' ')[2]}"
+
+
+def typical_change(measure: MeasureSpec, past: Sequence[float]) -> float | None:
+    """
+    The mean absolute change from one reading to the next, in the unit of the measure; None where there are too few.
+
+    `past`: readings in the order of their periods, either way. A count of what came or went is a move itself; of what
+    moves in steps the times without one do not count.
+    """
+    moves = [abs(one) for one in past] if measure.kind == "count" else [abs(two - one) for one, two in pairwise(past)]
+    if measure.steps:
+        moves = [one for one in moves if one]
+    return math.fsum(moves) / len(moves) if len(moves) >= _FEWEST else None
