@@ -17,7 +17,6 @@ NOT_RUN = {
     "almanac serve": "listens until it is stopped",
     "almanac distribute": "needs machines with Citus",
     "almanac ingest": "asks a publisher, or reads a folder of its responses",
-    "almanac migrate": "writes to a server",
     "almanac start": "asks publishers, and listens until it is stopped",
     "almanac sandbox": "takes minutes, a larger market more than half an hour",
     "almanac worker": "asks publishers until it is stopped",

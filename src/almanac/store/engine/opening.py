@@ -66,8 +66,9 @@ def place(said: Path | str | Server) -> Place:
 
 def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Database:
     """
-    Open the data database for writing, making it where it is not, beside any writer; bring it to today's schema where
-    that can be done in place. Raises StoreError where it cannot, unless the caller is about to make the tables anew.
+    Open the data database for writing, beside any writer; make it if it is not there.
+
+    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
     if isinstance(at, Path):
         return sqlite.create(at, any_schema=any_schema, busy_seconds=busy_seconds)
