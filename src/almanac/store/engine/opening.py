@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from almanac import distribution
-from almanac.store.engine import room, sqlite
+from almanac.store.engine import sqlite
 from almanac.store.engine.areas import Area
 from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
@@ -117,19 +117,6 @@ def recreate(db: Database) -> None:
         sqlite.recreate(db)
     else:
         _postgres().recreate(db)
-
-
-def give_back_room(db: Database, at: Place) -> str | None:
-    """
-    Give room back to the disk that the data database holds and does not use, beside readers. Returns why it could not be done,
-    None where it was or need not be. A server looks after its own.
-    """
-    return room.give_back(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
-
-
-def lacks_room(db: Database, at: Place) -> str | None:
-    """Why there may not be room enough to make all data anew beside those that are there; None: there is, or nobody knows."""
-    return room.lacks(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
 
 
 def distribute(at: Place, parts: int) -> bool:
