@@ -1,4 +1,4 @@
-"""Tables of what publishers are asked: each source's way, and what all of it comes to."""
+"""Tables of what publishers are asked: each source's way."""
 
 from __future__ import annotations
 
@@ -8,30 +8,24 @@ from urllib.parse import parse_qs, urlsplit
 
 from almanac.catalog.load import shipped
 from almanac.domain.reference import Source
-from almanac.pipeline.ingest.first_load import ANY_KEY, groups, reckoned
 from almanac.pipeline.ingest.newest import parted
-from almanac.pipeline.ingest.workload import span, volume
 from almanac.sources.base import Request, connector
 
 from .markdown import table
 
-#: The tables are of one day, since what is reckoned grows with the calendar.
+#: The tables are of one day, since windows grow with the calendar.
 _NOW = datetime(2026, 11, 25, 12, tzinfo=UTC)
 
 
 def asked() -> str:
-    """How each source is asked each turn, and what that is of its whole."""
+    """How each source is asked each turn."""
     rows = []
     for source in sorted(shipped().sources.values(), key=lambda one: one.id):
         if source.connector and source.cadence is not None and not source.simulated:
             plan = _plan(source)
-            found = reckoned(shipped(), source, int(_NOW.timestamp()))
-            share = found.daily.values / found.first.values
             past = sum(request.closed for request in plan)
-            rows.append((f"`{source.id}`", str(len(plan) - past), way(plan), str(past), f"{share:.0%}"))
-    return table(
-        ("Source", "Requests of a turn", "What they ask for", "Of the slow round", "A day, of the first"), rows
-    )
+            rows.append((f"`{source.id}`", str(len(plan) - past), way(plan), str(past)))
+    return table(("Source", "Requests of a turn", "What they ask for", "Of the slow round"), rows)
 
 
 def way(plan: list[Request]) -> str:
@@ -54,32 +48,9 @@ def way(plan: list[Request]) -> str:
     return "; ".join(told)
 
 
-def first_load() -> str:
-    """What all sources come to."""
-    rows = []
-    for group in groups(shipped(), int(_NOW.timestamp())):
-        for when, amount in (("first load", group.reckoned.first), ("each day after", group.reckoned.daily)):
-            rows.append(
-                (
-                    group.name,
-                    when,
-                    f"{amount.requests:,.0f}",
-                    f"{_about(amount.values):,}",
-                    volume(_about(amount.bytes)),
-                    span(amount.seconds),
-                )
-            )
-    return table(("Sources", "", "Requests", "Values, at most", "Bytes, at most", "Time, answers not counted"), rows)
-
-
 def _plan(source: Source) -> list[Request]:
-    key = ANY_KEY if source.key_required else None
+    key = "a-key" if source.key_required else None
     return parted(connector(source.connector), source, shipped().series.get(source.id, {}), _NOW.date(), key)
 
 
-def _about(number: float) -> int:
-    """To two figures."""
-    return int(float(f"{number:.2g}"))
-
-
-TABLES: dict[str, Callable[..., str]] = {"asked": asked, "first-load": first_load}
+TABLES: dict[str, Callable[..., str]] = {"asked": asked}

@@ -18,7 +18,6 @@ NOT_RUN = {
     "almanac distribute": "needs machines with Citus",
     "almanac ingest": "asks a publisher, or reads a folder of its responses",
     "almanac start": "asks publishers, and listens until it is stopped",
-    "almanac sandbox": "takes minutes, a larger market more than half an hour",
     "almanac worker": "asks publishers until it is stopped",
 }
 TARGETS = set(re.findall(r"(?m)^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8")))

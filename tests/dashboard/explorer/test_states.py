@@ -10,8 +10,6 @@ from urllib.parse import unquote
 
 import pytest
 
-from almanac.catalog.load import shipped
-from almanac.pipeline.ingest.first_load import groups
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.reports.wording import country
 from tests.contract import invented_companies
@@ -330,14 +328,3 @@ def test_late_sources_stand_first_among_all(look: Callable[..., str], service: S
 def test_a_free_plan_is_shown_its_window_alone(look: Callable[..., str], service: Service) -> None:
     refused = service.get("/briefs/united-states", "free", as_of="2020-01-01").json()["error"]["message"]
     assert refused in look("/countries/united-states", 403, plan="free", as_of="2020-01-01")
-
-
-def test_the_page_of_sources_says_what_asking_comes_to_as_the_plan_does(
-    look: Callable[..., str], tmp_path: Path
-) -> None:
-    text = look("/sources")
-    for group in groups(shipped(), settings(tmp_path).clock()):
-        for workload in (group.reckoned.first, group.reckoned.daily):
-            assert f" {workload.requests:,.0f} " in text
-    assert "Sources that need nothing first load" in text
-    assert "Companies of the SEC, one by one each day after" in text
