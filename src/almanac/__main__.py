@@ -9,12 +9,10 @@ from almanac.commands import (
     accounts,
     ingest,
     keys,
-    migrate,
     operate,
     serve,
     sources,
     start,
-    upgrade,
     worker,
 )
 from almanac.commands.shared import Commands, put
@@ -49,8 +47,6 @@ for _command in (
     operate.status,
     operate.backup,
     operate.restore,
-    migrate.migrate,
-    upgrade.upgrade,
     serve.serve,
     start.start,
     serve.demo,

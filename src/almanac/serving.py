@@ -114,13 +114,12 @@ def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
     from almanac.pipeline.explain.companies import explain_company
     from almanac.pipeline.explain.macro import Explainer
     from almanac.pipeline.explain.scores import explain_scores
-    from almanac.pipeline.ingest.first_load import loads_at
     from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
 
     declared = endpoints(Explainer(shipped(), explain_company), explain_scores)
     reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
-    return InProcessApi(declared, cursor_secret, reader.view, settings, clock=settings.clock, loads=loads_at)
+    return InProcessApi(declared, cursor_secret, reader.view, settings, clock=settings.clock)
 
 
 def dashboard(settings: Settings) -> Dashboard:

@@ -22,9 +22,9 @@ from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.moving import move
 from almanac.store.engine.postgres import spreading
 from tests.support import clusters, invented_mirror, moving_rows, postgres
+from tests.support.copied_data import move
 from tests.support.service import SOURCES, Service, build, copy, settings
 
 from .test_engines import differences

@@ -13,9 +13,9 @@ import httpx2
 import pytest
 
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.moving import move
 from almanac.store.observations.reading.directory import Directory
 from tests.support import postgres
+from tests.support.copied_data import move
 from tests.support.requests_at_random import ask, requests
 from tests.support.service import Service, copy
 

@@ -15,9 +15,9 @@ import pytest
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening
-from almanac.store.engine.moving import move
 from tests.faults.mirrors import TREASURY_SOURCE, year_file, year_url
 from tests.support import clusters, poolers, postgres
+from tests.support.copied_data import move
 from tests.support.paths import ROOT
 from tests.support.requests_at_random import ask, requests
 from tests.support.service import Service, copy, make_accounts, settings

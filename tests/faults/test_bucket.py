@@ -115,13 +115,18 @@ def test_what_is_kept_already_is_kept_once_and_what_rots_is_named_and_mended(hel
 
 
 @pytest.mark.slow
-def test_a_backup_holds_what_the_bucket_does_and_is_restored_to_a_folder(held, command, mirror, folder, tmp_path):
+def test_a_backup_holds_what_the_bucket_does_and_is_restored_to_a_folder_or_a_bucket(
+    held, command, mirror, folder, tmp_path
+):
     take(command, mirror)
     ours = msgspec.structs.replace(settings(tmp_path), home=tmp_path / "bucket", raw_url=PLACE)
     assert backup(ours, tmp_path / "file").data_version is not None
     restore(msgspec.structs.replace(ours, home=tmp_path / "back", raw_url=None), tmp_path / "file")
     same(state(folder), state(tmp_path / "back"))
     assert contents(folder / "raw") == contents(tmp_path / "back/raw")
+    restore(msgspec.structs.replace(ours, home=tmp_path / "third", raw_url=f"{PLACE}-too"), tmp_path / "file")
+    assert contents(folder / "raw") == contents(f"{PLACE}-too")
+    assert not (tmp_path / "third/raw").exists()
 
 
 @pytest.mark.slow

@@ -4,7 +4,6 @@ import json
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -83,53 +82,14 @@ def test_an_ingest_without_room_says_so_and_the_next_completes(fault, when, told
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("fault", "when"),
-    [
-        (NO_ROOM_FOR_FILES, 0),
-        pytest.param(NO_ROOM_FOR_PAGES, 60, marks=pytest.mark.sqlite),
-    ],
-)
-def test_a_source_that_was_asked_on_a_full_disk_is_failing_and_says_why(fault, when, tmp_path, small_mirror):
+def test_a_source_that_was_asked_on_a_full_disk_is_failing_and_says_why(tmp_path, small_mirror):
     home = tmp_path / "home"
     run(home, "status")  # makes the store
-    ingest(home, small_mirror, (TREASURY_SOURCE,), before=fault.format(when=when), expect=1)
+    ingest(home, small_mirror, (TREASURY_SOURCE,), before=NO_ROOM_FOR_FILES.format(when=0), expect=1)
     told = treasury(home)
     assert (told["health"], told["lastSuccessAt"]) == ("failing", None)
     assert told["reason"] == f"{told['lastError']}; no success yet"
     assert told["lastError"].startswith("the storage failed: ")
-
-
-#: A file system of its own with a store on it, filled to the last byte: an ingest there; then room again, and what is told of it.
-FILLED_DISK = """
-mount -t tmpfs -o size=8m small "$1" || exit 99
-shift 1
-"$ALMANAC" status >/dev/null
-cat /dev/zero >"$ALMANAC_HOME/../filler" 2>/dev/null || true
-"$@" ; echo "ingest $?"
-rm "$ALMANAC_HOME/../filler"
-"$ALMANAC" status --json
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite  # the disk of a server is its own
-def test_an_ingest_on_a_disk_without_a_byte_left_is_not_forgotten(tmp_path, small_mirror):
-    if shutil.which("unshare") is None:
-        pytest.skip("there is no unshare to make a file system of our own with")
-    words = command("ingest", TREASURY_SOURCE, "--from", small_mirror)
-    given = environment(tmp_path / "home", NOW=NOW, HOME=str(tmp_path / "disk/home"))
-    (tmp_path / "disk").mkdir()
-    done = subprocess.run(
-        ["unshare", "--mount", "--map-root-user", "sh", "-c", FILLED_DISK, "sh", str(tmp_path / "disk"), *words],
-        env={**given, "ALMANAC": str(Path(sys.executable).with_name("almanac"))},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    if done.returncode == 99 or "unshare" in done.stderr:
-        pytest.skip(f"a file system of our own may not be mounted here: {done.stderr.strip()}")
-    assert "ingest 1\n" in done.stdout, done.stderr
-    (told,) = (one for one in json.loads(done.stdout.splitlines()[-1])["sources"] if one["id"] == TREASURY_SOURCE)
-    assert (told["health"], "the storage failed" in told["lastError"]) == ("failing", True)
 
 
 @pytest.mark.slow

@@ -17,9 +17,9 @@ from almanac.pipeline.operate import rebuild as rebuilding
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector
 from almanac.store.engine import opening
-from almanac.store.engine.moving import move
 from almanac.store.log import payloads
 from tests.support import postgres
+from tests.support.copied_data import move
 from tests.support.places import POSTGRES, place_for
 from tests.support.poison import Sample, samples
 

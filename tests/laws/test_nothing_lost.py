@@ -33,16 +33,14 @@ REPLACING = {
     "worker": ["worker", "snb", "--once"],
     "verify": ["verify"],
     "status": ["status"],
-    "migrate": ["migrate", "--to", "OTHER"],
     "backup": ["backup", "FILE"],
     "backup without data": ["backup", "FILE", "--without-data"],
     "restore": ["restore", "BEFORE"],
-    "upgrade": ["upgrade"],
     "start": ["start", "--load-only", "--from", "MIRROR"],
 }
-#: Commands that write no data: accounts have a database of their own, servers are asked, `companies` counts, `explain` reads, `distribute` wants Citus
-#: (tests/store/engine), `demo` has a home of its own.
-OTHERS = {"accounts", "companies", "config", "demo", "distribute", "explain", "keys", "mcp", "serve", "sources"}
+#: Commands that write no data: accounts have a database of their own, servers are asked, `distribute` wants Citus (tests/store/engine),
+#: `demo` has a home of its own.
+OTHERS = {"accounts", "demo", "distribute", "keys", "mcp", "serve", "sources"}
 SERVED = "SELECT count(*) FROM vintages WHERE to_version = 2147483647"
 LATE = [(url(2022), "2026-01-03T00:00:01Z", FIRST.replace(b"2026-", b"2022-"), 200)]
 STATES = ("whole", "partly", "no bytes", "empty", "another's")
@@ -56,7 +54,7 @@ def test_every_command_is_looked_at_here_or_said_to_write_no_data():
 class Home:
     """A home with data of six payloads, and what commands make of it."""
 
-    def __init__(self, tmp_path, place, other):
+    def __init__(self, tmp_path, place):
         self.tmp, self._place = tmp_path, place
         self.settings = self._settings(tmp_path / "home", place)
         self.names = {
@@ -64,7 +62,6 @@ class Home:
             "LATE": str(write_mirror(tmp_path / "late", LATE)),
             "FILE": str(tmp_path / "file"),
             "BEFORE": str(tmp_path / "before"),
-            "OTHER": other if isinstance(other, str) else getattr(other, "url", None) or f"sqlite:///{other}",
         }
 
     def fill(self):
@@ -115,7 +112,7 @@ class Home:
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory, worker_id):
     """A home of files and its backup, to be copied."""
-    return once(tmp_path_factory, worker_id, "nothing-lost", lambda folder: Home(folder, None, "").fill() and None)
+    return once(tmp_path_factory, worker_id, "nothing-lost", lambda folder: Home(folder, None).fill() and None)
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.postgres)])
@@ -126,8 +123,8 @@ def home(request, tmp_path):
         pytest.skip(postgres.why_not())
     if request.param == "sqlite" and postgres.ENGINE == "postgres":
         pytest.skip("files are not looked at in this run")
-    with place_for(request.param, tmp_path / "x") as place, place_for(request.param, tmp_path / "other.db") as other:
-        one = Home(tmp_path, place, other)
+    with place_for(request.param, tmp_path / "x") as place:
+        one = Home(tmp_path, place)
         if request.param == "postgres":
             one.fill()
         else:
@@ -143,7 +140,7 @@ def test_served_vintages_never_fall_unasked(home, state, command):
     lacks, before = home.bring(state), home.served()
     done = home.run(*REPLACING[command])
     assert home.served() >= before, done.output
-    replaces = command in {"rebuild", "migrate", "backup", "backup without data"}
+    replaces = command in {"rebuild", "backup", "backup without data"}
     if replaces:
         assert done.exit_code == (1 if lacks else 0), done.output
     if replaces and lacks:
@@ -165,7 +162,7 @@ def test_the_number_typed_and_no_other_goes_on(home, state):
         done = home.run("rebuild", "--without-missing", wrong, expect=1)
         assert f"--without-missing {wrong} is not their number" in done.stderr
     assert home.served() == before
-    for words in (["backup", "FILE"], ["migrate", "--to", "OTHER"], ["rebuild"]):
+    for words in (["backup", "FILE"], ["rebuild"]):
         home.run(*words, "--without-missing", lacks, expect=0)
     assert home.served() < before
     if state == "no bytes":  # their index is still there, and no data come from it any more

@@ -10,7 +10,7 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.config import Http, Settings
 from almanac.domain.times import DAY_SECONDS
-from almanac.pipeline.ingest.plans import plans
+from almanac.pipeline.ingest.asking import plan_of
 from almanac.sources.base import Request, limit_of
 from almanac.sources.transport.http import FetchFailed
 from tests.publishers.clock import SimulatedClock
@@ -74,7 +74,7 @@ def test_who_shuts_out_for_days_or_is_slow_to_answer_is_known_for_it():
 
 def test_no_address_of_the_imf_names_the_version_of_a_data_set(tmp_path):
     """The newest is meant: a version that is pinned would be an old one a year later."""
-    (plan,) = plans(Settings(home=tmp_path), shipped(), [shipped().sources["imf"]])
-    flows = {request.url.split("/data/")[1].split("/")[0] for request in plan.requests}
+    _, plan = plan_of(Settings(home=tmp_path), shipped(), shipped().sources["imf"])
+    flows = {request.url.split("/data/")[1].split("/")[0] for request in plan}
     assert {"IMF.RES,WEO", "IMF.RES,PCPS"} <= flows
     assert all(flow.count(",") == 1 for flow in flows)

@@ -9,7 +9,6 @@ from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
 from almanac.mail import Mail
-from almanac.pipeline.ingest.first_load import loads_at
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.usage.counts import UsageFile
 from almanac.store.usage.reports import UsageReports
@@ -43,7 +42,7 @@ def dashboard(service: Service) -> Dashboard:
     statics = Statics()
     api = InProcessApi(
         service.endpoints, service.accounts.secret("cursor"), service.reader.view, service.settings,
-        clock=service.settings.clock, walltime=lambda: float(NOW), loads=loads_at,
+        clock=service.settings.clock, walltime=lambda: float(NOW),
     )  # fmt: skip
     return Dashboard(
         pages(), api, people(service), b"f" * 32,

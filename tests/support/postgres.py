@@ -27,7 +27,7 @@ from msgspec import structs
 from almanac.config import Settings
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.data_schema import begin, meta, set_meta, statements, tables_of
-from almanac.store.engine.moving import move
+from tests.support.copied_data import move
 
 #: A role that may make databases; the database named here is not written to.
 SERVER = os.environ.get("ALMANAC_TEST_POSTGRES_URL", "postgresql://postgres@127.0.0.1:5432/postgres")

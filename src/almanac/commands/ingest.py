@@ -46,12 +46,6 @@ if TYPE_CHECKING:
     metavar="SHA256",
     help="Ask nobody: take in the response of this SHA-256, or of the one that begins so, which is held as `shrunk`.",
 )
-@click.option(
-    "--plan",
-    "only_plan",
-    is_flag=True,
-    help="Ask nobody: show what the SOURCEs, or all, would be asked, when, and how long that takes. With --json each request.",
-)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object: what came of each source, with reasons.")
 @processes_option
 def ingest(
@@ -62,7 +56,6 @@ def ingest(
     entities: tuple[str, ...],
     since: str | None,
     accept: str | None,
-    only_plan: bool,
     as_json: bool,
     processes: int | None,
 ) -> None:
@@ -78,8 +71,6 @@ def ingest(
     from almanac.pipeline.ingest.worker import note_asked
     from almanac.pipeline.workplace import REAL, Workplace
 
-    if only_plan:
-        _plan(names, narrowed=bool(due or folder or entities or since or accept or processes), as_json=as_json)
     if accept is not None:
         _accept(accept, alone=not (names or every or due or folder or entities or since), as_json=as_json)
     if due:
@@ -155,31 +146,6 @@ def _due(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
     if narrowed:
         raise click.UsageError("--due asks a source whole, by its cadence: no other option but --json goes with it")
     worker.due(names, as_json=as_json)
-
-
-def _plan(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
-    import msgspec
-
-    from almanac.catalog.load import shipped
-    from almanac.commands.shared import put, put_json, table
-    from almanac.pipeline.ingest.plans import plans, shown, sums
-
-    if narrowed:
-        raise click.UsageError(
-            "--plan shows what a worker would ask: no other option but --all and --json goes with it"
-        )
-    catalog = shipped()
-    try:
-        found = plans(settings(home=False), catalog, named_sources(catalog, names))
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    if as_json:
-        put_json(msgspec.to_builtins(found))
-    else:
-        table([shown(one) for one in found], ("source", "turn", "next", "now", "eachTurn", "past", "takes", "lacks"))
-        for line in sums(found):
-            put(line)
-    sys.exit(0)
 
 
 def _day(text: str | None) -> date | None:

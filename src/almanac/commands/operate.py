@@ -53,19 +53,13 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
     from almanac.pipeline.operate.rebuild import rebuild as replay
     from almanac.pipeline.workplace import Workplace
     from almanac.store.engine.data_schema import meta
-    from almanac.store.engine.opening import give_back_room, lacks_room, place
 
     chosen = settings(processes=processes)
-    at = place(chosen.data_place)
     with seldom_searched(), Workplace(chosen, rebuilding=True) as world:
-        if (told := lacks_room(world.db, at)) is not None:
-            say(told)
         progress = Progress()
         with progress():
             count = replay(world, progress.say, progress.track, without=without_missing)
         version = meta(world.db, "version")
-        if (told := give_back_room(world.db, at)) is not None:
-            say(told)
     put(f"{count} payloads replayed, data version {version}")
 
 

@@ -41,8 +41,8 @@ def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: A
     Sources that need a consent are left out as well.
 
     Makes a first account and a key where there is no account, serves at once, and meanwhile loads what is new of one source
-    after the other, those first that rates and briefs need, then the past of each. It says what is there already, how far it is
-    and how long the rest takes; what each further source needs; and then asks publishers again when they are due, as `almanac worker` does.
+    after the other, those first that rates and briefs need, then the past of each. A bar shows
+    how many requests of a source are done and left. It says what each further source needs, and then asks publishers again when they are due, as `almanac worker` does.
 
     With --load-only: exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
@@ -116,41 +116,26 @@ def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[Run
 
     What was asked before stands, so a second start goes on where the first one was.
     """
-    from almanac.catalog.load import shipped
-    from almanac.commands.advance import LoadAdvance
     from almanac.commands.worker import owner, stopping
     from almanac.loading import noted
     from almanac.pipeline.ingest.lease import Leaseholder
-    from almanac.pipeline.ingest.plans import plans
     from almanac.pipeline.ingest.worker import Worker
 
-    with noted(found.home, "data of publishers") as note:
-        overall = ""
-
-        def tell(line: str) -> None:
-            nonlocal overall
-            overall = advance.words
-            note(overall)
-            progress.say(line)
-
-        with (
-            Progress(note=lambda text: note(f"{overall}; {text}" if overall else text))() as progress,
-            stopping() as stop,
-        ):
-            advance = LoadAdvance(plans(found, shipped(), sources), tell)
-            for line in advance.beginning():
-                progress.say(line)
-            worker = Worker(
-                found,
-                [source.id for source in sources],
-                Leaseholder(owner()),
-                progress.say,
-                stop,
-                chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
-                track=progress.track,
-                asking=advance.ask,
-            )
-            return worker.round().outcomes
+    with (
+        noted(found.home, "data of publishers") as note,
+        Progress(note=note)() as progress,
+        stopping() as stop,
+    ):
+        worker = Worker(
+            found,
+            [source.id for source in sources],
+            Leaseholder(owner()),
+            progress.say,
+            stop,
+            chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
+            track=progress.track,
+        )
+        return worker.round().outcomes
 
 
 def _by_size(catalog: Catalog) -> list[Source]:

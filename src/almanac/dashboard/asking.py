@@ -101,16 +101,11 @@ class _Held(threading.local):
     until: contextlib.ExitStack | None = None
 
 
-#: What asking some publishers comes to: whom, when, requests, values, bytes and time, in words.
-Load = tuple[str, str, str, str, str, str]
-
-
 class InProcessApi:
     """
     Asks the declared endpoints, as the interface's own server does once a key has passed its gate.
 
-    `clock` is the data's now, `walltime` real time, both in unix seconds. Requests are not counted: they are a page's. `loads`:
-    what asking all publishers comes to on a day, which follows from the catalogue and is no number of the interface.
+    `clock` is the data's now, `walltime` real time, both in unix seconds. Requests are not counted: they are a page's.
     """
 
     def __init__(
@@ -122,7 +117,6 @@ class InProcessApi:
         *,
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
-        loads: Callable[[int], Sequence[Load]] = lambda _: (),
     ) -> None:
         self._routes = Routes(endpoints)
         self._endpoints = endpoints
@@ -130,17 +124,13 @@ class InProcessApi:
         self._simulated = False
         self._open_view = open_view
         self._settings = settings
-        self._clock, self._loads = clock, loads
+        self._clock = clock
         signer = Signer(cursor_secret, settings.cursor_days)
         self._answers = Answers(self._view, signer, settings, walltime)
 
     def now(self) -> int:
         """The data's now, unix seconds."""
         return self._clock()
-
-    def loads(self) -> Sequence[Load]:
-        """What asking all publishers comes to today: who, when, requests, values, bytes and time, in words."""
-        return self._loads(self._clock())
 
     def warm(self) -> None:
         """Make what the first pages would wait for. What cannot be made now, they make themselves."""

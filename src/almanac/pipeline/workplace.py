@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -23,10 +22,9 @@ from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.processes import Processes, cores
-from almanac.store.engine import opening, spare
+from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError, UnavailableError
-from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
@@ -53,7 +51,6 @@ class Workplace:
     `kind`: what is to be taken in; None: nothing, and whichever world the store holds already (real for an empty one). Raises
     WorldError on a mix, RawStoreError where payloads are to go into another raw store than the data's, and on the way in and out StoreError, which says what to do, where the database cannot be used (UnavailableError).
     `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
-    `looking`: nothing is made, upgraded or written; the store must be there, and of today's schema.
     `tell` hears what keeps it from being open at once.
     """
 
@@ -63,7 +60,6 @@ class Workplace:
     #: The data version whose series the deriver knows; None where it may know of some that are not there.
     _known: int | None = None
     _rebuilding = False
-    _looking = False
     _cleared = False
     _tell: Callable[[str], object] = staticmethod(lambda _: None)
 
@@ -73,27 +69,17 @@ class Workplace:
         kind: str | None = None,
         *,
         rebuilding: bool = False,
-        looking: bool = False,
         tell: Callable[[str], object] | None = None,
     ) -> None:
         self.settings = settings
         self._tell = tell or self._tell
-        self._looking = looking
-        if not looking:
-            settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)
         self._rebuilding = rebuilding
         try:
-            try:
-                with opening.faults():
-                    self._open(kind)
-            except UnavailableError:
-                # Whoever is to take something in has it noted that it could not: for that the store has to be open.
-                if kind is None or not self.give_room():
-                    raise
-                with opening.faults():
-                    self._open(kind)
+            with opening.faults():
+                self._open(kind)
         except UnavailableError as error:
             raise StoreError(opening.advice(error, self._place)) from None
         except (WorldError, RawStoreError):
@@ -102,13 +88,7 @@ class Workplace:
 
     def _open(self, kind: str | None) -> None:
         settings = self.settings
-        self.db: Database = (
-            opening.connect(self._place, read_only=True)
-            if self._looking
-            else opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
-        )
-        if isinstance(self._place, Path) and not self._looking:
-            spare.keep(self._place)
+        self.db = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
         held = meta(self.db, "world") or self._kept()
         if kind is not None and held is not None and held != kind:
             raise WorldError(
@@ -125,7 +105,7 @@ class Workplace:
         self.company_deriver = CompanyDeriver(self.db, self.processes)
         self.catalog = self._catalog()
         self.releases = ReleaseEvents(self.catalog, self.db, self._orders(), simulated_world=self.kind == SIMULATED)
-        if not self._rebuilding and not self._looking:
+        if not self._rebuilding:
             self.sync()
             self.renew()
 
@@ -176,13 +156,6 @@ class Workplace:
         self.company_deriver.run(batch)
         self.releases.run(batch, changes)
 
-    def give_room(self) -> bool:
-        """
-        Give up the room that was held back on the disk of a database file: what is written next is of what failed there. False
-        where there was none.
-        """
-        return isinstance(self._place, Path) and spare.give_up(self._place)
-
     def claim(self) -> None:
         """
         Mark the store as holding this world, and as belonging to this raw store, before the first payload goes in. Clears away
@@ -214,11 +187,6 @@ class Workplace:
         """Write the reference records into the store as part of a batch."""
         records.sync(self.db, batch, self._records(), self._orders())
         self.releases.write_meetings(batch)
-
-    def out_of_step(self) -> bool:
-        """Whether `sync` would write anything."""
-        held = {spec.id: spec for spec in specs.in_use(self.db)}
-        return bool(self._moved(held)) or self._differs(self._records(), self._orders())
 
     def sync(self) -> None:
         """

@@ -20,7 +20,6 @@ from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
 from almanac.domain.observations import ReportedValue
 from almanac.domain.reference import PublisherLimit, SeriesSpec, Source
 from almanac.domain.rights import Exposure
-from almanac.sources.reckoning import Size
 
 
 class SourceChanged(Exception):  # noqa: N818  (the name says what happened upstream)
@@ -89,14 +88,10 @@ class Request:
     dataset: str | None = None
     #: Words of a short answer, or of a refusal, by which the publisher says that it prepares the data: later, not failed.
     later: tuple[str, ...] = ()
-    #: How large the answer is, as reckoned from the catalogue; None of what an answer led to.
-    size: Size | None = None
     #: Bytes that the answer may have beyond the settings' bound, which is then written to a file and never held; None: it is held.
     most_in_file: int | None = None
-    #: How many further requests the answer leads to, and how large each of theirs is, as reckoned.
-    leads: tuple[int, Size] | None = None
-    #: Of those, how many have something new on a day, where the publisher lists which (`news_since` of another request).
-    news: int | None = None
+    #: What the answer leads to is asked for only where the publisher's lists name it (`news_since` of another request).
+    led_by_news: bool = False
     #: Leads to the publisher's lists of what is new since then (unix seconds): where all of them can be read, what other answers
     #: lead to is asked for only if they name it, if it was never asked for, or on its day of the slow round.
     news_since: int | None = None

@@ -11,7 +11,6 @@ from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.people import People, Person
 from almanac.dashboard.site import pages, templates
 from almanac.dashboard.statics import Statics
-from almanac.pipeline.ingest.first_load import loads_at
 from tests.support.browser import Browser
 from tests.support.page_visitor import people
 from tests.support.service import REAL_NOW, Service
@@ -30,7 +29,7 @@ def dashboard(service: Service) -> Dashboard:
     """The dashboard as it is served, over a service's store."""
     api = InProcessApi(
         service.endpoints, b"c" * 32, service.reader.view, service.settings, clock=service.settings.clock,
-        walltime=lambda: REAL_NOW + 18.0, loads=loads_at,
+        walltime=lambda: REAL_NOW + 18.0,
     )  # fmt: skip
     statics = Statics()
     return Dashboard(

@@ -3,7 +3,6 @@
 import io
 import random
 import zipfile
-from datetime import datetime
 
 import pytest
 
@@ -101,13 +100,3 @@ def test_an_archive_has_a_bound_of_its_own_and_one_that_is_broken_is_told(loaded
     ]
     assert list(kept) == ["https://www.sec.gov/files/company_tickers_exchange.json"]
     assert list(folder.iterdir()) == []
-
-
-def test_the_bound_of_the_archives_is_twice_what_they_have_and_more_than_is_held():
-    archives = [
-        one for one in sec.Sec(bulk=True).plan(shipped().sources["sec"], {}, None, datetime(2026, 11, 20).date(), "a@b.c")
-        if one.most_in_file
-    ]  # fmt: skip
-    assert len(archives) == 2
-    assert all(one.size.bytes > Http().max_bytes for one in archives)
-    assert all(2 * one.size.bytes <= one.most_in_file for one in archives)

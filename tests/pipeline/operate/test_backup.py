@@ -215,10 +215,37 @@ def test_nothing_to_back_up_and_nowhere_to_put_it(home, tmp_path):
     assert not (tmp_path / "none").exists()
 
 
-def test_storage_outside_the_home_is_refused(home, other, tmp_path):
+def test_raw_payloads_are_restored_to_the_raw_store_of_the_settings(world, home, other, tmp_path):
     backup(home, tmp_path / "b")
     apart = msgspec.structs.replace(other, raw_url=str(tmp_path / "elsewhere"))
-    with pytest.raises(BackupError, match="unset ALMANAC_DATABASE_URL and ALMANAC_RAW_URL"):
+    restore(apart, tmp_path / "b")
+    assert not (apart.home / "raw").exists()
+    with Workplace(apart) as again:
+        assert served(again) == served(world)
+        assert list(verify(again, Checked())) == []
+        assert again.raw.identity() == world.raw.identity()
+    third = msgspec.structs.replace(apart, home=tmp_path / "third")
+    with pytest.raises(BackupError, match="elsewhere holds payloads: name an empty one in ALMANAC_RAW_URL"):
+        restore(third, tmp_path / "b")
+    assert not third.home.exists()
+
+
+def test_a_raw_store_that_does_not_give_back_what_was_written_ends_a_restore(home, other, tmp_path, monkeypatch):
+    backup(home, tmp_path / "b")
+    apart = msgspec.structs.replace(other, raw_url=str(tmp_path / "elsewhere"))
+    monkeypatch.setattr(Folder, "put", lambda self, name, content: self.create(name, content[:-1]))
+    with pytest.raises(BackupError, match="is not what was written: run `almanac restore` again"):
+        restore(apart, tmp_path / "b")
+    monkeypatch.undo()
+    restore(apart, tmp_path / "b")
+    with Workplace(apart) as again:
+        assert list(verify(again, Checked())) == []
+
+
+def test_a_database_file_outside_the_home_is_refused(home, other, tmp_path):
+    backup(home, tmp_path / "b")
+    apart = msgspec.structs.replace(other, database_url=f"sqlite:///{tmp_path}/elsewhere.db")
+    with pytest.raises(BackupError, match="unset ALMANAC_DATABASE_URL"):
         restore(apart, tmp_path / "b")
 
 

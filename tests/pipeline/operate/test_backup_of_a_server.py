@@ -3,6 +3,7 @@
 import contextlib
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -12,7 +13,10 @@ from almanac.domain.times import day_at
 from almanac.pipeline.operate import restore as restoring
 from almanac.pipeline.operate.archive import BackupError
 from almanac.pipeline.operate.backup import backup
+from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
+from almanac.pipeline.operate.verify import Checked, verify
+from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitations
@@ -22,7 +26,7 @@ from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.latency import BUCKETS
 from almanac.store.usage.reports import UsageReports
-from tests.support import postgres
+from tests.support import postgres, treasury_home
 from tests.support.invented_accounts import ADA, NOW, PLANS
 from tests.support.places import place_for
 
@@ -94,6 +98,25 @@ def test_from_a_server_to_files_and_back_to_another_server(server, other_server,
     with contextlib.closing(Accounts(place(other_server.accounts_place))) as accounts:
         accounts.create_account("last@example.org", "free", PLANS, now=NOW)
         assert [one.email for one in accounts.list_accounts()][-2:] == [ADA, "last@example.org"]
+
+
+@pytest.mark.sqlite  # files of its own beside the server of its own
+def test_a_home_of_files_moves_to_a_server(server, tmp_path):
+    files = Settings(home=tmp_path / "files", now=treasury_home.NOW)
+    with Workplace(files) as world:
+        treasury_home.take(world, tmp_path / "mirror", treasury_home.ROWS)
+        before = treasury_home.served(world)
+    with contextlib.closing(Accounts(place(files.accounts_place))) as accounts:
+        accounts.create_account(ADA, "free", PLANS, now=NOW)
+    backup(files, tmp_path / "file")
+    moved = msgspec.structs.replace(server, now=treasury_home.NOW)
+    restore(moved, tmp_path / "file")
+    with Workplace(moved, rebuilding=True) as world:
+        assert rebuild(world, lambda _: None) == len(treasury_home.ROWS) - 1  # one answer was none
+        assert treasury_home.served(world) == before
+        assert list(verify(world, Checked())) == []
+    with contextlib.closing(Accounts(place(moved.accounts_place))) as accounts:
+        assert [account.email for account in accounts.list_accounts()] == [ADA]
 
 
 def test_a_server_with_accounts_of_its_own_is_left_alone(server, other_server, key, tmp_path):

@@ -173,7 +173,7 @@ def test_a_list_that_is_longer_than_one_answer_is_followed_and_one_that_was_cut_
 def test_plan_asks_for_archives_where_the_api_gives_them_whole():
     planned = CONNECTOR.plan(source(), SERIES, None, date(2099, 2, 20), KEY)
     ever = "&realtime_end=9999-12-31&realtime_start=1776-07-04"
-    assert [replace(request, size=None, once_a_day=False) for request in planned[:13]] == [
+    assert [replace(request, once_a_day=False) for request in planned[:13]] == [
         Request(BASE + path, {"api_key": KEY})
         for path in (
             "series/observations?file_type=json&series_id=DAY",

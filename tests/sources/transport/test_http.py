@@ -9,7 +9,6 @@ import stamina
 from almanac.config import Http
 from almanac.distribution import version
 from almanac.sources.base import Request
-from almanac.sources.reckoning import Size
 from almanac.sources.transport.answers import Fetched, Validators
 from almanac.sources.transport.http import Fetcher
 from tests.support.misbehaving import Server, answer, drip, endless, raw, reset, silence
@@ -285,17 +284,16 @@ def test_a_large_answer_that_holds_the_words_is_data(server, fetcher):
     assert fetcher().fetch(Request(f"{server.url}/a", later=("syncResponse",))).body == body
 
 
-def test_a_body_in_a_file_is_not_held_and_has_the_time_that_its_size_takes(server, fetcher, clock):
+def test_a_body_in_a_file_is_not_held_and_has_the_time_that_its_bound_takes(server, fetcher, clock):
     body = bytes(range(256)) * 8_000  # more than may be held
     server.acts["/a"] = [answer(429, retry_after="300"), answer(200, body)]
-    request = Request(f"{server.url}/a", most_in_file=len(body), size=Size(1, 0, 60_000_000))
-    got = fetcher().fetch(request)
+    got = fetcher().fetch(Request(f"{server.url}/a", most_in_file=300_000_000))
     with got.file as file:
         assert (got.body, file.read()) == (b"", body)
     assert pauses(clock) == [300.0]
     # Of one that is held the time is the settings'.
     server.acts["/b"] = [answer(429, retry_after="300"), answer(200, b"small")]
-    assert "100.0 s are left" in str(failure(fetcher(), Request(f"{server.url}/b", size=request.size)))
+    assert "100.0 s are left" in str(failure(fetcher(), Request(f"{server.url}/b")))
     server.acts["/c"] = [answer(200, body)]
     refused = failure(fetcher(), Request(f"{server.url}/c", most_in_file=len(body) - 1))
     assert "larger than the 2047999 bytes allowed" in str(refused)

@@ -1,4 +1,4 @@
-"""Sources: under which licence each is, what may be done with it, how fresh it is, and what asking them comes to."""
+"""Sources: under which licence each is, what may be done with it, and how fresh it is."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ _ORDER = {"failing": 0, "late": 1, "never_run": 2, "ok": 3}
 def listing(visit: Visit) -> Answer:
     """All sources."""
     rows = sorted(visit.ask("/sources", limit=500).data, key=lambda row: (_ORDER[row["health"]], row["name"].lower()))
-    loads, coverage = visit.api.loads(), visit.ask("/coverage").data
-    values = {"rows": rows, "publishers": publishers(visit), "loads": loads, "coverage": coverage}
+    values = {"rows": rows, "publishers": publishers(visit), "coverage": visit.ask("/coverage").data}
     return Html("explorer/sources.html", values)
 
 

@@ -149,25 +149,21 @@ class Ingest:
 
     def _note_fault(self, error: Exception) -> None:
         """
-        Note that the storage failed, a full disk say: at the second try in room that was held back for it. What cannot be
-        noted, on a server that is gone, is left: the run stands there without an end, which `status` tells of.
+        Note that the storage failed. If even that cannot be noted (a full disk, a server that is gone), the run keeps no end,
+        which `almanac status` shows.
         """
         clock = self._world.settings.clock()
         told = f"the storage failed: {_describe_error(opening.fault(error) or error)}"
-        for _ in range(2):
-            with contextlib.suppress(Exception):
-                with self._world.db.transaction():
-                    payloads.note_attempt(
-                        self._world.db,
-                        self._source.id,
-                        clock,
-                        succeeded=False,
-                        kept=bool(self.outcome.folded),
-                        error=told,
-                    )
-                    payloads.finish_run(self._world.db, self.run_id, told, clock)
-                return
-            self._world.give_room()
+        with contextlib.suppress(Exception), self._world.db.transaction():
+            payloads.note_attempt(
+                self._world.db,
+                self._source.id,
+                clock,
+                succeeded=False,
+                kept=bool(self.outcome.folded),
+                error=told,
+            )
+            payloads.finish_run(self._world.db, self.run_id, told, clock)
 
     def finish(self) -> None:
         """Enter the end of the run in the log."""

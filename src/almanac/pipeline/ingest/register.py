@@ -60,8 +60,7 @@ def _with_news(
     plan: Sequence[Request], asked: Sequence[Request], held: Mapping[str, requests.RequestState]
 ) -> list[Request]:
     """Lists of what is new go with those that they spare something: where anything that was led to has been answered."""
-    spared = [one for one in asked if one.news is not None and one.news_since is None]
-    if spared and knows_what_it_led_to(held):
+    if any(request.led_by_news for request in asked) and knows_what_it_led_to(held):
         return [one for one in plan if one.news_since is not None or one in asked]
     owed = {one.via for one in held.values() if one.answered_at is None}
     return [one for one in asked if one.news_since is None or one.url in owed]

@@ -36,7 +36,7 @@ from almanac.pipeline.operate.archive import (
     this_version,
 )
 from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.carrying import carry
+from almanac.store.engine.areas import carry
 from almanac.store.engine.opening import Place
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked

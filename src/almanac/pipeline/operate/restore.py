@@ -31,10 +31,10 @@ from almanac.pipeline.operate.archive import (
     too_new,
 )
 from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.carrying import carry, holdings
+from almanac.store.engine.areas import carry, holdings
 from almanac.store.engine.opening import Server
 from almanac.store.engine.sqlite import alone
-from almanac.store.raw.captures import Capture, RawStore, index_name
+from almanac.store.raw.captures import IDENTITY, PARTS, Capture, RawStore, index_name
 from almanac.store.raw.folder import Folder
 
 #: What temporary folders of a restore are called after.
@@ -46,10 +46,11 @@ _TRACES = ("", "-wal", "-shm", "-journal")
 def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without: int | None = None) -> Manifest:
     """
     Put a backup into a home that holds nothing it would overwrite; none of it is there until all of it is, checked.
-    Where the data are on a server, accounts and counts of requests are brought there, and data are left out.
+    Where the data are on a server, accounts and counts of requests are brought there, and data are left out. Raw payloads go to
+    where `ALMANAC_RAW_URL` says.
 
     Killed at any instant, the next run begins anew, or ends what was left to do. Raises BackupError for a home with
-    data of its own, storage outside it, and an archive that is damaged, incomplete, of a later version or holds a name
+    data of its own, a database file outside it, and an archive that is damaged, incomplete, of a later version or holds a name
     that leads elsewhere; and LossError for one that lacks payloads its data, or those on the server, came from, unless
     `without` says how many these are.
     """
@@ -61,9 +62,9 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without
             return _settle(settings)
     _check_free(settings)
     files = {name: at for name, part in DATABASES.items() if isinstance(at := part.at(settings), Path)}
-    if any(at != home / name for name, at in files.items()) or settings.raw_path != home / RAW:
+    if any(at != home / name for name, at in files.items()):
         raise BackupError(
-            "a backup is restored under ALMANAC_HOME: unset ALMANAC_DATABASE_URL and ALMANAC_RAW_URL, restore, then move"
+            "a backup is restored under ALMANAC_HOME or to PostgreSQL: unset ALMANAC_DATABASE_URL, restore, then move the file"
         )
     with _made(home), scratch_folder(home, _NAME) as folder:
         target = folder / "home"
@@ -156,6 +157,13 @@ def _check_free(settings: Settings) -> None:
                         f"{at} holds rows in {', '.join(found)}, which a restore would overwrite:"
                         " choose another database, or another schema"
                     )
+    if settings.raw_path != home / RAW:
+        raw = RawStore.at(settings.raw_place)
+        raw.blobs.check()
+        if raw.any_source() is not None:
+            raise BackupError(
+                f"the raw store {settings.raw_place} holds payloads: name an empty one in ALMANAC_RAW_URL"
+            )
     names = [RAW, *(f"{name}{trace}" for name in DATABASES for trace in _TRACES)]
     held = [name for name in names if (home / name).exists()]
     if held:
@@ -193,6 +201,19 @@ def _put(file: Path, at: Server, part: KeptDatabase) -> None:
         file.with_name(f"{file.name}{trace}").unlink(missing_ok=True)
 
 
+def _put_raw(source: Folder, settings: Settings) -> None:
+    """Copy the raw files to the raw store of the settings and read each back. Objects go first: no index file names a missing one."""
+    target = RawStore.at(settings.raw_place).blobs
+    for part in (*reversed(PARTS), IDENTITY):
+        for name in source.names(part) if part != IDENTITY else [IDENTITY]:
+            content = source.get(name)
+            if content is None:  # a backup of a raw store without a name
+                continue
+            target.put(name, content)
+            if target.get(name) != content:
+                raise BackupError(f"{settings.raw_place}: {name} is not what was written: run `almanac restore` again")
+
+
 def _settle(settings: Settings) -> Manifest:
     """Move what is ready into place, whatever an earlier run has moved already."""
     home, ready = settings.home, settings.restored_path
@@ -201,6 +222,9 @@ def _settle(settings: Settings) -> Manifest:
         at, file = part.at(settings), ready / name
         if isinstance(at, Server) and file.exists():
             _put(file, at, part)
+    if settings.raw_path != home / RAW and (ready / RAW).is_dir():
+        _put_raw(Folder(ready / RAW), settings)
+        shutil.rmtree(ready / RAW)
     for path in sorted(ready.iterdir()):
         if path.name != MANIFEST:
             path.rename(home / path.name)

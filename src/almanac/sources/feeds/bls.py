@@ -18,14 +18,11 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import notes, strict
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "api.bls.gov"
 _DATA = re.compile(r"/publicAPI/v[12]/timeseries/data/([A-Za-z0-9_#-]+)/?")
 _PERIOD = re.compile(r"([MQSA])([0-9]{2})")
 _YEAR = re.compile(r"[0-9]{4}")
-#: Separators and bytes of a row.
-_PARTS, _WIDTH = 8, 160
 #: Letter of a period → its frequency, how many there are in a year, how many months each has.
 _LETTERS = {
     "M": (Frequency.MONTHLY, 12, 1),
@@ -98,15 +95,13 @@ class Bls:
         """
         secret = {"registrationkey": key} if key else {}
         planned: list[Request] = []
-        for native, spec in sorted(series.items()):
+        for native in sorted(series):
             for first, last in _windows(native, today, with_key=bool(key)):
                 if since is not None and last < since.year:
                     continue
                 address = f"https://{_HOST}/publicAPI/v2/timeseries/data/{native}?startyear={first}&endyear={last}"
                 closed = is_closed(date(last, 12, 31), today)
-                rows = periods([spec.frequency], date(first, 1, 1), min(date(last, 12, 31), today))
-                size = Size.of(rows + last - first + 1, _PARTS, _WIDTH)  # with the averages of years
-                planned.append(Request(address, secret=secret, closed=closed, size=size))
+                planned.append(Request(address, secret=secret, closed=closed))
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

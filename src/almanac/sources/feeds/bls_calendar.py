@@ -9,11 +9,8 @@ from urllib.parse import urlsplit
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Connector, Parsed, Payload, Request
 from almanac.sources.formats import icalendars
-from almanac.sources.reckoning import Size
 
 _HOST = "www.bls.gov"
-#: Entries of two years, with their lines and bytes.
-_SIZE = Size.of(1_000, 20, 800)
 _ADDRESS = f"https://{_HOST}/schedule/news_release/bls.ics"
 
 
@@ -30,7 +27,7 @@ class BlsCalendar:
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
         """The one calendar, whole."""
-        return [Request(_ADDRESS, size=_SIZE)]
+        return [Request(_ADDRESS)]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read the calendar. Raises SourceChanged naming the entry at fault."""

@@ -17,11 +17,8 @@ import msgspec
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import strict, tables
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofcanada.ca"
-#: Separators and bytes of a value and its day.
-_PARTS, _WIDTH = 2, 80
 _OBSERVATIONS = re.compile(r"/valet/observations/(?:group/)?([^/]+)(?:/json)?")
 
 
@@ -64,9 +61,8 @@ class Boc:
         return [
             Request(
                 f"https://{_HOST}/valet/observations/{native}/json{start}",
-                size=Size.of(periods([spec.frequency], since, today), _PARTS, _WIDTH),
             )
-            for native, spec in sorted(series.items())
+            for native in sorted(series)
         ]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

@@ -15,14 +15,12 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, workbook
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.strict import is_not_finite, shown
 from almanac.sources.formats.workbook import SheetRow, Workbook
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofengland.co.uk"
 _FOLDER = "/-/media/boe/files/statistics/yield-curves/"
@@ -31,8 +29,6 @@ _NOMINAL = re.compile(r"(?:.*/)?GLC[ _]Nominal[ _]daily[ _]data[^/]*\.xlsx", re.
 #: The sheet's name until 2004, and since.
 _SHEETS = ("4. spot curve", "4. nominal spot curve")
 
-#: First day of the history, maturities of the sheets of one day (four to a workbook), and packed bytes of one value.
-_BEGINNING, _MATURITIES, _WIDTH = date(1979, 1, 2), 4 * 80, 10
 
 #: Value (None: not fitted; a text: the error of a formula) by native code and day.
 _Curve = dict[str, dict[date, float | str | None]]
@@ -56,11 +52,8 @@ class BoeGlc:
         so in the first days of the next that is asked for each turn, and on the slow round after that.
         """
         begins = today.replace(day=1)
-        whole, month = (
-            Size.of(_MATURITIES * periods([Frequency.DAILY], first, today), 0, _WIDTH) for first in (_BEGINNING, begins)
-        )
-        history = Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH, size=whole)
-        latest = Request(f"https://{_HOST}{_LATEST}", size=month)
+        history = Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH)
+        latest = Request(f"https://{_HOST}{_LATEST}")
         return [latest] if since is not None and since >= begins else [history, latest]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

@@ -18,15 +18,12 @@ from lxml import etree
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, strict, tables
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.bankofengland.co.uk"
 _FOLDER = "/boeapps/"
 _QUERY = f"https://{_HOST}/boeapps/database/_iadb-fromshowcolumns.asp"
 #: The oldest daily series of this source begins in 1975.
 _BEGINNING = date(1975, 1, 2)
-#: Separators and bytes of a value and its day.
-_PARTS, _WIDTH = 1, 24
 
 _ENVELOPE = "{http://www.gesmes.org/xml/2002-08-01}Envelope"
 _CUBE = re.compile(r"\{[^}]*/agg_series\}Cube")
@@ -53,13 +50,7 @@ class BoeIadb:
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
         """One request for each series, in CSV: a wrong code fails alone, and none is asked for before it begins."""
-        planned = []
-        for native, spec in sorted(series.items()):
-            first = _start(spec, since)
-            # Days and months alike are written with their day; a series of days has one to a business day.
-            size = Size.of(periods([spec.frequency], first, today), _PARTS, _WIDTH)
-            planned.append(Request(_url(native, first), size=size))
-        return planned
+        return [Request(_url(native, _start(spec, since))) for native, spec in sorted(series.items())]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.

@@ -19,7 +19,6 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import notes, strict
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.stat-search.boj.or.jp"
 _DATA = "/api/v1/getDataCode"
@@ -32,8 +31,6 @@ _FREQUENCIES = {
     "SEMIANNUAL": Frequency.SEMIANNUAL,
     "ANNUAL": Frequency.ANNUAL,
 }
-#: Separators and bytes of a value and its date, which stand in two lists.
-_PARTS, _WIDTH = 2, 24
 #: Amounts of yen → power of ten.
 _YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "billion yen": 9, "trillion yen": 12}
 #: What the bank writes of the catalogue's other units.
@@ -96,8 +93,7 @@ class Boj:
             asked = {"format": "json", "lang": "en", "db": database, "code": code}
             if since is not None:
                 asked["startDate"] = _written(since, spec.frequency)
-            size = Size.of(periods([spec.frequency], since, today), _PARTS, _WIDTH)
-            planned.append(Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}", size=size))
+            planned.append(Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}"))
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:

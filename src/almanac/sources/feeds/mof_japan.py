@@ -17,7 +17,6 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import strict, tables
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.mof.go.jp"
 #: In place of a value: there is none.
@@ -31,8 +30,6 @@ _ENCODING = "cp932"
 _REFERENCE_MARK = "\N{REFERENCE MARK}"
 _UNIT = re.compile(r"\(Unit\s*:\s*%\)")
 _TENOR = re.compile(r"[1-9][0-9]?Y")
-#: First day of the history, columns of a file, separators and bytes of a value.
-_BEGINNING, _COLUMNS, _PARTS, _WIDTH = date(1974, 9, 24), 15, 2, 8
 _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 
 
@@ -52,14 +49,9 @@ class MofJapan:
         Both files, always: corrections of earlier months appear in the history only. Its last month is there once that is
         over, so in the first days of the next it is asked for each turn, and on the slow round after that.
         """
-        columns = max(len(series), _COLUMNS)
-        whole, month = (
-            Size.of(columns * periods([Frequency.DAILY], first, today), _PARTS, _WIDTH)
-            for first in (_BEGINNING, today.replace(day=1))
-        )
         return [
-            Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH, size=whole),
-            Request(f"https://{_HOST}{_CURRENT}", size=month),
+            Request(f"https://{_HOST}{_HISTORY}", closed=today.day > TURN_OF_MONTH),
+            Request(f"https://{_HOST}{_CURRENT}"),
         ]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

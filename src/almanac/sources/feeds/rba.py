@@ -28,7 +28,6 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import dates, strict, tables, workbook, xls
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "www.rba.gov.au"
 _FOLDER, _PAST_FOLDER = "/statistics/tables/csv/", "/statistics/tables/xls-hist/"
@@ -76,8 +75,6 @@ _RANGE = re.compile(r"-?[0-9]+\.[0-9]+ to -?[0-9]+\.[0-9]+")
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
 _OWNER = "RBA"
-#: Columns of a table, separators and bytes of a value; of a value in a workbook.
-_COLUMNS, _PARTS, _WIDTH, _PAST_WIDTH = 17, 1, 8, 14
 
 
 class _Column(NamedTuple):
@@ -105,14 +102,11 @@ class Rba:
         """
         planned = []
         for table in _TABLES:
-            frequencies = {spec.frequency for native, spec in series.items() if table.ids.fullmatch(native)}
-            if not frequencies:
+            if not any(table.ids.fullmatch(native) for native in series):
                 continue
-            size = Size.of(_COLUMNS * periods(frequencies, table.begins, today), _PARTS, _WIDTH)
-            planned.append(Request(f"https://{_HOST}{_FOLDER}{table.file}", size=size))
+            planned.append(Request(f"https://{_HOST}{_FOLDER}{table.file}"))
             if since is None or since < table.begins:
-                size = Size.of(_COLUMNS * periods(frequencies, table.past.begins, table.begins), 0, _PAST_WIDTH)
-                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True, size=size))
+                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True))
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

@@ -38,14 +38,11 @@ from almanac.sources.formats.sdmx_message import (
     period_of,
     value_of,
 )
-from almanac.sources.reckoning import FIRST_YEAR, Size, periods
 
 #: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
 _FORECAST = frozenset("Ff")
 #: Separators that an answer asked for may hold, as reckoned: half of what is read at once, since reckoning is no counting.
 _MOST_PARTS = strict.PARTS // 2
-#: Bytes to a separator of an answer.
-_WIDTH = 8
 #: A year or a month that an index is 100 in.
 _BASE = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 #: A year, or a fiscal year, which goes by the year that it ends in (`FY2024`, `FY2023/24`, `2023/2024`).
@@ -144,10 +141,9 @@ class Sdmx:
                 gone=service.gone,
                 dataset=flow,
                 later=service.later,
-                size=size,
             )
             for (flow, asked_key), natives in sorted(wanted.items())
-            for url, last, size in self._urls(asked_key, natives, series, since, today)
+            for url, last in self._urls(asked_key, natives, series, since, today)
         ]
 
     def _split(self, native: str) -> tuple[Flow, list[str]]:
@@ -156,27 +152,22 @@ class Sdmx:
 
     def _urls(
         self, key: str, natives: list[str], series: Mapping[str, SeriesSpec], since: date | None, today: date
-    ) -> Iterator[tuple[str, date | None, Size]]:
-        """Addresses, each with the last day it asks for (None for an open end) and the size of its answer."""
+    ) -> Iterator[tuple[str, date | None]]:
+        """Yield addresses, each with the last day it asks for (None for an open end)."""
         flow, codes = self._split(natives[0])
         frequencies = {series[native].frequency for native in natives}
         # Of several the lowest: its period that holds a day begins before that of any other.
         frequency = max(frequencies, key=lambda one: one.rank)
         one = ".".join(codes) if len(natives) == 1 else key
         base = self._service.url.format(flow=flow.path or flow.id, key=one)
-        # How many codes the publisher has is the flow's to say: those mapped may be more (former ones), or as many.
-        rows = 1 if len(natives) == 1 else flow.codes if flow.codes > 1 else len(natives)
         for first, last in _windows(flow, frequencies, since, today):
-            begins = first or date(flow.first_year or FIRST_YEAR, 1, 1)
-            values = rows * periods(frequencies, begins, last or today)
-            size = Size.of(values, flow.row_parts, flow.row_parts * _WIDTH)
             bounds = [
                 form.format(_written(day, frequency))
                 for form, day in ((self._service.since, first), (self._service.until, last))
                 if day is not None
             ]
             separator = "&" if "?" in base else "?"
-            yield base + separator + "&".join(bounds) if bounds else base, last, size
+            yield base + separator + "&".join(bounds) if bounds else base, last
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """

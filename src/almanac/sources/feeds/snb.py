@@ -19,7 +19,6 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import notes, strict
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "data.snb.ch"
 _CUBE = re.compile(r"/api/(?:cube|warehouse/cube)/([A-Za-z0-9_.]+)/data/csv/(?:de|en|fr|it)")
@@ -31,9 +30,6 @@ _SELECTED = re.compile(r"\b(\w+)\(([^()]*)\)")
 _WAREHOUSE = {"SNB1A.SNB.NSS.KZS.EID": ("LAUFZEIT", "ZEITPUNKT", "frequency", "AGGREGATIONSMETHODE")}
 #: Asked for where the whole history is wanted: without a date the bank sends the latest part only.
 _BEGINNING = date(1950, 1, 1)
-#: From when on the cubes of days are filled, whatever is asked for. Items of a cube of the portal, at most, and bytes of a
-#: row, which holds one value.
-_FIRST_DAY, _ITEMS, _WIDTH = date(1988, 1, 4), 30, 60
 
 
 class Snb:
@@ -57,10 +53,7 @@ class Snb:
             stretch = by_code[native]
             if not stretch.copy and (since is None or stretch.last is None or since <= stretch.last):
                 cubes.setdefault(_parts(native)[0], []).append(native)
-        return [
-            Request(_url(cube, natives, series, since), size=_size(cube, natives, series, since, today))
-            for cube, natives in sorted(cubes.items())
-        ]
+        return [Request(_url(cube, natives, series, since)) for cube, natives in sorted(cubes.items())]
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one cube, one block for each mapped item, complete from the item's first date listed to its last.
@@ -114,17 +107,6 @@ def _parts(native: str) -> tuple[str, tuple[str, ...]]:
 def _start(natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> date:
     begins = min(series[native].from_date or _BEGINNING for native in natives)
     return begins if since is None else max(since, begins)
-
-
-def _size(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None, today: date) -> Size:
-    """A cube of the portal comes with all its items, of which the catalogue has some."""
-    items = len(natives) if cube in _WAREHOUSE else max(_ITEMS, len(natives))
-    frequencies = {series[native].frequency for native in natives}
-    begins = _start(natives, series, since)
-    if frequencies == {Frequency.DAILY}:
-        begins = max(begins, _FIRST_DAY)
-    separators = len(_parts(natives[0])[1]) + 1
-    return Size.of(items * periods(frequencies, begins, today), separators, _WIDTH)
 
 
 def _url(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> str:

@@ -20,13 +20,10 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import end_of_day
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
 from almanac.sources.formats import strict
-from almanac.sources.reckoning import Size, periods
 
 _FEED = "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
 _CURVE = "daily_treasury_yield_curve"
 _FIRST_YEAR = 1990
-#: Elements of a day; tags and bytes of one, with what stands about the day.
-_TENORS, _PARTS, _WIDTH = 15, 4, 120
 
 _ATOM = "{http://www.w3.org/2005/Atom}"
 _DATA = "{http://schemas.microsoft.com/ado/2007/08/dataservices}"
@@ -55,10 +52,8 @@ class UsTreasury:
         planned = []
         for year in range(first, today.year + 1):
             last = date(year, 12, 31)
-            values = max(len(series), _TENORS) * periods([Frequency.DAILY], date(year, 1, 1), min(last, today))
-            size = Size.of(values, _PARTS, _WIDTH)
             address = f"{_FEED}?data={_CURVE}&field_tdr_date_value={year}"
-            planned.append(Request(address, closed=is_closed(last, today), size=size))
+            planned.append(Request(address, closed=is_closed(last, today)))
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:

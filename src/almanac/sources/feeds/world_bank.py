@@ -25,7 +25,6 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import notes, strict
 from almanac.sources.formats.sdmx_message import period_of
-from almanac.sources.reckoning import Size
 
 _HOST = "api.worldbank.org"
 _DATA = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)/([^/]+)/indicators?/([^/]+)/?")
@@ -33,8 +32,6 @@ _COUNTRIES = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)(?:/[^/]+)?/?")
 _DATED = re.compile(r"([0-9]{4})(?:([MQ])([0-9]{1,2}))?")
 #: Rows to a page: more than any indicator has (about 270 places and 66 years), as many as the service gives.
 _PAGE = 20_000
-#: The first year of all indicators, places that they have, separators and bytes of a row.
-_FIRST_YEAR, _PLACES, _PARTS, _WIDTH = 1960, 300, 12, 300
 #: More places than these are asked for as all there are.
 _FEW = 20
 #: Values of `region` of an aggregate, and of the income group of a place without one.
@@ -107,13 +104,11 @@ class WorldBank:
             place, _, indicator = native.partition("/")
             wanted.setdefault(indicator, []).append(place)
         years = "" if since is None else f"&date={since.year}:{today.year}"
-        planned = [Request(f"https://{_HOST}/v2/country?format=json&per_page=400", size=Size.of(_PLACES, 24, _WIDTH))]
+        planned = [Request(f"https://{_HOST}/v2/country?format=json&per_page=400")]
         for indicator, places in sorted(wanted.items()):
             named = ";".join(places) if len(places) <= _FEW else "all"
             address = f"https://{_HOST}/v2/country/{named}/indicator/{indicator}"
-            rows = (len(places) if len(places) <= _FEW else _PLACES) * (today.year - _first(since) + 1)
-            size = Size.of(min(rows, _PAGE), _PARTS, _WIDTH)
-            planned.append(Request(f"{address}?format=json&per_page={_PAGE}{years}", size=size))
+            planned.append(Request(f"{address}?format=json&per_page={_PAGE}{years}"))
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
@@ -162,10 +157,6 @@ class WorldBank:
             # What a page that was cut leaves out is no withdrawal.
             parsed.blocks.append(replace(block, complete=None) if lacking else block)
         return parsed
-
-
-def _first(since: date | None) -> int:
-    return _FIRST_YEAR if since is None else since.year
 
 
 def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec.Raw]:

@@ -38,8 +38,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
 #: Connections to a host that may fail in a row in one run, and how a failure to make one is called.
 _TRIES = 3
 _NOT_CONNECTED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
-#: Bytes a second below which a publisher is too slow for a body that is written to a file: its total time is longer by that.
-_SLOWEST = 200_000
+#: Bytes a second of a body that is written to a file: its total time is longer by that. Its bound is several times its size.
+_SLOWEST = 1_000_000
 #: Headers that may follow a redirect to another host: what we understand, not who we are.
 _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
@@ -222,8 +222,8 @@ class Fetcher:
         """Wait for a slot. The total time begins with the first: other threads' turns are not the host's fault."""
         request = chain.request
         total = self._http.total_timeout
-        if request.most_in_file is not None and request.size is not None:
-            total += request.size.bytes / _SLOWEST
+        if request.most_in_file is not None:
+            total += request.most_in_file / _SLOWEST
         limit = min(total, chain.deadline - self._clock())
         own = chain.limit(host)
         paced = host if own is None else own.name

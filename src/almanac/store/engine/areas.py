@@ -7,12 +7,14 @@ The statements that make its tables are SQLite's, as everywhere; a server's are 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
 from almanac.store.engine.errors import SchemaError
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
+_AT_ONCE = 1_000
 _TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
 
 
@@ -41,13 +43,6 @@ class Area(NamedTuple):
         """Its tables, each after those that it refers to."""
         return [name for step in self.steps for name in _TABLE.findall(step)]
 
-    def schema_on_server(self, db: Database) -> int | None:
-        """The schema that a server's database has of it; None where there is none yet."""
-        if "change_token" not in db.tables():
-            return None
-        found: int | None = db.execute("SELECT schema_number FROM change_token WHERE area = ?", (self.name,)).get
-        return found
-
     def bring(self, db: Queryable, found: int, where: object) -> bool:
         """
         Bring a database to the newest schema, within the caller's transaction. False: it has it already.
@@ -61,3 +56,20 @@ class Area(NamedTuple):
         for step in self.steps[found:]:
             db.execute(step)
         return found < self.schema
+
+
+def carry(source: Database, target: Database, area: Area) -> None:
+    """Replace what `target` holds of an area by what `source` holds. Both are open and of today's schema."""
+    with source.snapshot(), target.transaction():
+        for name in reversed(area.tables):
+            target.execute(f"DELETE FROM {name}")
+        for name in area.tables:
+            rows = source.scan(f"SELECT * FROM {name}")
+            while some := list(islice(rows, _AT_ONCE)):
+                target.executemany(f"INSERT INTO {name} VALUES({', '.join('?' * len(some[0]))})", some)
+
+
+def holdings(db: Database, area: Area) -> list[str]:
+    """Tables that hold what is nowhere else: all with rows, but for what the area makes for itself."""
+    asked = [name for name in area.tables if name not in area.own]
+    return [name for name in asked if db.execute(f"SELECT 1 FROM {name} LIMIT 1").get]

@@ -1,8 +1,7 @@
 """
-The schema of the data database: the number of today's, which `schema/*.sql` make, and the steps from earlier ones.
+The schema of the data database: `schema/*.sql` make it, and `SCHEMA` is its number.
 
-A change of those files is one more step here, which does the same to a database that is there already; the tests hold
-that both come out alike.
+A change of those files takes the next number: a database of another one is refused, and `almanac rebuild` makes it anew.
 """
 
 from __future__ import annotations
@@ -12,29 +11,12 @@ import secrets
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
-from almanac.store.engine.migrations import Schema, Step
+from almanac.distribution import version
+from almanac.store.engine.errors import SchemaError
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
-STEPS = (
-    Step(6, "what rows of companies share is stored once, and their money is in units of its own currency", None),
-    Step(
-        7,
-        "what companies serve now is read from their vintages, and rows are found by when they were known without a look at them",
-        None,
-    ),
-    Step(8, "rows written for the wire leave out what nearly all of them say", None),
-    Step(9, "rows of periods of an odd length are told by comparisons", None),
-    Step(10, "vintages that later ones took the place of are kept written for the wire", None),
-    Step(11, "which request of a source was answered when is kept", None),
-    Step(12, "vintages say until when they stood, and no index serves a sort", None),
-    Step(13, "ids of observations say a place, no index leads to them, and no row is kept written for the wire", None),
-    Step(
-        14,
-        "each value says what it is 100 in or whose prices it counts in, and each payload of which state of the data it is",
-        None,
-    ),
-)
+SCHEMA = "14"
 
 
 def meta(connection: Queryable, key: str) -> str | None:
@@ -48,17 +30,23 @@ def set_meta(connection: Database, key: str, value: str) -> None:
     connection.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v", (key, value))
 
 
-DATA = Schema(
-    what="the data store",
-    steps=STEPS,
-    read=lambda db: int(meta(db, "schema") or 0),
-    write=lambda db, number: set_meta(db, "schema", str(number)),
-    remedy="run `almanac rebuild`, which makes it anew from the raw store",
-    newer="install that version again, or run `almanac rebuild` to make the store anew as this version has it",
-)
-SCHEMA = str(DATA.newest)
 #: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is and what each still owes.
 LASTING = ("version", "source_state", "turn", "request")
+
+
+def explain_misfit(found: str | None, place: object) -> str:
+    """Say that a database has another schema than this version's, and what to do."""
+    return (
+        f"{place} has schema {found}, this version, Almanac {version()}, needs {SCHEMA}: run `almanac rebuild` with the"
+        " version that is to serve it"
+    )
+
+
+def check_schema(db: Database, place: object) -> None:
+    """Raise SchemaError unless a database has this version's schema."""
+    found = meta(db, "schema")
+    if found != SCHEMA:
+        raise SchemaError(explain_misfit(found, place))
 
 
 def vintages_held(db: Database) -> int | None:

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from almanac import distribution
-from almanac.store.engine import room, sqlite
+from almanac.store.engine import sqlite
 from almanac.store.engine.areas import Area
 from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
@@ -66,8 +66,9 @@ def place(said: Path | str | Server) -> Place:
 
 def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Database:
     """
-    Open the data database for writing, making it where it is not, beside any writer; bring it to today's schema where
-    that can be done in place. Raises StoreError where it cannot, unless the caller is about to make the tables anew.
+    Open the data database for writing, beside any writer; make it if it is not there.
+
+    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
     if isinstance(at, Path):
         return sqlite.create(at, any_schema=any_schema, busy_seconds=busy_seconds)
@@ -116,19 +117,6 @@ def recreate(db: Database) -> None:
         sqlite.recreate(db)
     else:
         _postgres().recreate(db)
-
-
-def give_back_room(db: Database, at: Place) -> str | None:
-    """
-    Give room back to the disk that the data database holds and does not use, beside readers. Returns why it could not be done,
-    None where it was or need not be. A server looks after its own.
-    """
-    return room.give_back(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
-
-
-def lacks_room(db: Database, at: Place) -> str | None:
-    """Why there may not be room enough to make all data anew beside those that are there; None: there is, or nobody knows."""
-    return room.lacks(db, at) if isinstance(db, sqlite.Connection) and isinstance(at, Path) else None
 
 
 def distribute(at: Place, parts: int) -> bool:

@@ -17,7 +17,7 @@ import apsw
 
 from almanac.store.engine import data_schema
 from almanac.store.engine.areas import Area
-from almanac.store.engine.data_schema import DATA, SCHEMA, meta, set_meta
+from almanac.store.engine.data_schema import SCHEMA, check_schema, meta, set_meta
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -290,10 +290,9 @@ def _profiled(told: Any) -> None:
 @faults()
 def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Connection:
     """
-    Open the data database for writing, making it where it is not. One that is there is opened beside any writer, and
-    brought to today's schema where that can be done in place.
+    Open the data database for writing, beside any writer; make it if it is not there.
 
-    Raises StoreError where it cannot, unless the caller is about to make the tables anew.
+    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     narrow(path)
@@ -304,7 +303,7 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
             if not _made(connection):
                 data_schema.make(connection, {"version": "0", "reference": "0"})
     if not any_schema:
-        DATA.bring(connection, path)
+        check_schema(connection, path)
     return connection
 
 

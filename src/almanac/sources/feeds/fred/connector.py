@@ -19,7 +19,6 @@ from almanac.domain.times import DAY_SECONDS, end_of_day
 from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged
 from almanac.sources.feeds.fred import realtime, responses
 from almanac.sources.formats import strict
-from almanac.sources.reckoning import Size, periods
 
 _HOST = "api.stlouisfed.org"
 _BEGINNING, _END = (
@@ -27,10 +26,8 @@ _BEGINNING, _END = (
     date(9999, 12, 31),
 )  # of real time, in the words of the API; observations begin no sooner
 
-#: States of a period in an archive, on average, and in the newest years of one; tags of a series, what is said of one, releases, dates of half a month.
-_STATES, _LATE_STATES, _TAGS, _TOLD, _RELEASES, _DATES = 12, 3, 30, 20, 400, 1_000
-#: Separators and bytes of a row.
-_ROW = 6, 160
+#: Release dates of half a month, at most.
+_DATES = 1_000
 
 #: Kinds of response that are FRED's and hold nothing this service keeps, with the reason to be shown.
 _SET_ASIDE = {
@@ -93,27 +90,24 @@ class Fred:
         if not key:
             raise ValueError(f"source {source.id} needs an API key in setting {source.key_setting or 'api_key'}")
 
-        def request(kind: str, rows: int, *, once_a_day: bool = True, **query: object) -> Request:
+        def request(kind: str, *, once_a_day: bool = True, **query: object) -> Request:
             asked = urlencode(sorted({"file_type": "json", **query}.items()))
             url = f"https://{_HOST}/fred/{kind}?{asked}"
-            return Request(url, {"api_key": key}, size=Size.of(rows, *_ROW), once_a_day=once_a_day)
+            return Request(url, {"api_key": key}, once_a_day=once_a_day)
 
         planned: list[Request] = []
         for native, spec in sorted(series.items()):
             if spec.frequency.months:
                 span: dict[str, object] = {"realtime_start": since or _BEGINNING, "realtime_end": _END}
-                rows = periods([spec.frequency], None, today) * (_STATES if since is None else _LATE_STATES)
             else:
                 span = {} if since is None else {"observation_start": since}
-                rows = periods([spec.frequency], since, today)
-            planned.append(request("series/observations", rows, once_a_day=False, series_id=native, **span))
-        planned += [request("series/tags", _TAGS, series_id=native) for native in sorted(series)]
-        planned += [request("series", _TOLD, series_id=native) for native in sorted(series)]
-        planned.append(request("releases", _RELEASES))
+            planned.append(request("series/observations", once_a_day=False, series_id=native, **span))
+        planned += [request("series/tags", series_id=native) for native in sorted(series)]
+        planned += [request("series", series_id=native) for native in sorted(series)]
+        planned.append(request("releases"))
         planned += [
             request(
                 "releases/dates",
-                _DATES,
                 once_a_day=not first <= today <= last,
                 realtime_start=first,
                 realtime_end=last,

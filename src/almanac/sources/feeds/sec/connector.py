@@ -20,7 +20,6 @@ from almanac.domain.times import midnight
 from almanac.sources.base import Connector, Options, Parsed, Payload, Request
 from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
-from almanac.sources.reckoning import Size
 
 _DATA, _FILES = "https://data.sec.gov", "https://www.sec.gov"
 _HOSTS = frozenset(["data.sec.gov", "www.sec.gov", "sec.gov"])
@@ -60,20 +59,9 @@ _SET_ASIDE = {
     "/info/edgar/siccodes": "the list of industry codes, which the catalogue has",
 }
 
-#: Rows of the list of tickers; facts, or filings, of one company; a nightly archive, which is read response by response.
-_LISTED = Size.of(12_000, 4, 90)
 #: Companies that the list of tickers names, whose responses are asked for where none are named.
 _COMPANIES = 8_000
-_ONE_COMPANY = Size.of(10_000, 10, 150)
-#: Of the companies listed, in parts of a thousand: those with new submissions on a day of work, with new facts, and with a
-#: report whose facts are asked for again as they may be late. So many as of a year (2025/26) the lists say of those fifteen of
-#: 29 listed companies that filed least: they are large ones, and most are smaller.
-_SUBMITTED, _STATED, _REPORTED = 151, 79, 15
-#: Entries of a quarter's listing of indexes, of which there are five a day; lines of the index of a day.
-_LISTING = Size.of(400, 10, 120)
-_INDEX = Size.of(12_000, 5, 100)
-_ARCHIVED = Size(100_000_000, 0, 1_500_000_000)
-#: Bytes of such an archive at most: several times those of today's.
+#: Bytes of a nightly archive at most: several times those of today's.
 _IN_FILE = 8 << 30
 
 _CONTACT = re.compile(r"[!-'*-~]+(?: [!-'*-~]+)*")
@@ -113,29 +101,21 @@ class Sec:
         """
         named = len(self.companies) - len(self._ciks())
         others = 0 if self.bulk else named if self.companies else _COMPANIES
-        leads = (2 * others, _ONE_COMPANY) if others else None
-        daily = None
+        # By the lists of who filed, where these are fewer than the companies that only the list of tickers names.
+        by_news = others > indexes.WINDOW and since is None
         planned = []
-        if others > indexes.WINDOW and since is None:
-            # By the lists of who filed, where these are fewer than the companies that only the list of tickers names.
-            daily = others * (_SUBMITTED + _STATED + _REPORTED * indexes.LATE) // 1_000
+        if by_news:
             planned += [
                 replace(
                     _request(_FILES + path, source, key),
-                    size=_LISTING,
                     newest=True,
-                    leads=(indexes.WINDOW, _INDEX),
-                    news=2,
                     news_since=midnight(today.toordinal() - indexes.WINDOW + 1),
                 )
                 for path in indexes.quarters(today)
             ]
-        planned.append(replace(_request(_FILES + _LISTINGS, source, key), size=_LISTED, leads=leads, news=daily))
+        planned.append(replace(_request(_FILES + _LISTINGS, source, key), led_by_news=by_news))
         if self.bulk:
-            planned += [
-                replace(_request(_FILES + path, source, key), size=_ARCHIVED, most_in_file=_IN_FILE)
-                for path in _ARCHIVES
-            ]
+            planned += [replace(_request(_FILES + path, source, key), most_in_file=_IN_FILE) for path in _ARCHIVES]
         else:
             planned += _of_companies(self._ciks(), source, key)
         return planned
@@ -151,7 +131,7 @@ class Sec:
         if indexes.is_listing(path):
             today = datetime.fromtimestamp(payload.fetched_at, UTC).date()
             return [
-                replace(_request(_FILES + name, source, key), size=_INDEX, settled_at=indexes.settled_at(day))
+                replace(_request(_FILES + name, source, key), settled_at=indexes.settled_at(day))
                 for name, day in indexes.masters(payload.body, today, path)
             ]
         if found := _SUBMISSIONS.fullmatch(path):
@@ -247,7 +227,7 @@ class Sec:
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
     return [
-        replace(_request(kind.format(cik), source, key), size=_ONE_COMPANY, empty=empty)
+        replace(_request(kind.format(cik), source, key), empty=empty)
         for cik in ciks
         for kind, empty in ((_SUBMISSIONS_OF, frozenset[int]()), (_FACTS_OF, _NO_FACTS))
     ]

@@ -8,7 +8,7 @@ from contextlib import closing
 import psycopg
 
 from almanac.store.engine import data_schema
-from almanac.store.engine.data_schema import DATA, statements, tables_of
+from almanac.store.engine.data_schema import check_schema, statements, tables_of
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.postgres import spreading
 from almanac.store.engine.postgres.connection import PostgresConnection
@@ -50,8 +50,9 @@ def create(
     url: str, *, any_schema: bool = False, busy_seconds: float = 30.0, prepared: bool = True
 ) -> PostgresConnection:
     """
-    Connect to the data database for writing, making its tables where they are not; they are brought to today's schema
-    where that can be done in place. Raises StoreError where it cannot, unless the caller is about to make them anew.
+    Connect to the data database for writing; make its tables if they are not there.
+
+    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
     connection = connect(url, busy_seconds=busy_seconds, prepared=prepared)
     try:
@@ -61,9 +62,7 @@ def create(
                 if not has_table(connection, "meta"):
                     data_schema.make(connection, {"version": "0", "reference": "0"})
         if not any_schema:
-            DATA.bring(connection, shown(url))
-            if spreading.complete(connection.ask):
-                connection.laid_anew()
+            check_schema(connection, shown(url))
     except BaseException:  # whatever it is, the connection is let go of
         connection.close()
         raise

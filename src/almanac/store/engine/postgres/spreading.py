@@ -61,22 +61,6 @@ def spread(ask: Ask, parts: int) -> None:
         ask(f"INSERT INTO {MARKS} VALUES({key}, 0)")
 
 
-def complete(ask: Ask) -> bool:
-    """
-    Spread what a later schema has brought where the others are, with all that is in it. False: there is nothing to spread.
-
-    Each table is a transaction of its own: in a writer's, whose first question goes to all machines, Citus refuses it.
-    """
-    if not is_spread(ask):
-        return False
-    held = "SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('{}')"
-    lacking = [table for table in BY_TOPIC if not ask(held.format(table))]
-    for table in lacking:
-        ask(f"SELECT create_distributed_table('{table}', 'topic', colocate_with := '{MARKS}')")
-        ask(f"SELECT truncate_local_data_after_distributing_table('{table}')")
-    return bool(lacking)
-
-
 def _keys(ask: Ask, parts: int) -> list[int]:
     """A key for each part."""
     sql = f"""SELECT min(k) FROM generate_series(1, {_TRIED}) k GROUP BY get_shard_id_for_distribution_column('{MARKS}', k)"""

@@ -18,7 +18,7 @@ from typing import Any
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
 from almanac.store.engine import opening
-from almanac.store.engine.data_schema import SCHEMA
+from almanac.store.engine.data_schema import SCHEMA, explain_misfit
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
 from almanac.store.engine.patience import at_once, patiently
@@ -122,7 +122,7 @@ class Reader:
         here = self._here
         meta = self._meta(db)
         if meta["schema"] != SCHEMA:
-            raise UnavailableError(f"{self._path} has schema {meta['schema']}, {_refused(meta['schema'])}")
+            raise UnavailableError(explain_misfit(meta["schema"], self._path))
         reference = int(meta["reference"])
         if here.directory is None or here.directory.reference != reference or here.epoch != meta["epoch"]:
             here.directory, here.epoch = self._directory(db, reference, meta["epoch"]), meta["epoch"]
@@ -300,10 +300,3 @@ _NEWEST_PERIOD = (
     f"SELECT x.period FROM vintages x WHERE x.topic = ?1 AND x.series = ?2 AND {standing('?3', '?4')} AND x.flags & {AHEAD} = 0"
     f" AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
 )
-
-
-def _refused(schema: str) -> str:
-    """What to do about a store of another schema than this program's: one that a later version took over, or one of an earlier."""
-    if schema.isdigit() and int(schema) < int(SCHEMA):
-        return f"this version needs {SCHEMA}: `almanac upgrade --plan` says what is to be done"
-    return f"this server reads {SCHEMA}: restart it with the version that wrote the store"
