@@ -26,7 +26,7 @@ from almanac.pipeline.ingest.register import (
 )
 from almanac.pipeline.ingest.worker import all_lacking
 from almanac.pipeline.ingest.workload import Workload, in_words, span, together, workload_of
-from almanac.sources.base import Leading, Request, limit_of
+from almanac.sources.base import Request, limit_of
 from almanac.sources.formats import strict
 from almanac.store.engine import opening
 from almanac.store.engine.errors import UnavailableError
@@ -129,7 +129,7 @@ def _of_one(
         at_once=at_present.rounded(),
         a_day=daily(source, plan, now, pace, limit).rounded(),
         lacks=lacks,
-        leads=isinstance(reader, Leading),
+        leads=reader.leads_further,
         requests=[_request(one, at_once, due, now, known=one.url in held) for one in plan],
     )
 

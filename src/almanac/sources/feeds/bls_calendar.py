@@ -17,14 +17,11 @@ _SIZE = Size.of(1_000, 20, 800)
 _ADDRESS = f"https://{_HOST}/schedule/news_release/bls.ics"
 
 
-class BlsCalendar:
+class BlsCalendar(Connector):
     """The calendar of all releases."""
 
     version = 2
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the Bureau's web site; its data come from another host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -42,4 +39,4 @@ class BlsCalendar:
         return parsed
 
 
-CONNECTOR: Connector = BlsCalendar()
+CONNECTOR = BlsCalendar()

@@ -38,7 +38,7 @@ _BEGINNING, _MATURITIES, _WIDTH = date(1979, 1, 2), 4 * 80, 10
 _Curve = dict[str, dict[date, float | str | None]]
 
 
-class BoeGlc:
+class BoeGlc(Connector):
     """The archive of the history and the archive of the current month."""
 
     version = 3
@@ -177,4 +177,4 @@ def _be_empty(row: SheetRow, columns: Mapping[int, str], where: str) -> None:
             raise SourceChanged(f"{where}: a yield {native} without a day")
 
 
-CONNECTOR: Connector = BoeGlc()
+CONNECTOR = BoeGlc()

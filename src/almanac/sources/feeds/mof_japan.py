@@ -36,14 +36,11 @@ _BEGINNING, _COLUMNS, _PARTS, _WIDTH = date(1974, 9, 24), 15, 2, 8
 _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 
 
-class MofJapan:
+class MofJapan(Connector):
     """The current-month file and the history file."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the ministry's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -143,4 +140,4 @@ def _day(text: str, where: str) -> date:
     raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 2026/9/1")
 
 
-CONNECTOR: Connector = MofJapan()
+CONNECTOR = MofJapan()

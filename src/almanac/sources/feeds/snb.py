@@ -36,14 +36,11 @@ _BEGINNING = date(1950, 1, 1)
 _FIRST_DAY, _ITEMS, _WIDTH = date(1988, 1, 4), 30, 60
 
 
-class Snb:
+class Snb(Connector):
     """Cubes by name."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the host of the data portal."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -195,4 +192,4 @@ def _key(text: str, frequency: Frequency, native: str) -> int:
     return Period.ending(strict.day(text, native), frequency).key
 
 
-CONNECTOR: Connector = Snb()
+CONNECTOR = Snb()
