@@ -121,12 +121,12 @@ class Filer:
 
     def has(self, what: str) -> bool:
         """Whether it reports one of the things that some report and others do not."""
-        chosen, parts = _HABITS[what]
+        chosen, parts = HABITS[what]
         return self.number % parts in chosen
 
 
 #: By number: remainders of the division, and the divisor. Each holds for over a hundred filers in US dollars.
-_HABITS: dict[str, tuple[frozenset[int], int]] = {
+HABITS: dict[str, tuple[frozenset[int], int]] = {
     "minority": (frozenset({0, 2}), 5),
     "temporary": (frozenset({1, 3}), 5),
     "restricted": (frozenset({0, 3}), 5),
