@@ -17,6 +17,7 @@ from almanac.domain.periods import Frequency, add_months
 from almanac.domain.times import wire_time
 from almanac.sandbox.country_series import RELEASES
 from almanac.sandbox.feeds import PendingResponse
+from almanac.sandbox.formats import MONTHS
 from almanac.sandbox.series import Publishing
 
 RELEASE_DAYS, MEETINGS = "sandbox-bls-calendar", "sandbox-central-bank-calendars"
@@ -41,9 +42,6 @@ _OTHERS = {
 _NEW_YORK = "America/New_York"
 _MEETING_MONTHS = (1, 3, 4, 6, 7, 9, 10, 12)
 _QUARTERLY = (3, 6, 9, 12)
-_MONTH_NAMES = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _ORDINALS = ("1st", "2nd", "3rd", "4th")
 #: Days that a calendar lists behind and ahead of its capture; from how many ahead it is not sure; when moves are told.
 _BEHIND, _AHEAD, _UNSURE, _TOLD = 200, 400, 300, 100
@@ -115,7 +113,7 @@ def _days(frequency: Frequency, publishing: Publishing, first: date, last: date)
 def _about(end: date, frequency: Frequency) -> str:
     if frequency is Frequency.QUARTERLY:
         return f"{_ORDINALS[end.month // 3 - 1]} quarter {end.year}"
-    return f"{_MONTH_NAMES[end.month - 1]} {end.year}"
+    return f"{MONTHS[end.month - 1]} {end.year}"
 
 
 def _meetings(day: date) -> Iterator[_Entry]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 
 from almanac.sandbox.companies.kinds import CHANGED, KINDS, TAKEN_OVER
 from almanac.sandbox.companies.names import incorporated, lei, name_of, place, tickers
@@ -195,6 +196,12 @@ _SAME = {
     17: "Inc", 40: "Inc", 61: "Corp", 126: "Corp", 209: "Inc", 270: "Inc",
 }  # fmt: skip
 
+#: Field of a filer → number → what it is for that one.
+_BEFALLS: dict[str, dict[int, Any]] = {
+    "first_year": _YOUNG, "gone": _GONE, "error": _ERRORS, "recast": _RECASTS, "turned": _TURNED, "split": _SPLITS,
+    "former": _FORMER, "moved": _MOVED,
+}  # fmt: skip
+
 _EURO = "EUR"
 #: Name, seat, how often it reports figures, its annual form.
 _ABROAD: tuple[tuple[str, Seat, str, str], ...] = (
@@ -245,28 +252,16 @@ def cast() -> tuple[Filer, ...]:
     symbols = tickers(names, list(range(len(names))))
     for number, code in _CODES.items():
         symbols[number] = code
-    found = [
-        Filer(
-            number=number,
-            name=names[number],
-            trade=trade,
-            sic=trade.sics[turn % len(trade.sics)][0],
-            sic_title=trade.sics[turn % len(trade.sics)][1],
-            ticker=symbols[number],
-            year_end=_year_end(number, trade),
-            first_year=_YOUNG.get(number, FIRST_YEAR),
-            gone=_GONE.get(number),
-            error=_ERRORS.get(number),
-            recast=_RECASTS.get(number),
-            turned=_TURNED.get(number),
-            split=_SPLITS.get(number),
-            former=_FORMER.get(number),
-            moved=_MOVED.get(number),
-            two_classes=number in _TWO_CLASSES,
-            luck=lucks[number],
-        )
-        for number, (trade, turn) in enumerate(places)
-    ]
+    found = []
+    for number, (trade, turn) in enumerate(places):
+        code, title = trade.sics[turn % len(trade.sics)]
+        found.append(
+            Filer(
+                number=number, name=names[number], trade=trade, sic=code, sic_title=title, ticker=symbols[number],
+                year_end=_year_end(number, trade), two_classes=number in _TWO_CLASSES, luck=lucks[number],
+                **{name: table[number] for name, table in _BEFALLS.items() if number in table},
+            )
+        )  # fmt: skip
     by_name = {trade.name: trade for trade in TRADES}
     for turn, (name, seat, cadence, form) in enumerate(_ABROAD):
         number, trade = len(places) + turn, by_name[ABROAD[turn % len(ABROAD)]]

@@ -100,7 +100,7 @@ def _line(
             earned = books.total("income", first, last) * scale / (shares * 1_000)
             yield Stated(line, f"{money}/shares", starts[first], ends[last], round(earned, 2) + 0.0, paper)
     elif kind == "declared":
-        for first, last in shown.income if books.per_share else ():
+        for first, last in shown.income if any(books.per_share) else ():
             amount = round(sum(books.per_share[first : last + 1]) / factor, 4)
             yield Stated(line, f"{money}/shares", starts[first], ends[last], amount, paper)
     elif kind == "cover":

@@ -53,7 +53,7 @@ def filed(number: int, now: int) -> FilingHistory:
     company, today = filer(number), datetime.fromtimestamp(now, UTC).date()
     calendar = fiscal_calendar(company, today + _AHEAD)
     if not calendar.ends:
-        return FilingHistory(company, calendar, TrueBooks({}, {}, [], [], [], []), [])
+        return FilingHistory(company, calendar, TrueBooks(), [])
     books = _BOOKS[company.trade.books](company.continues or company, calendar)
     return FilingHistory(company, calendar, books, docket(company, calendar, books, now))
 
