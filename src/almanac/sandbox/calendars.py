@@ -76,26 +76,21 @@ def _page(source: str, day: date, moment: int) -> bytes:
 
 def _releases(day: date) -> Iterator[_Entry]:
     first, last = day - timedelta(days=_BEHIND), day + timedelta(days=_AHEAD)
-    for name, number in _NAMED.items():
-        release = RELEASES[number]
-        for end, out in _days(release.frequency, release.publishing, first, last):
-            yield _Entry(
-                uid=f"{number}-{end}@example.org",
-                summary=f"{name} for {_about(end, release.frequency)}",
-                day=out,
-                at=time(10) if number == 192 else time(8, 30),
-                zone=_NEW_YORK,
-                before=out + timedelta(days=2) if number == 10 and end.month % 3 == 0 else None,
-                canceled=number == 192 and end.month % 3 == 0 and out > day,
-            )
-    for name, (frequency, publishing) in _OTHERS.items():
+    named = [
+        (name, str(number), RELEASES[number].frequency, RELEASES[number].publishing) for name, number in _NAMED.items()
+    ]
+    others = [(name, name.lower().replace(" ", "-"), *published) for name, published in _OTHERS.items()]
+    for name, code, frequency, publishing in named + others:
         for end, out in _days(frequency, publishing, first, last):
+            quarterly = end.month % 3 == 0
             yield _Entry(
-                uid=f"{name.lower().replace(' ', '-')}-{end}@example.org",
+                uid=f"{code}-{end}@example.org",
                 summary=f"{name} for {_about(end, frequency)}",
                 day=out,
-                at=time(8, 30),
+                at=time(10) if code == "192" else time(8, 30),
                 zone=_NEW_YORK,
+                before=out + timedelta(days=2) if code == "10" and quarterly else None,
+                canceled=code == "192" and quarterly and out > day,
             )
 
 
