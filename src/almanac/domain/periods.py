@@ -45,7 +45,8 @@ class Frequency(StrEnum):
     #: 0 for the highest frequency. The latest reading prefers the higher one.
     rank: int
 
-    def __new__(cls, letter: str, word: str, months: int, allowance_days: int) -> Self:
+    # Defaults for the type checker alone, which takes `Frequency(letter)`, a look-up, for a call of this.
+    def __new__(cls, letter: str, word: str = "", months: int = 0, allowance_days: int = 0) -> Self:
         member = str.__new__(cls, letter)
         member._value_ = letter
         member.word, member.months, member.allowance_days = word, months, allowance_days

@@ -32,8 +32,6 @@ class Trade:
     season: float = 0.03
     debt: float = 0.25
     tax: float = 0.23
-    #: `finance`: share of premiums in the income beside interest.
-    premiums: float = 0.0
 
 
 #: Name, books, companies and habits of a trade; the words of their names; their industries. In this order the companies of the
@@ -85,11 +83,11 @@ media goods 12 cost=0.5 selling=0.25 capital=0.11 plant=0.7 receivable_days=44 g
 transport goods 8 cost=0.76 selling=0.1 capital=0.09 plant=0.8 receivable_days=34 growth=0.04 swing=0.08 season=0.06
   Lines, Freight, Logistics
   4213 Trucking (No Local); 4011 Railroads, Line-Haul Operating; 4512 Air Transportation, Scheduled
-banks finance 62 growth=0.05 swing=0.03 season=0 tax=0.21 premiums=0.12
+banks finance 62 growth=0.05 swing=0.03 season=0 tax=0.21
   Bancorp, Financial, Bankshares, Savings
   6022 State Commercial Banks; 6021 National Commercial Banks; 6035 Savings Institution, Federally Chartered;
   6141 Personal Credit Institutions
-insurers finance 46 growth=0.05 swing=0.04 season=0 tax=0.2 premiums=0.92
+insurers finance 46 growth=0.05 swing=0.04 season=0 tax=0.2
   Insurance, Assurance, Casualty, Life
   6331 Fire, Marine & Casualty Insurance; 6311 Life Insurance; 6321 Accident & Health Insurance;
   6351 Surety Insurance
