@@ -6,7 +6,7 @@ Whom something befalls is written down by number, so that there are as many of e
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any
 
@@ -294,6 +294,34 @@ def _special(first: int, symbols: list[str], trades: dict[str, Trade]) -> list[F
             )
         )  # fmt: skip
     return found
+
+
+#: Companies that keep their numbers, for load tests: those of filings have six digits, of which a company has twenty.
+MOST = 40_000
+
+
+def filer(number: int) -> Filer:
+    """
+    Return the company of a number: one of the world's own, or a further one for load tests.
+
+    A further one does what an ordinary company of the United States does, and the same befalls it; its books, name and ticker
+    are its own.
+    """
+    if number < len(cast()):
+        return cast()[number]
+    own = [one for one in cast() if one.seat is None and not one.kind]
+    model = own[number % len(own)]
+    luck = uniforms(f"company/{number}", 40)
+    words = model.trade.words
+    name = name_of(number, words[number // len(own) % len(words)], float(luck[1]))
+    # Five letters, the last four of which no other has; the world's own tickers come first.
+    digits, rest = "", number
+    for _ in range(4):
+        rest, digit = divmod(rest, 26)
+        digits = chr(65 + digit) + digits
+    taken = {one.ticker for one in cast()}
+    ticker = next(one for letter in name[0] + "XYZQ" if (one := letter.upper() + digits) not in taken)
+    return replace(model, number=number, name=name, ticker=ticker, former=None, luck=luck)
 
 
 def address(company: Filer) -> tuple[str, str, str, str]:
