@@ -13,9 +13,8 @@ from almanac.pipeline import processes
 from almanac.pipeline.ingest.simulation import made_ahead, take_in
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.cast import cast
-from almanac.sandbox.companies.market import MOST, filer
-from almanac.sandbox.companies.responses import further
+from almanac.sandbox.companies.cast import MOST, cast, filer
+from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import treasury
 from almanac.sandbox.world import Response, SimulatedPages, world
@@ -83,7 +82,7 @@ def test_more_than_have_numbers_are_refused():
 def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(tmp_path: Path):
     pages = [
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
-        for page in itertools.islice(further(len(cast()) + 2, NOW), 4)
+        for page in itertools.islice(pages_of(range(len(cast()), len(cast()) + 2), NOW), 4)
     ]
     with Workplace(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
         take_in(loaded, pages, lambda _: None)

@@ -1,10 +1,9 @@
 """A client with time that stands still, and what tests ask of it."""
 
-from dataclasses import dataclass
-
 import httpx2
 import pytest
 
+from almanac.config.settings import Http
 from almanac.sources.transport.answers import FetchFailed
 
 
@@ -25,8 +24,7 @@ class Clock:
         self.now += seconds
 
 
-@dataclass(frozen=True)
-class Manners:
+class Manners(Http, frozen=True):
     user_agent: str = "Almanac-Test (invented)"
     contact: str | None = "invented@example.org"
     connect_timeout: float = 5.0
@@ -35,9 +33,6 @@ class Manners:
     attempts: int = 3
     max_bytes: int = 1_000_000
     requests_per_second: float = 1_000_000.0
-    proxy: str | None = None
-    no_proxy: tuple[str, ...] = ()
-    ca_bundle: str | None = None
 
 
 def failure(fetcher, request, validators=None):

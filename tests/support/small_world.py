@@ -27,7 +27,7 @@ from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.processes import Processes
 from almanac.pipeline.workplace import REAL, Workplace
-from almanac.sources.base import Block, Parsed, Payload
+from almanac.sources.base import Block, Connector, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
 from almanac.store.observations.reading.directory import Directory
@@ -149,7 +149,7 @@ class Sent(NamedTuple):
         return (self.fetched_at, hashlib.sha256(self.body).hexdigest())
 
 
-class Reader:
+class Reader(Connector):
     """The connector of the invented format."""
 
     version = 1

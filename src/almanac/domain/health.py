@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -39,8 +38,8 @@ class Feed:
     stale: int = 0
     #: Every freshness that occurs, that of discontinued series and of companies' too.
     words: set[str] = field(default_factory=set)
-    _judged: Counter[Frequency] = field(default_factory=Counter, init=False)
-    _old: Counter[Frequency] = field(default_factory=Counter, init=False)
+    #: Frequency → True while every series of it is stale.
+    _stopped: dict[Frequency, bool] = field(default_factory=dict, init=False)
 
     def count(self, spec: SeriesSpec, freshness: str) -> None:
         """Take one series in: its freshness today (fresh, stale, unknown)."""
@@ -51,14 +50,12 @@ class Feed:
         self.stale += freshness == "stale"
         # One that is judged by the fetch says nothing of what was in it.
         if freshness != "unknown" and not spec.judged_by_fetch:
-            self._judged[spec.frequency] += 1
-            self._old[spec.frequency] += freshness == "stale"
+            self._stopped[spec.frequency] = self._stopped.get(spec.frequency, True) and freshness == "stale"
 
     @property
     def stopped(self) -> list[Frequency]:
         """Frequencies at which every series is stale, the highest first. One series alone may end; a feed does not."""
-        found = [frequency for frequency, count in self._judged.items() if self._old[frequency] == count]
-        return sorted(found, key=lambda frequency: frequency.rank)
+        return sorted((one for one, stopped in self._stopped.items() if stopped), key=lambda frequency: frequency.rank)
 
 
 class Health(NamedTuple):
@@ -85,7 +82,7 @@ def health(source: Source, tried: Tried, feed: Feed, now: int) -> Health:
         since = "no success yet" if tried.last_success is None else f"no success since {wire_time(tried.last_success)}"
         return Health("failing", f"{tried.last_error or 'the last attempt failed'}; {since}")
     if tried.unreadable:
-        whose = f"the newest answer of {_counted(tried.unreadable, 'address', 'addresses')}"
+        whose = f"the newest answer of {tried.unreadable} {'address' if tried.unreadable == 1 else 'addresses'}"
         if tried.shrunk == tried.unreadable:
             return Health("failing", f"{whose} would withdraw much of what is served, and is held")
         also = f"; of these {tried.shrunk} would withdraw much of what is served" if tried.shrunk else ""
@@ -121,7 +118,3 @@ def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
 def _allowance(frequencies: Iterable[Frequency]) -> int:
     """Days that the highest frequency allows."""
     return min(frequencies, key=lambda f: f.rank, default=Frequency.DAILY).allowance_days
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count} {one if count == 1 else many}"

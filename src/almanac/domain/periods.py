@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
+from typing import Self
 
 #: Bits below the last day. All of them set: an instant; else how many days the period is short of the longest.
 SPAN_BITS = 14
@@ -26,68 +27,37 @@ EVERY_KEY = (0, 1 << 62)
 class Frequency(StrEnum):
     """How often a series has a value. The letter is part of a series id, so it never changes."""
 
-    ANNUAL = "A"
-    SEMIANNUAL = "S"
-    QUARTERLY = "Q"
-    NINE_MONTHS = "N"
-    MONTHLY = "M"
-    WEEKLY = "W"
-    DAILY = "D"
+    ANNUAL = "A", "annual", 12, 600
+    SEMIANNUAL = "S", "semiannual", 6, 400
+    QUARTERLY = "Q", "quarterly", 3, 200
+    NINE_MONTHS = "N", "nine_months", 9, 200
+    MONTHLY = "M", "monthly", 1, 90
+    WEEKLY = "W", "weekly", 0, 21
+    DAILY = "D", "daily", 0, 10
 
-    @property
-    def word(self) -> str:
-        """The word a person would write: `monthly`."""
-        return _WORDS[self]
+    _value_: str
+    #: The word a person would write: `monthly`.
+    word: str
+    #: Months in one period; 0 for weeks and days, which are counted in days.
+    months: int
+    #: Days after a period's end for which its value still counts as fresh, where a data set sets none of its own.
+    allowance_days: int
+    #: 0 for the highest frequency. The latest reading prefers the higher one.
+    rank: int
 
-    @property
-    def months(self) -> int:
-        """Months in one period; 0 for weeks and days, which are counted in days."""
-        return _MONTHS[self]
+    # Defaults for the type checker alone, which takes `Frequency(letter)`, a look-up, for a call of this.
+    def __new__(cls, letter: str, word: str = "", months: int = 0, allowance_days: int = 0) -> Self:
+        member = str.__new__(cls, letter)
+        member._value_ = letter
+        member.word, member.months, member.allowance_days = word, months, allowance_days
+        member.rank = "DWMQNSA".index(letter)
+        return member
 
-    @property
-    def allowance_days(self) -> int:
-        """Days after a period's end for which its value still counts as fresh, where a data set sets none of its own."""
-        return _ALLOWANCE[self]
-
-    @property
-    def rank(self) -> int:
-        """0 for the highest frequency. The latest reading prefers the higher one."""
-        return _RANK[self]
-
-
-_WORDS = {
-    Frequency.ANNUAL: "annual",
-    Frequency.SEMIANNUAL: "semiannual",
-    Frequency.QUARTERLY: "quarterly",
-    Frequency.NINE_MONTHS: "nine_months",
-    Frequency.MONTHLY: "monthly",
-    Frequency.WEEKLY: "weekly",
-    Frequency.DAILY: "daily",
-}
-_MONTHS = {
-    Frequency.ANNUAL: 12,
-    Frequency.SEMIANNUAL: 6,
-    Frequency.QUARTERLY: 3,
-    Frequency.NINE_MONTHS: 9,
-    Frequency.MONTHLY: 1,
-    Frequency.WEEKLY: 0,
-    Frequency.DAILY: 0,
-}
-_ALLOWANCE = {
-    Frequency.ANNUAL: 600,
-    Frequency.SEMIANNUAL: 400,
-    Frequency.QUARTERLY: 200,
-    Frequency.NINE_MONTHS: 200,
-    Frequency.MONTHLY: 90,
-    Frequency.WEEKLY: 21,
-    Frequency.DAILY: 10,
-}
-_RANK = {frequency: rank for rank, frequency in enumerate("DWMQNSA")}
 
 #: What a client may write for a frequency: the letter or the word.
 FREQUENCY_NAMES: dict[str, Frequency] = {
     **{f.value.lower(): f for f in Frequency if f is not Frequency.NINE_MONTHS},
-    **{word: f for f, word in _WORDS.items() if f is not Frequency.NINE_MONTHS},
+    **{f.word: f for f in Frequency if f is not Frequency.NINE_MONTHS},
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 _Part = TypeVar("_Part")
 
@@ -11,10 +11,8 @@ _Part = TypeVar("_Part")
 Advance = Callable[[float], None]
 
 
-class Meter(Protocol):
-    """Begin a part of the work: `name` says what is counted, `total` how much of it there will be (0: nobody knows)."""
-
-    def __call__(self, name: str, total: int, /) -> Advance: ...
+#: Begin a part of the work: the name says what is counted, the total how much of it there will be (0: nobody knows).
+Meter = Callable[[str, int], Advance]
 
 
 def unmetered(name: str, total: int, /) -> Advance:

@@ -17,6 +17,7 @@ from almanac.domain.periods import Frequency, add_months
 from almanac.domain.times import wire_time
 from almanac.sandbox.country_series import RELEASES
 from almanac.sandbox.feeds import PendingResponse
+from almanac.sandbox.formats import MONTHS
 from almanac.sandbox.series import Publishing
 
 RELEASE_DAYS, MEETINGS = "sandbox-bls-calendar", "sandbox-central-bank-calendars"
@@ -41,9 +42,6 @@ _OTHERS = {
 _NEW_YORK = "America/New_York"
 _MEETING_MONTHS = (1, 3, 4, 6, 7, 9, 10, 12)
 _QUARTERLY = (3, 6, 9, 12)
-_MONTH_NAMES = (
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 _ORDINALS = ("1st", "2nd", "3rd", "4th")
 #: Days that a calendar lists behind and ahead of its capture; from how many ahead it is not sure; when moves are told.
 _BEHIND, _AHEAD, _UNSURE, _TOLD = 200, 400, 300, 100
@@ -78,26 +76,21 @@ def _page(source: str, day: date, moment: int) -> bytes:
 
 def _releases(day: date) -> Iterator[_Entry]:
     first, last = day - timedelta(days=_BEHIND), day + timedelta(days=_AHEAD)
-    for name, number in _NAMED.items():
-        release = RELEASES[number]
-        for end, out in _days(release.frequency, release.publishing, first, last):
-            yield _Entry(
-                uid=f"{number}-{end}@example.org",
-                summary=f"{name} for {_about(end, release.frequency)}",
-                day=out,
-                at=time(10) if number == 192 else time(8, 30),
-                zone=_NEW_YORK,
-                before=out + timedelta(days=2) if number == 10 and end.month % 3 == 0 else None,
-                canceled=number == 192 and end.month % 3 == 0 and out > day,
-            )
-    for name, (frequency, publishing) in _OTHERS.items():
+    named = [
+        (name, str(number), RELEASES[number].frequency, RELEASES[number].publishing) for name, number in _NAMED.items()
+    ]
+    others = [(name, name.lower().replace(" ", "-"), *published) for name, published in _OTHERS.items()]
+    for name, code, frequency, publishing in named + others:
         for end, out in _days(frequency, publishing, first, last):
+            quarterly = end.month % 3 == 0
             yield _Entry(
-                uid=f"{name.lower().replace(' ', '-')}-{end}@example.org",
+                uid=f"{code}-{end}@example.org",
                 summary=f"{name} for {_about(end, frequency)}",
                 day=out,
-                at=time(8, 30),
+                at=time(10) if code == "192" else time(8, 30),
                 zone=_NEW_YORK,
+                before=out + timedelta(days=2) if code == "10" and quarterly else None,
+                canceled=code == "192" and quarterly and out > day,
             )
 
 
@@ -115,7 +108,7 @@ def _days(frequency: Frequency, publishing: Publishing, first: date, last: date)
 def _about(end: date, frequency: Frequency) -> str:
     if frequency is Frequency.QUARTERLY:
         return f"{_ORDINALS[end.month // 3 - 1]} quarter {end.year}"
-    return f"{_MONTH_NAMES[end.month - 1]} {end.year}"
+    return f"{MONTHS[end.month - 1]} {end.year}"
 
 
 def _meetings(day: date) -> Iterator[_Entry]:

@@ -24,19 +24,9 @@ FRED_OPEN = "9999-12-31"
 _TREASURY_ID = "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml-item?data=daily_treasury_yield_curve"
 
 #: In English whatever the locale, unlike `strftime`.
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
 )
 
 #: One row of an archive: reference date, release day, value as printed (`.` for a value withdrawn).
@@ -87,7 +77,7 @@ def mof_table(
     `month` None writes the history file, which has no footer.
     """
     empty = "," * (len(curves) - 1)
-    title = "Interest Rate" if month is None else f"Interest Rate ({_MONTHS[month.month - 1]} {month.year})"
+    title = "Interest Rate" if month is None else f"Interest Rate ({MONTHS[month.month - 1]} {month.year})"
     lines = [f"{title}{empty},(Unit : %)", ",".join(["Date", *curves])]
     columns = [(name, [f"{value:.3f}" for value in column.tolist()]) for name, column in curves.items()]
     for number, day in enumerate(days.astype(object).tolist()):

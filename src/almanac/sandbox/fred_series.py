@@ -12,7 +12,7 @@ from almanac.domain.periods import Frequency
 from almanac.sandbox.country_series import RELEASES, A, D, M, Q, W, country, curve, one
 from almanac.sandbox.places import LANDS, Land
 from almanac.sandbox.series import Publishing, Simulated
-from almanac.sandbox.true_paths import Path, bond, claims, gap, level, oil, policy, prices, risk_spread, swing, trade
+from almanac.sandbox.true_paths import Path, bond, gap, level, oil, policy, prices, swing
 
 #: Two holidays on which the simulated Federal Reserve prints no yields.
 _NO_YIELDS = frozenset(f"{year}-{day}" for year in range(2010, 2201) for day in ("07-04", "11-11"))
@@ -66,10 +66,9 @@ def united_states() -> Iterator[Simulated]:
         )  # fmt: skip
 
     paths = {line[0]: level(line[0], "USA", *line[4:8]) for line in _USA_LEVELS}
-    balance = trade(paths["EXP"], paths["IMP"])
     yield one(
-        usa, "TRADE", "trade_balance", M, "usd_millions", "trade balance", balance, RELEASES[51].publishing, error=0.01,
-        digits=0, extras=adjusted,
+        usa, "TRADE", "trade_balance", M, "usd_millions", "trade balance",
+        lambda e: paths["EXP"](e) - paths["IMP"](e), RELEASES[51].publishing, error=0.01, digits=0, extras=adjusted,
     )  # fmt: skip
     yield one(
         usa, "CPINSA", "cpi_index_nsa", M, "index", "consumer prices, not adjusted", prices("USA", seasonal=True),
@@ -84,7 +83,8 @@ def united_states() -> Iterator[Simulated]:
         )  # fmt: skip
     yield one(
         usa, "CLAIMS", "initial_jobless_claims", W, "persons", "initial claims for unemployment insurance",
-        claims,
+        # Whole thousands.
+        lambda e: 1000 * np.round(e.weekly(230 * np.exp(-0.14 * e.cycle("USA"))) + 4 * np.sin(np.arange(len(e.weeks)))),
         RELEASES[180].publishing, digits=0, snapshot=True, extras=adjusted,
     )  # fmt: skip
     yield one(
@@ -161,8 +161,9 @@ def licensed() -> Iterator[Simulated]:
     usa = LANDS["USA"]
     yield one(
         usa, "HY", "high_yield_spread", D, "percentage_points", "high-yield spread",
-        risk_spread, Publishing(lag=1),
-        snapshot=True, source=_LICENSED,
+        # Wider where the curve is flat.
+        lambda e: np.maximum(2.2, 5.0 - 0.9 * (e.yields("USA", 10) - e.yields("USA", 0.25))),
+        Publishing(lag=1), snapshot=True, source=_LICENSED,
     )  # fmt: skip
     yield one(
         usa, "NFCI", "financial_conditions_index", W, "index", "financial conditions",

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 
-from almanac.sandbox.country_series import TENORS, D
+from almanac.sandbox.country_series import TENORS, D, one
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.noise import EPOCH
-from almanac.sandbox.places import LANDS, Land
+from almanac.sandbox.places import LANDS
 from almanac.sandbox.series import Publishing, Simulated
 from almanac.sandbox.true_paths import bond
 
@@ -27,32 +27,20 @@ _OTHER_FEEDS = {"country_usa", "country_jpn"}
 
 def taken(series: list[Simulated]) -> set[tuple[str, str]]:
     """The (indicator, entity) pairs that the series are about."""
-    return {(one.indicator, one.entity) for one in series}
+    return {(each.indicator, each.entity) for each in series}
 
 
 def extra_series(present: set[tuple[str, str]]) -> Iterator[Simulated]:
-    """All of them, in a fixed order, without the (indicator, entity) pairs that the world has anyway."""
+    """Yield all of them, in a fixed order, without the (indicator, entity) pairs that the world has anyway."""
     for slug, years, beside in _DAILY:
         for land in LANDS.values():
             if (slug, land.entity) not in present and not (
                 slug.startswith("gov_yield_") and land.entity in _OTHER_FEEDS
             ):
-                yield _extra(land, slug, years, beside)
-
-
-def _extra(land: Land, slug: str, years: float, beside: float) -> Simulated:
-    return Simulated(
-        native=f"SIM{land.code}X{slug.upper().replace('_', '')}",
-        indicator=slug,
-        entity=land.entity,
-        frequency=D,
-        unit="percent",
-        name=f"Simulated {land.name}, {slug.replace('_', ' ')} (load test)",
-        path=bond(land.code, years, beside),
-        publishing=Publishing(),
-        first=EPOCH,
-        snapshot=True,
-    )
+                words = f"{slug.replace('_', ' ')} (load test)"
+                code = f"X{slug.upper().replace('_', '')}"
+                path = bond(land.code, years, beside)
+                yield one(land, code, slug, D, "percent", words, path, Publishing(), first=EPOCH, snapshot=True)
 
 
 def enough(candidates: Iterator[Simulated], economy: Economy, own: int, observations: int) -> list[Simulated]:

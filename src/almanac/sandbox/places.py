@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Land:
     #: Millions of people in 2010.
     people: float
     #: Whether it shares the euro, and so has no policy rate and no exchange rate of its own.
-    euro: bool = False
+    euro: bool = field(default=False, kw_only=True)
 
     @property
     def entity(self) -> str:
@@ -74,10 +74,7 @@ ARG|Argentina|8.0|1.2|8.0|8.2|60|1660|41
 
 def _read(line: str) -> Land:
     code, name, *numbers = line.split("|")
-    inflation, growth, premium, unemployment, exchange, output, people = map(float, numbers[:7])
-    return Land(
-        code, name, inflation, growth, premium, unemployment, exchange, output, people, euro=numbers[7:] == ["euro"]
-    )
+    return Land(code, name, *map(float, numbers[:7]), euro=numbers[7:] == ["euro"])
 
 
 #: By code, the euro area among them.

@@ -65,21 +65,3 @@ def oil(base: float) -> Path:
 def gap(code: str) -> Path:
     """Output gap of each year, projections too, percent."""
     return lambda e: e.gap(code)
-
-
-def trade(exports: Path, imports: Path) -> Path:
-    """What is left of exports after imports."""
-    return lambda e: exports(e) - imports(e)
-
-
-def claims(e: Economy) -> Floats:
-    """New claims for unemployment insurance in each week, persons, whole thousands."""
-    calm = e.weekly(230 * np.exp(-0.14 * e.cycle("USA"))) + 4 * np.sin(np.arange(len(e.weeks)))
-    rounded: Floats = 1000 * np.round(calm)
-    return rounded
-
-
-def risk_spread(e: Economy) -> Floats:
-    """Yield of weak debtors over the Treasury's, percent: wider where the curve is flat."""
-    spread: Floats = np.maximum(2.2, 5.0 - 0.9 * (e.yields("USA", 10) - e.yields("USA", 0.25)))
-    return spread

@@ -19,9 +19,8 @@ from almanac.catalog.load import load
 from almanac.catalog.records import Catalog
 from almanac.domain.times import wire_time
 from almanac.sandbox.calendars import MEETINGS, RELEASE_DAYS, calendars
-from almanac.sandbox.companies.cast import cast
-from almanac.sandbox.companies.market import MOST
-from almanac.sandbox.companies.responses import SEC, further
+from almanac.sandbox.companies.cast import MOST, cast
+from almanac.sandbox.companies.responses import SEC, pages_of
 from almanac.sandbox.companies.responses import companies as company_pages
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import (
@@ -171,7 +170,9 @@ class SimulatedPages:
 
     def __iter__(self) -> Iterator[Response]:
         begun: deque[tuple[PendingResponse, Make]] = deque()
-        for one in itertools.chain(self._captures, further(self._market, self._now)):
+        # The lists of tickers do not have the further companies, so the world's own pages are the same with them and without.
+        further = pages_of(range(len(cast()), self._market), self._now)
+        for one in itertools.chain(self._captures, further):
             begun.append((one, self._begin(one.make) if self._begin is not None and one.apart else one.make))
             if len(begun) > self._ahead:
                 yield _made(*begun.popleft())

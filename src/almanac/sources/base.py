@@ -14,8 +14,10 @@ import importlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import BinaryIO, Protocol, Self, runtime_checkable
+from typing import BinaryIO, Self
+from urllib.parse import urlsplit
 
+from almanac.config.settings import SourceSettings
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
 from almanac.domain.observations import ReportedValue
 from almanac.domain.reference import PublisherLimit, SeriesSpec, Source
@@ -245,119 +247,61 @@ class Parsed:
         self.missing |= absent
 
 
-class Connector(Protocol):
-    """One module of this package has one object `CONNECTOR` of this shape; `Source.connector` names the module."""
+class Connector:
+    """Base of the connectors: each module of `feeds` has one object `CONNECTOR`; `Source.connector` names the module."""
 
     #: Grows by one whenever the same payload would be read differently; kept with each run.
     version: int
+    #: Hosts of the publisher.
+    hosts: frozenset[str] = frozenset()
+    #: True if a response may lead to further requests or list what is new: it is read again where it has not changed.
+    leads_further = False
 
     def owns(self, url: str) -> bool:
-        """Whether a mirrored response of this URL belongs to this connector's publisher (mapped or not)."""
-        ...
+        """Return True if a mirrored response of this URL belongs to this connector's publisher (mapped or not)."""
+        return urlsplit(url).hostname in self.hosts
+
+    def chosen(self, options: SourceSettings) -> Self:
+        """Return this connector as an operator's settings want it. Raises ValueError naming the setting at fault."""
+        return self
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
         """
-        Requests that bring the mapped series up to date, in a fixed order. `since` None: the whole history.
+        Return the requests that bring the mapped series up to date, in a fixed order. `since` None: the whole history.
 
         Raises ValueError naming the setting when the source needs a key and has none.
         """
-        ...
+        raise NotImplementedError
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one payload. `series` maps the native codes of this source. Raises SourceChanged."""
-        ...
-
-
-class Options(Protocol):
-    """What an operator chooses of a source beside its key (the settings' `sources.ID`)."""
-
-    @property
-    def companies(self) -> tuple[str, ...]: ...
-    @property
-    def bulk(self) -> bool: ...
-
-
-@runtime_checkable
-class Choosing(Protocol):
-    """A connector with options."""
-
-    def chosen(self, options: Options) -> Self:
-        """Give this connector with other options to plan by. Raises ValueError naming the setting at fault."""
-        ...
-
-
-@runtime_checkable
-class Leading(Protocol):
-    """A connector whose responses name further ones to be asked for."""
+        raise NotImplementedError
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """Requests that a response leads to, in a fixed order. Raises SourceChanged, ValueError naming the setting."""
-        ...
+        """Return the requests that a response leads to, in a fixed order. Raises SourceChanged, ValueError naming the setting."""
+        return []
 
-
-@runtime_checkable
-class Announcing(Protocol):
-    """A connector of a publisher that lists what it has that is new."""
-
-    def announced(self, payload: Payload) -> Mapping[str, int] | None:
+    def announced(self, payload: Payload) -> Mapping[str, int]:
         """
-        What a list names: URL → from when on whoever asks for it has all that is new (unix seconds). None: this is no such list.
+        Return what a list of news names: URL → from when on whoever asks for it has all that is new (unix seconds).
 
         Raises SourceChanged.
         """
-        ...
+        return {}
 
-
-@runtime_checkable
-class Packed(Protocol):
-    """A connector of a publisher that also sends many responses in one archive."""
-
-    def unpack(self, payload: Payload) -> Iterator[Payload] | None:
-        """The responses in an archive, each under the URL it has of its own, one at a time; None: this is no archive.
-
-        They are kept and read in the archive's place. Raises SourceChanged.
+    def unpack(self, payload: Payload) -> Iterator[Payload]:
         """
-        ...
+        Yield the payload, or if it is an archive the responses in it, each under the URL it has of its own.
 
-
-@runtime_checkable
-class Ordering(Protocol):
-    """A connector whose responses cost least where they are taken in in a certain order. What is served is the same in any."""
+        They are kept and read in the archive's place. Raises SourceChanged when it comes to a damaged one.
+        """
+        yield payload
 
     def turn(self, url: str) -> int:
-        """Responses with a lower number go first."""
-        ...
-
-
-def turn_of(reader: Connector, url: str) -> int:
-    """When a response is best taken in, beside the others of its source: those with a lower number first."""
-    return reader.turn(url) if isinstance(reader, Ordering) else 0
-
-
-def chosen(reader: Connector, options: Options | None) -> Connector:
-    """The connector as an operator's settings want it."""
-    return reader.chosen(options) if options is not None and isinstance(reader, Choosing) else reader
-
-
-def unpacked(reader: Connector, payload: Payload) -> Iterator[Payload]:
-    """A payload, or if it is an archive the payloads in it. Raises SourceChanged when it comes to a damaged one."""
-    inside = reader.unpack(payload) if isinstance(reader, Packed) else None
-    if inside is None:
-        yield payload
-    else:
-        yield from inside
-
-
-def followed(reader: Connector, payload: Payload, source: Source, key: str | None) -> list[Request]:
-    """What a response leads to. Raises as `Leading.follow` does."""
-    return reader.follow(payload, source, key) if isinstance(reader, Leading) else []
-
-
-def announced(reader: Connector, payload: Payload) -> Mapping[str, int]:
-    """What a response names as new, if it is a list of that. Raises SourceChanged."""
-    return (reader.announced(payload) if isinstance(reader, Announcing) else None) or {}
+        """Return when a response costs least to take in: lower numbers first. What is served is the same in any order."""
+        return 0
 
 
 def connector(name: str) -> Connector:

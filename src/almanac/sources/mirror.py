@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import stat
 import zlib
 from collections.abc import Iterator
@@ -118,73 +119,50 @@ def _rows(listing: Path, text: str) -> Iterator[MirrorRow]:
         if sorted(header) != sorted(COLUMNS):
             raise MirrorError(f"{listing}: line 1: columns are {','.join(header)!r}, expected {','.join(COLUMNS)}")
         for fields in reader:
-            line = _Line(listing, reader.line_num)
+            line = reader.line_num
             if len(fields) != len(header):
-                raise line.error(None, f"has {len(fields)} fields, expected {len(header)}")
-            row = line.row(dict(zip(header, fields, strict=True)))
-            first = seen.setdefault((row.url, row.fetched_at), reader.line_num)
-            if first != reader.line_num:
-                raise line.error("url", f"{row.url} with this fetched_at is on line {first} already")
+                raise MirrorError(f"{listing}: line {line}: has {len(fields)} fields, expected {len(header)}")
+            row = _row(listing, line, dict(zip(header, fields, strict=True)))
+            first = seen.setdefault((row.url, row.fetched_at), line)
+            if first != line:
+                raise MirrorError(
+                    f"{listing}: line {line}, column 'url': {row.url} with this fetched_at is on line {first} already"
+                )
             yield row
     except csv.Error as error:
         raise MirrorError(f"{listing}: line {reader.line_num}: {error}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A place in the listing, for its errors."""
+def _row(listing: Path, line: int, fields: dict[str, str]) -> MirrorRow:
+    """Check the fields of a line, by column. Raises MirrorError naming line and column."""
 
-    listing: Path
-    number: int
+    def error(column: str, reason: str) -> MirrorError:
+        return MirrorError(f"{listing}: line {line}, column {column!r}: {reason}")
 
-    def error(self, column: str | None, reason: str) -> MirrorError:
-        where = f"line {self.number}" if column is None else f"line {self.number}, column {column!r}"
-        return MirrorError(f"{self.listing}: {where}: {reason}")
-
-    def row(self, fields: dict[str, str]) -> MirrorRow:
-        if not fields["media_type"]:
-            raise self.error("media_type", "is empty, expected something like application/json")
-        return MirrorRow(
-            url=self._url(fields["url"]),
-            path=self._path(fields["file"]),
-            fetched_at=self._time(fields["fetched_at"]),
-            media_type=fields["media_type"],
-            status=self._status(fields["status"]),
-            folder=self.listing.parent.resolve(),
-        )
-
-    def _url(self, text: str) -> str:
-        try:
-            parts = urlsplit(text)
-        except ValueError as error:
-            raise self.error("url", f"{text!r} is not a URL ({error})") from None
-        if parts.scheme not in {"http", "https"} or not parts.hostname or not text.isprintable():
-            raise self.error("url", f"{text!r} is not a whole http or https URL")
-        return text
-
-    def _path(self, text: str) -> Path:
-        root = self.listing.parent.resolve()
-        # Resolved first, so that neither `..` nor a link inside the folder leads out of it.
-        path = (root / text).resolve() if text and "\0" not in text else root
-        if path == root or not path.is_relative_to(root):
-            raise self.error("file", f"{text!r} is not a file inside the mirror folder")
-        if not path.is_file():
-            raise self.error("file", f"there is no file {text!r}")
-        return path
-
-    def _time(self, text: str) -> int | None:
-        if not text:
-            return None
-        try:
-            seconds = instant(datetime.fromisoformat(text))
-        except ValueError:
-            raise self.error(
-                "fetched_at", f"{text!r} is not a time with a zone (2026-09-14T08:30:00Z), nor empty for now"
-            ) from None
+    url, name, stated, status = fields["url"], fields["file"], fields["fetched_at"], fields["status"]
+    if not fields["media_type"]:
+        raise error("media_type", "is empty, expected something like application/json")
+    try:
+        parts = urlsplit(url)
+    except ValueError as reason:
+        raise error("url", f"{url!r} is not a URL ({reason})") from None
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not url.isprintable():
+        raise error("url", f"{url!r} is not a whole http or https URL")
+    root = listing.parent.resolve()
+    # Resolved first, so that neither `..` nor a link inside the folder leads out of it.
+    path = (root / name).resolve() if name and "\0" not in name else root
+    if path == root or not path.is_relative_to(root):
+        raise error("file", f"{name!r} is not a file inside the mirror folder")
+    if not path.is_file():
+        raise error("file", f"there is no file {name!r}")
+    try:
+        seconds = instant(datetime.fromisoformat(stated)) if stated else None
+    except ValueError:
+        said = f"{stated!r} is not a time with a zone (2026-09-14T08:30:00Z), nor empty for now"
+        raise error("fetched_at", said) from None
+    if seconds is not None and seconds % DAY_SECONDS == 0:
         # Exactly midnight means that only the day is known: all of it had passed when the file was surely there.
-        return seconds + DAY_SECONDS - 1 if seconds % DAY_SECONDS == 0 else seconds
-
-    def _status(self, text: str) -> int:
-        if len(text) == 3 and text.isascii() and text.isdigit() and "100" <= text <= "599":
-            return int(text)
-        raise self.error("status", f"{text!r} is not an HTTP status (100 to 599)")
+        seconds += DAY_SECONDS - 1
+    if not re.fullmatch("[1-5][0-9]{2}", status):
+        raise error("status", f"{status!r} is not an HTTP status (100 to 599)")
+    return MirrorRow(url, path, seconds, fields["media_type"], int(status), root)

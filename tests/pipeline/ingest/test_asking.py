@@ -12,7 +12,7 @@ from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
 from almanac.pipeline.ingest import asking, register
 from almanac.pipeline.ingest.outcome import RunOutcome
-from almanac.sources.base import Payload, Request, SourceChanged
+from almanac.sources.base import Connector, Payload, Request, SourceChanged
 from almanac.sources.transport.answers import Fetched, FetchFailed
 from almanac.store.log.requests import RequestState
 
@@ -30,9 +30,10 @@ SOURCE = Source(
 
 
 @dataclass(frozen=True)
-class Reader:
+class Reader(Connector):
     """`list` leads to the pages it names, `archive` holds two responses."""
 
+    leads_further = True
     companies: tuple[str, ...] = ()
 
     def chosen(self, options):
@@ -52,10 +53,8 @@ class Reader:
 
     def unpack(self, payload):
         if payload.url != HOME + "archive":
-            return None
-        return self._members(payload)
-
-    def _members(self, payload):
+            yield payload
+            return
         for name in payload.body.decode().split():
             if name == "broken":
                 raise SourceChanged("member broken is damaged")

@@ -6,7 +6,7 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.cast import cast
-from almanac.sandbox.companies.responses import further
+from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.world import Response
 from tests.support.places import POSTGRES, place_for
 
@@ -16,7 +16,7 @@ NOW = "2017-11-20T12:00:00Z"
 
 def pages(count, now):
     """What so many companies file."""
-    for one in further(len(cast()) + count, now):
+    for one in pages_of(range(len(cast()), len(cast()) + count), now):
         yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.sources import feeds
-from almanac.sources.base import Parsed, Payload, SourceChanged, connector, followed
+from almanac.sources.base import Parsed, Payload, SourceChanged, connector
 
 _OBSERVATIONS = {
     "realtime_start": "2026-01-01", "realtime_end": "2026-01-01", "observation_start": "1776-07-04",
@@ -90,7 +90,7 @@ def test_an_answer_of_fewer_rows_than_it_says_withdraws_nothing_and_is_told(sour
 @pytest.mark.parametrize(("source", "url", "text", "words"), _MORE)
 def test_what_an_answer_says_is_elsewhere_is_asked_for(source, url, text, words):
     reader, payload, record = told(source, url, text)
-    led = followed(reader, payload, record, "a" * 32)
+    led = reader.follow(payload, record, "a" * 32)
     assert [words in request.url for request in led] == [True]
 
 

@@ -1,16 +1,16 @@
 """The SEC's connector: which response is read how, and what is asked for. Every payload is invented."""
 
 import threading
-from dataclasses import dataclass
 from datetime import date
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from almanac.catalog.load import shipped
+from almanac.config.settings import SourceSettings
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, Request, SourceChanged, chosen, connector, followed, turn_of, unpacked
+from almanac.sources.base import Payload, Request, SourceChanged, connector
 from almanac.sources.feeds.sec.connector import CONNECTOR, Sec
 from almanac.sources.transport.http import Fetcher
 from tests.support.polite import Manners
@@ -52,12 +52,6 @@ LISTED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Options:
-    companies: tuple[str, ...] = ()
-    bulk: bool = False
-
-
 def payload(url, body=b"{}"):
     return Payload(url, body if isinstance(body, bytes) else encoded(body), 7, "application/json")
 
@@ -67,7 +61,7 @@ def parse(url, body=b"{}"):
 
 
 def planned(*companies, bulk=False, key=CONTACT):
-    reader = chosen(CONNECTOR, Options(companies, bulk))
+    reader = CONNECTOR.chosen(SourceSettings(companies=companies, bulk=bulk))
     return reader.plan(SOURCE, {}, None, date(2026, 11, 20), key)
 
 
@@ -185,8 +179,8 @@ def test_in_bulk_a_ticker_is_refused():
 
 
 def followed_by(*companies, bulk=False, body=LISTED, url=LISTINGS):
-    reader = chosen(CONNECTOR, Options(companies, bulk))
-    return urls(followed(reader, payload(url, body), SOURCE, CONTACT))
+    reader = CONNECTOR.chosen(SourceSettings(companies=companies, bulk=bulk))
+    return urls(reader.follow(payload(url, body), SOURCE, CONTACT))
 
 
 def test_the_list_of_tickers_leads_to_all_companies_each_once():
@@ -220,7 +214,7 @@ def test_a_nightly_archive_is_read_as_the_responses_in_it():
     body = archive(members)
 
     def inside(url, *companies):
-        parts = unpacked(chosen(CONNECTOR, Options(companies)), payload(url, body))
+        parts = CONNECTOR.chosen(SourceSettings(companies=companies)).unpack(payload(url, body))
         return [(part.url, part.body, part.fetched_at, part.media_type) for part in parts]
 
     first, second = SUBMISSIONS, SUBMISSIONS.replace("9900001", "9900002")
@@ -235,25 +229,24 @@ def test_a_nightly_archive_is_read_as_the_responses_in_it():
 
 def test_a_broken_archive_is_refused():
     with pytest.raises(SourceChanged, match=r"companyfacts\.zip is not a zip archive"):
-        list(unpacked(CONNECTOR, payload(BULK[1], b"<html>")))
+        list(CONNECTOR.unpack(payload(BULK[1], b"<html>")))
 
 
 def test_lists_go_first_then_each_company_before_its_facts_and_data_sets_go_last():
     dataset = f"{FILES}/files/dera/financial-statement-data-sets/2009q3.zip"
     of_next = [url.replace("9900001", "9900002") for url in (SUBMISSIONS, FACTS)]
-    turns = [turn_of(CONNECTOR, url) for url in (*BULK, SUBMISSIONS, FACTS, *of_next, dataset)]
+    turns = [CONNECTOR.turn(url) for url in (*BULK, SUBMISSIONS, FACTS, *of_next, dataset)]
     assert turns == sorted(set(turns))
-    assert turn_of(CONNECTOR, LISTINGS) == turns[0]
-    assert turn_of(CONNECTOR, PAGE) == turn_of(CONNECTOR, SUBMISSIONS)
-    assert turn_of(connector("fred"), FACTS) == 0
+    assert CONNECTOR.turn(LISTINGS) == turns[0]
+    assert CONNECTOR.turn(PAGE) == CONNECTOR.turn(SUBMISSIONS)
+    assert connector("fred").turn(FACTS) == 0
 
 
 def test_connectors_without_options_or_archives_stay_as_they_are():
     plain = connector("fred")
-    assert chosen(plain, Options(("1",))) is plain
-    assert chosen(CONNECTOR, None) is CONNECTOR
-    assert list(unpacked(plain, payload("https://example.org"))) == [payload("https://example.org")]
-    assert followed(plain, payload("https://example.org"), SOURCE, None) == []
+    assert plain.chosen(SourceSettings(companies=("1",))) is plain
+    assert list(plain.unpack(payload("https://example.org"))) == [payload("https://example.org")]
+    assert plain.follow(payload("https://example.org"), SOURCE, None) == []
 
 
 # Against a publisher on this machine
@@ -292,7 +285,7 @@ def test_plan_fetch_follow_and_read_against_a_local_publisher():
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     home = f"http://127.0.0.1:{server.server_port}"
-    reader = chosen(CONNECTOR, Options(("WDGT",)))
+    reader = CONNECTOR.chosen(SourceSettings(companies=("WDGT",)))
     left, read = planned("WDGT"), {}
     try:
         with Fetcher(Manners(requests_per_second=1000.0), private=True) as fetcher:
@@ -301,7 +294,7 @@ def test_plan_fetch_follow_and_read_against_a_local_publisher():
                 here = Request(home + request.url.partition(".gov")[2], {}, request.headers)
                 answer = Payload(request.url, fetcher.fetch(here).body, 7, "application/json")
                 read[request.url] = reader.parse(answer, SOURCE, {})
-                left += followed(reader, answer, SOURCE, CONTACT)
+                left += reader.follow(answer, SOURCE, CONTACT)
     finally:
         server.shutdown()
         thread.join(5)
@@ -314,6 +307,6 @@ def test_plan_fetch_follow_and_read_against_a_local_publisher():
 
 
 def test_options_make_a_new_connector_and_leave_the_shared_one_alone():
-    made = chosen(CONNECTOR, Options(("1",), bulk=True))
+    made = CONNECTOR.chosen(SourceSettings(companies=("1",), bulk=True))
     assert made == Sec(("1",), bulk=True)
     assert Sec() == CONNECTOR

@@ -5,10 +5,11 @@ from datetime import date, datetime
 
 import pytest
 
-from almanac.sources.base import SourceChanged, announced, chosen, followed
+from almanac.config.settings import SourceSettings
+from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.sec import indexes
 from almanac.sources.feeds.sec.connector import CONNECTOR
-from tests.sources.feeds.test_sec import CONTACT, DATA, FILES, SOURCE, Options, payload, planned, urls
+from tests.sources.feeds.test_sec import CONTACT, DATA, FILES, SOURCE, payload, planned, urls
 from tests.support.sec_invented import CIK
 
 FOLDER = f"{FILES}/Archives/edgar/daily-index/2026"
@@ -33,7 +34,7 @@ def at(text):
 
 
 def test_each_that_filed_is_named_for_its_list_of_filings_and_for_facts_where_there_may_be_some():
-    told = announced(CONNECTOR, index(line(1, "4"), line(2, "8-K"), line(2, "4"), line(3, "10-Q"), line(3, "8-K")))
+    told = CONNECTOR.announced(index(line(1, "4"), line(2, "8-K"), line(2, "4"), line(3, "10-Q"), line(3, "8-K")))
     morning, later = at("2026-11-20T06:00:00Z"), at("2026-11-22T06:00:00Z")
     assert told == {
         f"{DATA}/submissions/CIK0000000001.json": morning,
@@ -47,24 +48,24 @@ def test_each_that_filed_is_named_for_its_list_of_filings_and_for_facts_where_th
 
 @pytest.mark.parametrize("form", ["3", "5/A", "144", "SC 13G/A", "SCHEDULE 13D"])
 def test_what_others_file_about_a_company_has_no_facts(form):
-    assert len(announced(CONNECTOR, index(line(7, form)))) == 1
+    assert len(CONNECTOR.announced(index(line(7, form)))) == 1
 
 
 @pytest.mark.parametrize("form", ["10-K", "10-K/A", "10-KT", "10-KT/A", "20-F", "40-F/A"])
 def test_reports_are_looked_for_again(form):
-    assert max(announced(CONNECTOR, index(line(7, form))).values()) == at("2026-11-22T06:00:00Z")
+    assert max(CONNECTOR.announced(index(line(7, form))).values()) == at("2026-11-22T06:00:00Z")
 
 
 @pytest.mark.parametrize("form", ["10-K405", "6-K", "S-1", "N-CSR", "10-12B", "a form of tomorrow"])
 def test_of_any_other_form_facts_are_asked_for_once(form):
-    assert list(announced(CONNECTOR, index(line(7, form))).values()) == [at("2026-11-20T06:00:00Z")] * 2
+    assert list(CONNECTOR.announced(index(line(7, form))).values()) == [at("2026-11-20T06:00:00Z")] * 2
 
 
 def test_names_may_have_any_character_and_the_head_may_be_written_in_one_word():
     odd = line(5, "8-K", "NESTL\u00c9 | S\u00d6HNE\x85 /FI/")
-    told = announced(CONNECTOR, index(odd, "\n", head=HEAD.replace("File Name", "Filename")))
+    told = CONNECTOR.announced(index(odd, "\n", head=HEAD.replace("File Name", "Filename")))
     assert {url[-8:] for url in told} == {"005.json"}
-    assert announced(CONNECTOR, index()) == {}
+    assert CONNECTOR.announced(index()) == {}
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_names_may_have_any_character_and_the_head_may_be_written_in_one_word():
 )  # fmt: skip
 def test_another_shape_is_refused_by_name(body, told):
     for read in (
-        lambda: announced(CONNECTOR, payload(MASTER, body)),
+        lambda: CONNECTOR.announced(payload(MASTER, body)),
         lambda: CONNECTOR.parse(payload(MASTER, body), SOURCE, {}),
     ):
         with pytest.raises(SourceChanged, match=r"master\.20261119\.idx") as refused:
@@ -96,14 +97,14 @@ def listing(*names, fetched_at="2026-11-20T07:30:00Z"):
 
 def test_a_listing_leads_to_the_indexes_of_the_days_before_today_that_there_are():
     days = ("20261001", "20261016", "20261118", "20261119", "20261120")
-    found = followed(
-        CONNECTOR, listing(*(f"{kind}.{day}.idx" for day in days for kind in ("form", "master"))), SOURCE, CONTACT
+    found = CONNECTOR.follow(
+        listing(*(f"{kind}.{day}.idx" for day in days for kind in ("form", "master"))), SOURCE, CONTACT
     )
     # Those of the last five weeks; that of today is not finished.
     assert urls(found) == [f"{FOLDER}/QTR4/master.{day}.idx" for day in ("20261016", "20261118", "20261119")]
     assert found[-1].settled_at == at("2026-11-22T06:00:00Z")
     with pytest.raises(SourceChanged, match=r"QTR4/index\.json"):
-        followed(CONNECTOR, payload(f"{FOLDER}/QTR4/index.json", b"<html></html>"), SOURCE, CONTACT)
+        CONNECTOR.follow(payload(f"{FOLDER}/QTR4/index.json", b"<html></html>"), SOURCE, CONTACT)
 
 
 def test_they_are_kept_and_say_what_they_are_for_in_a_mirror_too():
@@ -114,7 +115,7 @@ def test_they_are_kept_and_say_what_they_are_for_in_a_mirror_too():
         ).ignored
     )
     assert "who filed on a day, 2 in all" in CONNECTOR.parse(index(line(1, "4"), line(2, "8-K")), SOURCE, {}).ignored
-    assert announced(CONNECTOR, payload(f"{DATA}/submissions/CIK{CIK:010d}.json")) == {}
+    assert CONNECTOR.announced(payload(f"{DATA}/submissions/CIK{CIK:010d}.json")) == {}
 
 
 def test_only_a_plan_of_all_companies_has_them_and_never_by_hand():
@@ -124,7 +125,7 @@ def test_only_a_plan_of_all_companies_has_them_and_never_by_hand():
     assert every[0].news_since == at("2026-10-17T00:00:00Z")
     for named in (planned("AAPL"), planned("320193"), planned(bulk=True)):
         assert not [url for url in urls(named) if "daily-index/2026" in url]
-    assert urls(chosen(CONNECTOR, Options()).plan(SOURCE, {}, date(2026, 1, 1), date(2026, 11, 20), CONTACT)) == [
+    assert urls(CONNECTOR.chosen(SourceSettings()).plan(SOURCE, {}, date(2026, 1, 1), date(2026, 11, 20), CONTACT)) == [
         every[-1].url
     ]
 

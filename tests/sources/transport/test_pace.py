@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 
 import httpx2
 import pytest
@@ -46,7 +45,7 @@ def test_redirects_and_attempts_keep_the_pace(server, fetcher, clock):
 
 def test_a_rate_of_nothing_is_refused():
     with pytest.raises(ValueError, match="requests_per_second is 0, it must be more than 0"):
-        Fetcher(replace(Manners(), requests_per_second=0))
+        Fetcher(Manners(requests_per_second=0))
 
 
 def test_a_publishers_own_limit_holds_over_its_hosts(fetcher, clock):

@@ -18,20 +18,7 @@ from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, Register, Unregistered
 from almanac.pipeline.workplace import Workplace
-from almanac.sources.base import (
-    Announcing,
-    Connector,
-    Leading,
-    Payload,
-    Request,
-    SourceChanged,
-    announced,
-    chosen,
-    connector,
-    followed,
-    limit_of,
-    unpacked,
-)
+from almanac.sources.base import Connector, Payload, Request, SourceChanged, connector, limit_of
 from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
 from almanac.store.raw.captures import Capture
@@ -91,7 +78,7 @@ def plan_of(
     `key` stands for the one of the settings. Raises ValueError for a missing key and for a setting that it cannot use.
     """
     own = settings.sources.get(source.id, SourceSettings())
-    reader = chosen(connector(source.connector), own)
+    reader = connector(source.connector).chosen(own)
     every = catalog.series.get(source.id, {})
     taken: Mapping[str, SeriesSpec] = {
         code: spec for code, spec in every.items() if entities is None or spec.entity in entities
@@ -203,9 +190,7 @@ class _Asking:
         last = self._world.raw.latest(self._source.id, request.url)
         if last is not None and self._register.is_settled(request):
             body = self._world.raw.read(last)
-            self._register.announce(
-                announced(self.reader, Payload(request.url, body, last.fetched_at, last.media_type))
-            )
+            self._register.announce(self.reader.announced(Payload(request.url, body, last.fetched_at, last.media_type)))
             return
         validators = Validators(last.etag, last.last_modified) if last else None
         try:
@@ -244,8 +229,8 @@ class _Asking:
     ) -> Iterator[Arrival]:
         """What an answer is, or holds. What it leads to is added to `led`."""
         try:
-            led += followed(self.reader, payload, self._source, self.key)
-            self._register.announce(announced(self.reader, payload))
+            led += self.reader.follow(payload, self._source, self.key)
+            self._register.announce(self.reader.announced(payload))
         except SourceChanged:
             pass  # the reader refuses it for the same reason, and then it is told
         except ValueError as error:
@@ -256,7 +241,7 @@ class _Asking:
                 yield Arrival(request.url, body, last.media_type, None, last.etag, last.last_modified)
             return
         try:
-            for part in unpacked(self.reader, payload):
+            for part in self.reader.unpack(payload):
                 alone = part.url == request.url
                 yield Arrival(
                     part.url,
@@ -272,7 +257,7 @@ class _Asking:
     def _payload(self, request: Request, got: Fetched, last: Capture | None) -> Payload:
         """The answer; one that has not changed is the one kept last, for what it leads to has to be asked for again."""
         body = got.body
-        if got.not_modified and last is not None and isinstance(self.reader, Leading | Announcing):
+        if got.not_modified and last is not None and self.reader.leads_further:
             body = self._world.raw.read(last)
         return Payload(request.url, body, self._world.settings.clock(), got.media_type, got.file)
 

@@ -23,7 +23,7 @@ from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.ingest.reading import Doubtful, described, parsed, read
 from almanac.pipeline.workplace import Workplace
-from almanac.sources.base import Connector, Payload, SourceChanged, connector, turn_of
+from almanac.sources.base import Connector, Payload, SourceChanged, connector
 from almanac.store.engine import opening
 from almanac.store.engine.errors import ConflictError, DatabaseError, UnfitError
 from almanac.store.engine.opening import faults
@@ -174,7 +174,7 @@ class Ingest:
         """Captures kept by a run that was killed before it could fold them, in the order in which they are best folded."""
         captures = self._world.raw.captures(self._source.id)
         left = [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
-        return sorted(left, key=lambda capture: turn_of(self.connector, capture.url))
+        return sorted(left, key=lambda capture: self.connector.turn(capture.url))
 
     def keep(self, arrival: Arrival) -> Capture | None:
         """

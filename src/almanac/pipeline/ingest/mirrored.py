@@ -11,7 +11,7 @@ from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
-from almanac.sources.base import Payload, SourceChanged, connector, turn_of, unpacked
+from almanac.sources.base import Payload, SourceChanged, connector
 
 #: Under what responses are told that belong to no source.
 UNCLAIMED = "(no source)"
@@ -37,7 +37,7 @@ def from_mirror(
     for source in sources:
         ingest = Ingest(world, source, say)
         reader = ingest.connector
-        mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: turn_of(reader, row.url))
+        mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: reader.turn(row.url))
         arrivals = _arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)
         outcomes.append(ingest.run(arrivals, ahead=True))
     readers = [
@@ -67,7 +67,7 @@ def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int, say: 
             say(f"failed {row.url}: {error}")
             continue
         try:
-            for part in unpacked(ingest.connector, Payload(row.url, body, row.fetched_at or 0, row.media_type)):
+            for part in ingest.connector.unpack(Payload(row.url, body, row.fetched_at or 0, row.media_type)):
                 yield Arrival(part.url, part.body, part.media_type, row.fetched_at)
         except SourceChanged as error:
             outcome.failed[row.url] = str(error)

@@ -14,7 +14,7 @@ from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.lacking import Demand, Lost
 from almanac.pipeline.workplace import REAL, Workplace
-from almanac.sources.base import connector, turn_of
+from almanac.sources.base import connector
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
 from almanac.store.log import payloads
@@ -135,7 +135,7 @@ def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | No
 
 def _turn(world: Workplace, capture: Capture) -> int:
     source = world.catalog.sources.get(capture.source)
-    return 0 if source is None else turn_of(_reader(source.connector), capture.url)
+    return 0 if source is None else _reader(source.connector).turn(capture.url)
 
 
 _reader = functools.cache(connector)

@@ -6,6 +6,7 @@ the change in cash is what the cash flows leave.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,39 +22,37 @@ from almanac.sandbox.noise import Floats, normals, wander
 RESTRICTED_SINCE = 2018
 
 
-@dataclass(slots=True)
+@dataclass
 class TrueBooks:
     """Flows of each quarter, levels at its end; both in the company's scale. Shares in thousands, before any split."""
 
-    flows: dict[str, list[int]]
-    levels: dict[str, list[int]]
-    basic: list[int]
-    diluted: list[int]
-    outstanding: list[int]
-    #: Dividends declared per share in each quarter; empty where none ever are.
-    per_share: list[float]
-    sums: dict[str, list[int]] = field(init=False)
+    flows: dict[str, list[int]] = field(default_factory=dict)
+    levels: dict[str, list[int]] = field(default_factory=dict)
+    basic: list[int] = field(default_factory=list)
+    diluted: list[int] = field(default_factory=list)
+    outstanding: list[int] = field(default_factory=list)
+    #: Dividends declared per share in each quarter.
+    per_share: list[float] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.sums = {line: [0, *itertools.accumulate(amounts)] for line, amounts in self.flows.items()}
-
-    def total(self, line: str, first: int, last: int) -> int:
-        """A flow over the quarters `first` to `last`."""
-        sums = self.sums[line]
-        return sums[last + 1] - sums[first]
-
-
-class Ledger:
-    """Columns that grow by a row a quarter."""
-
-    def __init__(self) -> None:
-        self.flows: dict[str, list[int]] = {}
-        self.levels: dict[str, list[int]] = {}
-
-    def post(self, flows: Mapping[str, int], levels: Mapping[str, int]) -> None:
+    def post(
+        self, flows: Mapping[str, int], levels: Mapping[str, int], shares: tuple[int, int, int], per_share: float = 0.0
+    ) -> None:
+        """Close a quarter; `shares`: basic, diluted and outstanding."""
         for columns, row in ((self.flows, flows), (self.levels, levels)):
             for name, amount in row.items():
                 columns.setdefault(name, []).append(amount)
+        for column, count in zip((self.basic, self.diluted, self.outstanding), shares, strict=True):
+            column.append(count)
+        self.per_share.append(per_share)
+
+    @functools.cached_property
+    def sums(self) -> dict[str, list[int]]:
+        """Sums of each flow over the quarters before a place."""
+        return {line: [0, *itertools.accumulate(amounts)] for line, amounts in self.flows.items()}
+
+    def total(self, line: str, first: int, last: int) -> int:
+        """Return a flow over the quarters `first` to `last`."""
+        return self.sums[line][last + 1] - self.sums[line][first]
 
 
 def labels(calendar: Calendar) -> list[int]:
@@ -85,8 +84,3 @@ def habit(company: Filer, name: str, count: int, spread: float) -> Floats:
 
 def chance(company: Filer, name: str, count: int) -> Floats:
     return normals(f"company/{company.number}/{name}", count)
-
-
-def weighted(opening: int, closing: int) -> int:
-    """Average shares of a quarter."""
-    return (opening + closing) // 2

@@ -6,8 +6,9 @@ Whom something befalls is written down by number, so that there are as many of e
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
+from typing import Any
 
 from almanac.sandbox.companies.kinds import CHANGED, KINDS, TAKEN_OVER
 from almanac.sandbox.companies.names import incorporated, lei, name_of, place, tickers
@@ -121,12 +122,12 @@ class Filer:
 
     def has(self, what: str) -> bool:
         """Whether it reports one of the things that some report and others do not."""
-        chosen, parts = _HABITS[what]
+        chosen, parts = HABITS[what]
         return self.number % parts in chosen
 
 
 #: By number: remainders of the division, and the divisor. Each holds for over a hundred filers in US dollars.
-_HABITS: dict[str, tuple[frozenset[int], int]] = {
+HABITS: dict[str, tuple[frozenset[int], int]] = {
     "minority": (frozenset({0, 2}), 5),
     "temporary": (frozenset({1, 3}), 5),
     "restricted": (frozenset({0, 3}), 5),
@@ -195,6 +196,12 @@ _SAME = {
     17: "Inc", 40: "Inc", 61: "Corp", 126: "Corp", 209: "Inc", 270: "Inc",
 }  # fmt: skip
 
+#: Field of a filer → number → what it is for that one.
+_BEFALLS: dict[str, dict[int, Any]] = {
+    "first_year": _YOUNG, "gone": _GONE, "error": _ERRORS, "recast": _RECASTS, "turned": _TURNED, "split": _SPLITS,
+    "former": _FORMER, "moved": _MOVED,
+}  # fmt: skip
+
 _EURO = "EUR"
 #: Name, seat, how often it reports figures, its annual form.
 _ABROAD: tuple[tuple[str, Seat, str, str], ...] = (
@@ -245,28 +252,16 @@ def cast() -> tuple[Filer, ...]:
     symbols = tickers(names, list(range(len(names))))
     for number, code in _CODES.items():
         symbols[number] = code
-    found = [
-        Filer(
-            number=number,
-            name=names[number],
-            trade=trade,
-            sic=trade.sics[turn % len(trade.sics)][0],
-            sic_title=trade.sics[turn % len(trade.sics)][1],
-            ticker=symbols[number],
-            year_end=_year_end(number, trade),
-            first_year=_YOUNG.get(number, FIRST_YEAR),
-            gone=_GONE.get(number),
-            error=_ERRORS.get(number),
-            recast=_RECASTS.get(number),
-            turned=_TURNED.get(number),
-            split=_SPLITS.get(number),
-            former=_FORMER.get(number),
-            moved=_MOVED.get(number),
-            two_classes=number in _TWO_CLASSES,
-            luck=lucks[number],
-        )
-        for number, (trade, turn) in enumerate(places)
-    ]
+    found = []
+    for number, (trade, turn) in enumerate(places):
+        code, title = trade.sics[turn % len(trade.sics)]
+        found.append(
+            Filer(
+                number=number, name=names[number], trade=trade, sic=code, sic_title=title, ticker=symbols[number],
+                year_end=_year_end(number, trade), two_classes=number in _TWO_CLASSES, luck=lucks[number],
+                **{name: table[number] for name, table in _BEFALLS.items() if number in table},
+            )
+        )  # fmt: skip
     by_name = {trade.name: trade for trade in TRADES}
     for turn, (name, seat, cadence, form) in enumerate(_ABROAD):
         number, trade = len(places) + turn, by_name[ABROAD[turn % len(ABROAD)]]
@@ -299,6 +294,34 @@ def _special(first: int, symbols: list[str], trades: dict[str, Trade]) -> list[F
             )
         )  # fmt: skip
     return found
+
+
+#: Companies that keep their numbers, for load tests: those of filings have six digits, of which a company has twenty.
+MOST = 40_000
+
+
+def filer(number: int) -> Filer:
+    """
+    Return the company of a number: one of the world's own, or a further one for load tests.
+
+    A further one does what an ordinary company of the United States does, and the same befalls it; its books, name and ticker
+    are its own.
+    """
+    if number < len(cast()):
+        return cast()[number]
+    own = [one for one in cast() if one.seat is None and not one.kind]
+    model = own[number % len(own)]
+    luck = uniforms(f"company/{number}", 40)
+    words = model.trade.words
+    name = name_of(number, words[number // len(own) % len(words)], float(luck[1]))
+    # Five letters, the last four of which no other has; the world's own tickers come first.
+    digits, rest = "", number
+    for _ in range(4):
+        rest, digit = divmod(rest, 26)
+        digits = chr(65 + digit) + digits
+    taken = {one.ticker for one in cast()}
+    ticker = next(one for letter in name[0] + "XYZQ" if (one := letter.upper() + digits) not in taken)
+    return replace(model, number=number, name=name, ticker=ticker, former=None, luck=luck)
 
 
 def address(company: Filer) -> tuple[str, str, str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from almanac.sandbox.companies.books import RESTRICTED_SINCE, Ledger, TrueBooks, chance, habit, labels, trend, weighted
+from almanac.sandbox.companies.books import RESTRICTED_SINCE, TrueBooks, chance, habit, labels, trend
 from almanac.sandbox.companies.calendar import Calendar
 from almanac.sandbox.companies.cast import Filer
 from almanac.sandbox.noise import wander
@@ -57,11 +57,7 @@ def finance(company: Filer, calendar: Calendar) -> TrueBooks:
     shares = max(2_000, round(1.2 * equity * company.scale / price / 1_000))
     per_share = round(max(0.01, 0.02 / 4 * price), 2) if company.has("dividends") else 0.0
 
-    ledger = Ledger()
-    basic: list[int] = []
-    diluted: list[int] = []
-    outstanding: list[int] = []
-    declared: list[float] = []
+    books = TrueBooks()
     profits: list[int] = []
     for quarter in range(count):
         target = size[quarter]
@@ -119,13 +115,10 @@ def finance(company: Filer, calendar: Calendar) -> TrueBooks:
         opening = shares
         shares += round(granted * 0.5 * company.scale / price / 1_000)
         shares -= min(round(back * company.scale / price / 1_000), shares // 12)
-        basic.append(weighted(opening, shares))
-        diluted.append(round(basic[-1] * 1.008) if income > 0 else basic[-1])
-        outstanding.append(shares)
-        declared.append(per_share)
+        basic = (opening + shares) // 2
         short = round(debt * 0.3)
         total = cash + restricted + loans + securities + plant + goodwill + intangible + other_owned
-        ledger.post(
+        books.post(
             {
                 "interest_earned": earned, "interest": interest, "interest_left": left, "provision": provision,
                 "premiums": premiums, "beside": beside, "running": running, "revenue": left + beside,
@@ -141,8 +134,9 @@ def finance(company: Filer, calendar: Calendar) -> TrueBooks:
                 "liabilities": deposits + reserves + debt + other_owed, "retained": retained, "equity": equity,
                 "minority": minority, "with_minority": equity + minority, "temporary": temporary,
             },
+            (basic, round(basic * 1.008) if income > 0 else basic, shares), per_share,
         )  # fmt: skip
-    return TrueBooks(ledger.flows, ledger.levels, basic, diluted, outstanding, declared if any(declared) else [])
+    return books
 
 
 def fund(company: Filer, calendar: Calendar) -> TrueBooks:
@@ -152,21 +146,20 @@ def fund(company: Filer, calendar: Calendar) -> TrueBooks:
     subscribed = (0.04 * chance(company, "units", count)).tolist()
     shares = 40_000 + round(60_000 * float(company.luck[3]))
     equity = shares * 45 * 1_000 // company.scale
-    ledger = Ledger()
-    units: list[int] = []
+    books = TrueBooks()
     for quarter in range(count):
         costs = round(equity * 0.001)
         income = round(equity * returns[quarter]) - costs
         taken = round(equity * max(-0.2, subscribed[quarter]))
         shares = max(1_000, round(shares * (1 + taken / equity)))
         equity += income + taken
-        units.append(shares)
-        ledger.post(
+        books.post(
             {"expenses": costs, "income": income},
             {"assets": equity + costs, "liabilities": costs, "equity": equity, "cash": round(equity * 0.001)}
             | {"minority": 0, "temporary": 0},
+            (shares,) * 3,
         )
-    return TrueBooks(ledger.flows, ledger.levels, units, units, units, [])
+    return books
 
 
 def shell(company: Filer, calendar: Calendar) -> TrueBooks:
@@ -175,8 +168,7 @@ def shell(company: Filer, calendar: Calendar) -> TrueBooks:
     trust, cash = 0, 0
     raised = 150_000 + round(200_000 * float(company.luck[3]))
     owed = round(raised * 0.035)
-    ledger = Ledger()
-    units: list[int] = []
+    books = TrueBooks()
     for quarter in range(count):
         brought = raised + 2_500 if quarter == 0 else 0
         costs, yielded = 280 + round(150 * float(company.luck[5 + quarter % 20])), round(trust * 0.006)
@@ -188,8 +180,7 @@ def shell(company: Filer, calendar: Calendar) -> TrueBooks:
         trust += laid_by + yielded
         income = yielded - costs
         equity = cash - owed  # all of the trust is its holders'; what is left is a deficit
-        units.append(round(raised / 10 * 1.25))
-        ledger.post(
+        books.post(
             {
                 "expenses": costs, "operating": -costs, "income": income, "from_operations": -costs,
                 "invested": -laid_by, "financed": brought + back, "change": brought + back - costs - laid_by,
@@ -198,5 +189,6 @@ def shell(company: Filer, calendar: Calendar) -> TrueBooks:
                 "cash": cash, "assets": cash + trust, "liabilities": owed, "temporary": trust, "retained": equity,
                 "equity": equity, "minority": 0, "cash_total": cash,
             },
+            (round(raised / 10 * 1.25),) * 3,
         )  # fmt: skip
-    return TrueBooks(ledger.flows, ledger.levels, units, units, units, [])
+    return books

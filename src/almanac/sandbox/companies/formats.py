@@ -34,19 +34,8 @@ def _day(ordinal: int) -> str:
 # Company facts
 
 
-class _Instant(msgspec.Struct, omit_defaults=True):
-    end: str
-    val: int | float
-    accn: str
-    fy: int | None
-    fp: str | None
-    form: str
-    filed: str
-    frame: str | msgspec.UnsetType = msgspec.UNSET
-
-
-class _Span(msgspec.Struct, omit_defaults=True):
-    start: str
+class _Row(msgspec.Struct, omit_defaults=True):
+    start: str | msgspec.UnsetType
     end: str
     val: int | float
     accn: str
@@ -75,9 +64,9 @@ def company_facts(company: Filer, name: str, figures: Iterable[Stated]) -> bytes
     return msgspec.json.encode({"cik": company.cik, "entityName": name, "facts": facts})
 
 
-def _rows(figures: list[Stated]) -> list[_Instant | _Span]:
+def _rows(figures: list[Stated]) -> list[_Row]:
     figures.sort(key=lambda one: (one.end, one.start or 0, one.paper.filed, one.paper.accession))
-    rows: list[_Instant | _Span] = []
+    rows: list[_Row] = []
     for place, (_, _, start, end, value, paper) in enumerate(figures):
         about = paper.figures
         year = about.year.label if about is not None and about.period is not None else None
@@ -85,8 +74,8 @@ def _rows(figures: list[Stated]) -> list[_Instant | _Span]:
         following = figures[place + 1] if place + 1 < len(figures) else None
         last = following is None or following.end != end or following.start != start
         frame = _frame(start, end) if last else msgspec.UNSET
-        rest = (_day(end), value, paper.accession, year, part, paper.form, _day(paper.filed), frame)
-        rows.append(_Instant(*rest) if start is None else _Span(_day(start), *rest))
+        begins = msgspec.UNSET if start is None else _day(start)
+        rows.append(_Row(begins, _day(end), value, paper.accession, year, part, paper.form, _day(paper.filed), frame))
     return rows
 
 

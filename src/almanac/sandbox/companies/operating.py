@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.sandbox.companies.books import RESTRICTED_SINCE, Ledger, TrueBooks, chance, habit, labels, trend, weighted
+from almanac.sandbox.companies.books import RESTRICTED_SINCE, TrueBooks, chance, habit, labels, trend
 from almanac.sandbox.companies.calendar import Calendar
 from almanac.sandbox.companies.cast import Filer
 from almanac.sandbox.noise import wander
@@ -19,9 +19,7 @@ def goods(company: Filer, calendar: Calendar) -> TrueBooks:
     firm = _Firm(company, calendar)
     for quarter in range(len(calendar.ends)):
         firm.live(quarter)
-    kept = firm.ledger
-    declared = firm.declared if any(firm.declared) else []
-    return TrueBooks(kept.flows, kept.levels, firm.basic, firm.diluted, firm.outstanding, declared)
+    return firm.books
 
 
 class _Firm:
@@ -61,12 +59,8 @@ class _Firm:
         self.works = (0.06 * chance(company, "works", count)).tolist()
         self.takeovers = (chance(company, "takeover", count) > 1.9).tolist()
         self._open(start, luck)
-        self.ledger = Ledger()
+        self.books = TrueBooks()
         self.profits: list[int] = []
-        self.basic: list[int] = []
-        self.diluted: list[int] = []
-        self.outstanding: list[int] = []
-        self.declared: list[float] = []
 
     def _open(self, start: float, luck: list[float]) -> None:
         """The opening balance sheet; what is missing for a sound equity is in other assets."""
@@ -102,11 +96,10 @@ class _Firm:
         return self.receivable + self.inventory + self.other_current
 
     def live(self, quarter: int) -> None:
-        """One quarter: trade, then owners and lenders, then the books are closed."""
+        """One quarter: trade, then money, then owners; then the books are closed."""
         flows = self._trade(quarter)
         flows |= self._money(quarter, flows)
-        self._owners(quarter, flows)
-        self._close(flows)
+        self._close(quarter, flows)
 
     def _trade(self, quarter: int) -> dict[str, int]:
         revenue = round(self.revenues[quarter])
@@ -186,14 +179,14 @@ class _Firm:
         self.goodwill += round(takeover * 0.6)
         self.intangible += takeover - round(takeover * 0.6)
         self.debt += issued - repaid
-        self.declared.append(per_share)
+        self.declared = per_share
         return {
             "capital": capital, "takeover": takeover, "invested": invested, "financed": financed,
             "dividends": dividends, "repurchases": back, "issued": issued, "repaid": repaid, "stock": stock,
             "exchange": moved, "change": change,
         }  # fmt: skip
 
-    def _owners(self, quarter: int, flows: dict[str, int]) -> None:
+    def _close(self, quarter: int, flows: dict[str, int]) -> None:
         income, back, dividends = flows["income"], flows["repurchases"], flows["dividends"]
         self.equity += income - dividends - back + flows["granted"] + flows["stock"] + flows["exchange"]
         self.retained += income - dividends
@@ -203,11 +196,8 @@ class _Firm:
         self.shares += round((flows["stock"] + flows["granted"] * 0.6) * self.scale / price / 1_000)
         self.shares -= min(round(back * self.scale / price / 1_000), self.shares // 40)
         self.profits.append(income)
-        self.basic.append(weighted(opening, self.shares))
-        self.diluted.append(round(self.basic[-1] * 1.012) if income > 0 else self.basic[-1])
-        self.outstanding.append(self.shares)
-
-    def _close(self, flows: dict[str, int]) -> None:
+        basic = (opening + self.shares) // 2
+        shares = (basic, round(basic * 1.012) if income > 0 else basic, self.shares)
         short = round(self.debt * 0.11)
         current = self.cash + self.investments + self._current()
         longer = self.restricted + self.plant + self.goodwill + self.intangible + self.other_owned
@@ -221,4 +211,4 @@ class _Firm:
             "equity": self.equity, "minority": self.minority, "with_minority": self.equity + self.minority,
             "temporary": self.temporary,
         }  # fmt: skip
-        self.ledger.post(flows, levels)
+        self.books.post(flows, levels, shares, self.declared)

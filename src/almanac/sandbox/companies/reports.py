@@ -100,7 +100,7 @@ def _line(
             earned = books.total("income", first, last) * scale / (shares * 1_000)
             yield Stated(line, f"{money}/shares", starts[first], ends[last], round(earned, 2) + 0.0, paper)
     elif kind == "declared":
-        for first, last in shown.income if books.per_share else ():
+        for first, last in shown.income if any(books.per_share) else ():
             amount = round(sum(books.per_share[first : last + 1]) / factor, 4)
             yield Stated(line, f"{money}/shares", starts[first], ends[last], amount, paper)
     elif kind == "cover":
@@ -210,20 +210,14 @@ def _changed(books: TrueBooks, flows: dict[str, list[int]], levels: dict[str, li
 def _mistaken(company: Filer, calendar: Calendar, books: TrueBooks) -> TrueBooks:
     """Income of the last two quarters of the year overstated: by sales not made, or by losses on loans not provided for."""
     count = len(calendar.ends)
-    wrong: set[int] = set()
-    for year in calendar.years:
-        if year.label == company.error:
-            wrong = {year.last - 1, year.last}
+    wrong = {
+        quarter for year in calendar.years if year.label == company.error for quarter in (year.last - 1, year.last)
+    }
     source, share = ("provision", 0.5) if company.trade.books == "finance" else ("revenue", 0.05)
     gross = [round(books.flows[source][quarter] * share) if quarter in wrong else 0 for quarter in range(count)]
     tax = [round(amount * _TAX) for amount in gross]
     net = [amount - part for amount, part in zip(gross, tax, strict=True)]
-    so_far: list[list[int]] = [[], [], []]
-    for column, changes in zip(so_far, (gross, tax, net), strict=True):
-        total = 0
-        for amount in changes:
-            total += amount
-            column.append(total)
+    so_far = [list(itertools.accumulate(changes)) for changes in (gross, tax, net)]
     flows = dict.fromkeys(("before_tax",), gross) | {"tax": tax, "profit": net, "income": net}
     if source == "provision":
         flows["provision"] = [-amount for amount in gross]

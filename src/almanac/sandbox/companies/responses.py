@@ -16,10 +16,9 @@ from typing import NamedTuple
 from almanac.sandbox.companies import formats
 from almanac.sandbox.companies.books import TrueBooks
 from almanac.sandbox.companies.calendar import Calendar, fiscal_calendar
-from almanac.sandbox.companies.cast import Filer, cast
+from almanac.sandbox.companies.cast import Filer, cast, filer
 from almanac.sandbox.companies.filings import Paper, docket, fetched_after
 from almanac.sandbox.companies.financial import finance, fund, shell
-from almanac.sandbox.companies.market import filer
 from almanac.sandbox.companies.operating import goods
 from almanac.sandbox.companies.reports import stated
 from almanac.sandbox.feeds import PendingResponse
@@ -53,7 +52,7 @@ def filed(number: int, now: int) -> FilingHistory:
     company, today = filer(number), datetime.fromtimestamp(now, UTC).date()
     calendar = fiscal_calendar(company, today + _AHEAD)
     if not calendar.ends:
-        return FilingHistory(company, calendar, TrueBooks({}, {}, [], [], [], []), [])
+        return FilingHistory(company, calendar, TrueBooks(), [])
     books = _BOOKS[company.trade.books](company.continues or company, calendar)
     return FilingHistory(company, calendar, books, docket(company, calendar, books, now))
 
@@ -78,16 +77,6 @@ def companies(now: int) -> Iterator[PendingResponse]:
         # By the number that each has: neither size nor order of the real list is known here.
         made = functools.partial(formats.company_tickers, rows)
         yield PendingResponse(SEC, formats.TICKERS_URL, changed + 3600, _JSON, made)
-
-
-def further(count: int, now: int) -> Iterator[PendingResponse]:
-    """
-    The pages of the companies beyond the world's own, up to so many in all, one after the other.
-
-    The lists of tickers do not have them: their submissions say what they are listed under. So the world's own pages are
-    the same with them and without.
-    """
-    yield from pages_of(range(len(cast()), count), now)
 
 
 def pages_of(numbers: Iterable[int], now: int) -> Iterator[PendingResponse]:

@@ -1,12 +1,18 @@
-"""Which tags the simulated companies use for the lines of their books: most the usual ones, some others, as time goes by."""
+"""
+Tags that the simulated companies use for the lines of their books: most the usual ones, some others, as time goes by.
+
+A table has a line for each kind of value: conditions (`?` for what must hold of company and year, `!` for what must not),
+the kind, and the columns of the books with their tags. Of several tags a company uses the one of its number; `*4` repeats.
+"""
 
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import NamedTuple
 
 from almanac.sandbox.companies.books import RESTRICTED_SINCE
-from almanac.sandbox.companies.cast import Filer
+from almanac.sandbox.companies.cast import HABITS, Filer
 from almanac.sandbox.companies.kinds import by_gaap
 
 
@@ -23,45 +29,176 @@ class Line(NamedTuple):
     tag: str
 
 
-_FROM = "NetCashProvidedByUsedIn{}Activities"
-_BEFORE_TAX = "IncomeLossFromContinuingOperationsBeforeIncomeTaxes"
 _CONTRACT = "RevenueFromContractWithCustomer{}AssessedTax"
-_ALL_CASH = "CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents"
 #: The fiscal year from which sales are tagged by the newer standard.
 _NEW_REVENUE = 2018
+
+_OWNERS = """
+income tax=IncomeTaxExpenseBenefit income=NetIncomeLoss
+earnings basic=EarningsPerShareBasic diluted=EarningsPerShareDiluted
+average basic=WeightedAverageNumberOfSharesOutstandingBasic diluted=WeightedAverageNumberOfDilutedSharesOutstanding
+level cash=CashAndCashEquivalentsAtCarryingValue plant=PropertyPlantAndEquipmentNet assets=Assets
+level retained=RetainedEarningsAccumulatedDeficit equity=StockholdersEquity
+cash from_operations=NetCashProvidedByUsedInOperatingActivities invested=NetCashProvidedByUsedInInvestingActivities
+cash financed=NetCashProvidedByUsedInFinancingActivities capital=PaymentsToAcquirePropertyPlantAndEquipment
+cash granted=ShareBasedCompensation issued=ProceedsFromIssuanceOfLongTermDebt|ProceedsFromIssuanceOfDebt
+cash repaid=RepaymentsOfLongTermDebt|RepaymentsOfDebt
+cash wearing=DepreciationDepletionAndAmortization|DepreciationAndAmortization|DepreciationDepletionAndAmortization|DepreciationAmortizationAndAccretionNet
+?equity_method income before_tax=IncomeLossFromContinuingOperationsBeforeIncomeTaxesMinorityInterestAndIncomeLossFromEquityMethodInvestments
+!equity_method income before_tax=IncomeLossFromContinuingOperationsBeforeIncomeTaxesExtraordinaryItemsNoncontrollingInterest
+?all_cash cash change=CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalentsPeriodIncreaseDecreaseIncludingExchangeRateEffect
+!all_cash cash change=CashAndCashEquivalentsPeriodIncreaseDecrease
+?liabilities level liabilities=Liabilities
+?both_sides level assets=LiabilitiesAndStockholdersEquity
+?minority income profit=ProfitLoss
+?minority level minority=MinorityInterest
+?minority level with_minority=StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest
+?temporary level temporary=TemporaryEquityCarryingAmountAttributableToParent|RedeemableNoncontrollingInterestEquityCarryingAmount
+?restricted level restricted=RestrictedCash|RestrictedCashAndCashEquivalents
+?restricted ?all_cash level cash_total=CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents
+?goodwill level goodwill=Goodwill intangible=IntangibleAssetsNetExcludingGoodwill|FiniteLivedIntangibleAssetsNet
+?exchange ?all_cash cash exchange=EffectOfExchangeRateOnCashCashEquivalentsRestrictedCashAndRestrictedCashEquivalents
+?exchange !all_cash cash exchange=EffectOfExchangeRateOnCashAndCashEquivalents
+?pays cash dividends=PaymentsOfDividendsCommonStock|PaymentsOfDividends
+?pays declared =CommonStockDividendsPerShareDeclared
+?repurchases cash repurchases=PaymentsForRepurchaseOfCommonStock
+"""
+_TABLES = {
+    "goods": _OWNERS
+    + """
+income operating=OperatingIncomeLoss
+level receivable=AccountsReceivableNetCurrent*4|ReceivablesNetCurrent short=DebtCurrent|LongTermDebtCurrent*2
+level long=LongTermDebtNoncurrent*3|LongTermDebtAndCapitalLeaseObligations
+?newer income cost=CostOfRevenue|CostOfGoodsAndServicesSold|CostOfRevenue
+!newer income cost=CostOfRevenue|CostOfGoodsSold|CostOfRevenue
+?nonoperating income interest=InterestExpenseNonoperating
+!nonoperating income interest=InterestExpense*2|InterestExpenseDebt
+?gross income gross=GrossProfit
+?research income research=ResearchAndDevelopmentExpense
+?selling_in_parts income marketing=SellingAndMarketingExpense general=GeneralAndAdministrativeExpense
+!selling_in_parts income selling=SellingGeneralAndAdministrativeExpense
+?expenses income expenses=OperatingExpenses
+!expenses ?costs income costs=CostsAndExpenses
+?discontinued income discontinued=IncomeLossFromDiscontinuedOperationsNetOfTax
+!property level current=AssetsCurrent owed_soon=LiabilitiesCurrent payable=AccountsPayableCurrent*5|AccountsPayableTradeCurrent
+?inventory level inventory=InventoryNet
+?investments ?newer level investments=ShortTermInvestments|MarketableSecuritiesCurrent|AvailableForSaleSecuritiesDebtSecuritiesCurrent
+?investments !newer level investments=ShortTermInvestments|MarketableSecuritiesCurrent|AvailableForSaleSecuritiesCurrent
+""",
+    # Some banks state no total: interest and the income beside it stand for themselves.
+    "finance": _OWNERS
+    + """
+?no_total income interest_earned=InterestAndDividendIncomeOperating beside=NoninterestIncome
+!no_total ?net_revenue income revenue=RevenuesNetOfInterestExpense
+!no_total !net_revenue income revenue=Revenues
+income interest=InterestExpense interest_left=InterestIncomeExpenseNet premiums=PremiumsEarnedNet
+income provision=ProvisionForLoanAndLeaseLosses|ProvisionForLoanLeaseAndOtherLosses
+level deposits=Deposits short=ShortTermBorrowings long=LongTermDebt
+""",
+    "fund": """
+income expenses=OperatingExpenses income=NetIncomeLoss
+level assets=Assets liabilities=Liabilities equity=StockholdersEquity cash=Cash
+""",
+    "shell": """
+income expenses=OperatingExpenses operating=OperatingIncomeLoss income=NetIncomeLoss
+level cash=CashAndCashEquivalentsAtCarryingValue assets=Assets liabilities=Liabilities
+level temporary=TemporaryEquityCarryingAmountAttributableToParent
+level retained=RetainedEarningsAccumulatedDeficit equity=StockholdersEquity
+cash from_operations=NetCashProvidedByUsedInOperatingActivities invested=NetCashProvidedByUsedInInvestingActivities
+cash financed=NetCashProvidedByUsedInFinancingActivities
+cash change=CashCashEquivalentsRestrictedCashAndRestrictedCashEquivalentsPeriodIncreaseDecreaseIncludingExchangeRateEffect
+""",
+    "abroad": """
+income revenue=Revenue cost=CostOfSales gross=GrossProfit selling=SellingGeneralAndAdministrativeExpense
+income operating=ProfitLossFromOperatingActivities interest=FinanceCosts before_tax=ProfitLossBeforeTax
+income tax=IncomeTaxExpenseContinuingOperations profit=ProfitLoss income=ProfitLossAttributableToOwnersOfParent
+earnings basic=BasicEarningsLossPerShare diluted=DilutedEarningsLossPerShare
+average basic=WeightedAverageShares diluted=AdjustedWeightedAverageShares
+level cash=CashAndCashEquivalents receivable=CurrentTradeReceivables inventory=Inventories current=CurrentAssets
+level plant=PropertyPlantAndEquipment assets=Assets payable=TradeAndOtherCurrentPayables
+level short=CurrentPortionOfLongtermBorrowings owed_soon=CurrentLiabilities long=LongtermBorrowings
+level liabilities=Liabilities retained=RetainedEarnings equity=EquityAttributableToOwnersOfParent
+level with_minority=Equity assets=EquityAndLiabilities
+cash from_operations=CashFlowsFromUsedInOperatingActivities invested=CashFlowsFromUsedInInvestingActivities
+cash financed=CashFlowsFromUsedInFinancingActivities wearing=AdjustmentsForDepreciationAndAmortisationExpense
+cash capital=PurchaseOfPropertyPlantAndEquipmentClassifiedAsInvestingActivities granted=AdjustmentsForSharebasedPayments
+cash issued=ProceedsFromBorrowingsClassifiedAsFinancingActivities
+cash repaid=RepaymentsOfBorrowingsClassifiedAsFinancingActivities
+cash exchange=EffectOfExchangeRateChangesOnCashAndCashEquivalents change=IncreaseDecreaseInCashAndCashEquivalents
+?research income research=ResearchAndDevelopmentExpense
+?minority level minority=NoncontrollingInterests
+?goodwill level goodwill=Goodwill intangible=IntangibleAssetsOtherThanGoodwill
+?pays cash dividends=DividendsPaidClassifiedAsFinancingActivities
+?pays declared =DividendsRecognisedAsDistributionsToOwnersPerShare
+?repurchases cash repurchases=PaymentsToAcquireOrRedeemEntitysShares
+""",
+}
 
 
 @functools.lru_cache(maxsize=8192)
 def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
-    """The lines of a report for the fiscal year `label`; `recast`: how it shows older periods anew, if it does."""
-    if company.seat and not by_gaap(company.kind, label):
-        chosen = _abroad(company)
-        return tuple(Line(kind, source, "ifrs-full", tag) for kind, source, tag in chosen) + _cover(company)
-    chosen = {"goods": _goods, "finance": _finance, "fund": _fund, "shell": _shell}[company.trade.books](company, label)
-    if recast in {"narrowed", "spun_off"}:
-        chosen = [row for old in chosen for row in (_sales_anew(old[2], recast) if old[1] == "revenue" else [old])]
-    return tuple(Line(kind, source, "us-gaap", tag) for kind, source, tag in chosen) + _cover(company)
+    """Return the lines of a report for the fiscal year `label`; `recast`: how it shows older periods anew, if it does."""
+    abroad = company.seat is not None and not by_gaap(company.kind, label)
+    books, taxonomy = ("abroad", "ifrs-full") if abroad else (company.trade.books, "us-gaap")
+    rows = [
+        (kind, source, _pick(company.number, tags)) for kind, source, tags in _rows(books, _conditions(company, label))
+    ]
+    if books == "goods":
+        rows.append(("income", "revenue", _revenue(company, label)))
+    if not abroad and recast in {"narrowed", "spun_off"}:
+        # The total in another tag than before; of a narrowed one what is left in it.
+        before = next(tag for _, source, tag in rows if source == "revenue")
+        rows = [row for row in rows if row[1] != "revenue"]
+        total = "Revenues" if recast == "narrowed" else _CONTRACT.format("Excluding")
+        rows += [("income", "contracts", before)] * (recast == "narrowed") + [("income", "revenue", total)]
+    cover = [("float", "EntityPublicFloat")] if company.two_classes or not company.seat else []
+    if not company.two_classes:  # stated by class, which this feed leaves out
+        cover.append(("cover", "EntityCommonStockSharesOutstanding"))
+    return (
+        *(Line(kind, source, taxonomy, tag) for kind, source, tag in rows),
+        *(Line(kind, "", "dei", tag) for kind, tag in cover),
+    )
 
 
-_Row = tuple[str, str, str]
+@functools.lru_cache(maxsize=1024)
+def _rows(books: str, conditions: frozenset[str]) -> list[tuple[str, str, str]]:
+    """Return kind, column and tags of what a table states under these conditions."""
+    rows = []
+    for line in filter(None, _TABLES[books].splitlines()):
+        words = line.split()
+        wanted = list(itertools.takewhile(lambda word: word[0] in "?!", words))
+        if all((word[1:] in conditions) == (word[0] == "?") for word in wanted):
+            kind, *columns = words[len(wanted) :]
+            for source, _, tags in (column.partition("=") for column in columns):
+                rows.append((kind, source, tags))
+    return rows
 
 
-def _sales_anew(tag: str, recast: str) -> list[_Row]:
-    """The total in another tag than before; of a narrowed one what is left in it."""
-    if recast == "spun_off":
-        return [("income", "revenue", _CONTRACT.format("Excluding"))]
-    return [("income", "contracts", tag), ("income", "revenue", "Revenues")]
+def _conditions(company: Filer, label: int) -> frozenset[str]:
+    number, trade = company.number, company.trade
+    bank = trade.name == "banks"
+    recast = company.recast
+    holds = {habit: company.has(habit) for habit in HABITS} | {
+        "all_cash": label >= RESTRICTED_SINCE,
+        "newer": label >= _NEW_REVENUE,
+        "pays": company.pays,
+        "equity_method": number % 4 == 1,
+        "research": trade.research > 0,
+        "inventory": trade.inventory_days > 0,
+        "property": trade.name == "property",
+        "nonoperating": number % 6 == 1 and label >= 2024,
+        "selling_in_parts": number % 6 == 5,
+        "costs": number % 7 == 4,
+        "discontinued": recast is not None and recast[1] == "discontinued" and label > recast[0],
+        "no_total": bank and number % 7 == 0,
+        "net_revenue": bank and number % 3 == 0,
+    }
+    return frozenset(name for name, is_so in holds.items() if is_so)
 
 
-def _cover(company: Filer) -> tuple[Line, ...]:
-    if company.two_classes:  # stated by class, which this feed leaves out
-        return (Line("float", "", "dei", "EntityPublicFloat"),)
-    shares = Line("cover", "", "dei", "EntityCommonStockSharesOutstanding")
-    return (shares,) if company.seat else (shares, Line("float", "", "dei", "EntityPublicFloat"))
-
-
-def _pick(company: Filer, *tags: str) -> str:
-    return tags[company.number % len(tags)]
+def _pick(number: int, tags: str) -> str:
+    each = [tag for tag, _, times in (part.partition("*") for part in tags.split("|")) for _ in range(int(times or 1))]
+    return each[number % len(each)]
 
 
 def _revenue(company: Filer, label: int) -> str:
@@ -78,251 +215,3 @@ def _revenue(company: Filer, label: int) -> str:
         return _CONTRACT.format("Including") if newer else "Revenues"
     goods = "SalesRevenueGoodsNet" if trade == "shops" else "SalesRevenueNet"
     return _CONTRACT.format("Excluding") if newer else goods
-
-
-def _owners(company: Filer, label: int) -> list[_Row]:
-    """Lines that all kinds of operating companies have."""
-    restricted = label >= RESTRICTED_SINCE
-    pretax = "MinorityInterestAndIncomeLossFromEquityMethodInvestments"
-    if company.number % 4 != 1:
-        pretax = "ExtraordinaryItemsNoncontrollingInterest"
-    rows = [
-        ("income", "before_tax", _BEFORE_TAX + pretax),
-        ("income", "tax", "IncomeTaxExpenseBenefit"),
-        ("income", "income", "NetIncomeLoss"),
-        ("earnings", "basic", "EarningsPerShareBasic"),
-        ("earnings", "diluted", "EarningsPerShareDiluted"),
-        ("average", "basic", "WeightedAverageNumberOfSharesOutstandingBasic"),
-        ("average", "diluted", "WeightedAverageNumberOfDilutedSharesOutstanding"),
-        ("level", "cash", "CashAndCashEquivalentsAtCarryingValue"),
-        ("level", "plant", "PropertyPlantAndEquipmentNet"),
-        ("level", "assets", "Assets"),
-        ("level", "retained", "RetainedEarningsAccumulatedDeficit"),
-        ("level", "equity", "StockholdersEquity"),
-        ("cash", "from_operations", _FROM.format("Operating")),
-        ("cash", "invested", _FROM.format("Investing")),
-        ("cash", "financed", _FROM.format("Financing")),
-        ("cash", "capital", "PaymentsToAcquirePropertyPlantAndEquipment"),
-        ("cash", "granted", "ShareBasedCompensation"),
-        ("cash", "issued", _pick(company, "ProceedsFromIssuanceOfLongTermDebt", "ProceedsFromIssuanceOfDebt")),
-        ("cash", "repaid", _pick(company, "RepaymentsOfLongTermDebt", "RepaymentsOfDebt")),
-        (
-            "cash",
-            "wearing",
-            _pick(
-                company,
-                "DepreciationDepletionAndAmortization",
-                "DepreciationAndAmortization",
-                "DepreciationDepletionAndAmortization",
-                "DepreciationAmortizationAndAccretionNet",
-            ),
-        ),
-        (
-            "cash",
-            "change",
-            f"{_ALL_CASH}PeriodIncreaseDecreaseIncludingExchangeRateEffect"
-            if restricted
-            else "CashAndCashEquivalentsPeriodIncreaseDecrease",
-        ),
-    ]
-    if company.has("liabilities"):
-        rows.append(("level", "liabilities", "Liabilities"))
-    if company.has("both_sides"):
-        rows.append(("level", "assets", "LiabilitiesAndStockholdersEquity"))
-    if company.has("minority"):
-        rows += [
-            ("income", "profit", "ProfitLoss"),
-            ("level", "minority", "MinorityInterest"),
-            ("level", "with_minority", "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest"),
-        ]
-    if company.has("temporary"):
-        either = (
-            "TemporaryEquityCarryingAmountAttributableToParent",
-            "RedeemableNoncontrollingInterestEquityCarryingAmount",
-        )
-        rows.append(("level", "temporary", _pick(company, *either)))
-    if company.has("restricted"):
-        rows.append(("level", "restricted", _pick(company, "RestrictedCash", "RestrictedCashAndCashEquivalents")))
-        if restricted:
-            rows.append(("level", "cash_total", _ALL_CASH))
-    if company.has("goodwill"):
-        rows += [
-            ("level", "goodwill", "Goodwill"),
-            (
-                "level",
-                "intangible",
-                _pick(company, "IntangibleAssetsNetExcludingGoodwill", "FiniteLivedIntangibleAssetsNet"),
-            ),
-        ]
-    if company.has("exchange"):
-        of = _ALL_CASH if restricted else "CashAndCashEquivalents"
-        rows.append(("cash", "exchange", f"EffectOfExchangeRateOn{of}"))
-    if company.pays:
-        rows += [
-            ("cash", "dividends", _pick(company, "PaymentsOfDividendsCommonStock", "PaymentsOfDividends")),
-            ("declared", "", "CommonStockDividendsPerShareDeclared"),
-        ]
-    if company.has("repurchases"):
-        rows.append(("cash", "repurchases", "PaymentsForRepurchaseOfCommonStock"))
-    return rows
-
-
-def _goods(company: Filer, label: int) -> list[_Row]:
-    newer = label >= _NEW_REVENUE
-    sold = "CostOfGoodsAndServicesSold" if newer else "CostOfGoodsSold"
-    interest = _pick(company, "InterestExpense", "InterestExpense", "InterestExpenseDebt")
-    if company.number % 6 == 1 and label >= 2024:
-        interest = "InterestExpenseNonoperating"
-    rows: list[_Row] = [
-        ("income", "revenue", _revenue(company, label)),
-        ("income", "cost", _pick(company, "CostOfRevenue", sold, "CostOfRevenue")),
-        ("income", "operating", "OperatingIncomeLoss"),
-        ("income", "interest", interest),
-        ("level", "receivable", _pick(company, *["AccountsReceivableNetCurrent"] * 4, "ReceivablesNetCurrent")),
-        ("level", "short", _pick(company, "DebtCurrent", "LongTermDebtCurrent", "LongTermDebtCurrent")),
-        ("level", "long", _pick(company, *["LongTermDebtNoncurrent"] * 3, "LongTermDebtAndCapitalLeaseObligations")),
-    ]
-    rows += _owners(company, label)
-    if company.has("gross"):
-        rows.append(("income", "gross", "GrossProfit"))
-    if company.trade.research:
-        rows.append(("income", "research", "ResearchAndDevelopmentExpense"))
-    if company.number % 6 == 5:
-        rows += [
-            ("income", "marketing", "SellingAndMarketingExpense"),
-            ("income", "general", "GeneralAndAdministrativeExpense"),
-        ]
-    else:
-        rows.append(("income", "selling", "SellingGeneralAndAdministrativeExpense"))
-    if company.has("expenses"):
-        rows.append(("income", "expenses", "OperatingExpenses"))
-    elif company.number % 7 == 4:
-        rows.append(("income", "costs", "CostsAndExpenses"))
-    if company.recast and company.recast[1] == "discontinued" and label > company.recast[0]:
-        rows.append(("income", "discontinued", "IncomeLossFromDiscontinuedOperationsNetOfTax"))
-    if company.trade.name != "property":
-        rows += [
-            ("level", "current", "AssetsCurrent"),
-            ("level", "owed_soon", "LiabilitiesCurrent"),
-            ("level", "payable", _pick(company, *["AccountsPayableCurrent"] * 5, "AccountsPayableTradeCurrent")),
-        ]
-    if company.trade.inventory_days:
-        rows.append(("level", "inventory", "InventoryNet"))
-    if company.has("investments"):
-        older = "AvailableForSaleSecuritiesCurrent"
-        newest = "AvailableForSaleSecuritiesDebtSecuritiesCurrent" if newer else older
-        rows.append(
-            ("level", "investments", _pick(company, "ShortTermInvestments", "MarketableSecuritiesCurrent", newest))
-        )
-    return rows
-
-
-def _finance(company: Filer, label: int) -> list[_Row]:
-    bank = company.trade.name == "banks"
-    revenue = "RevenuesNetOfInterestExpense" if bank and company.number % 3 == 0 else "Revenues"
-    stated: list[_Row] = [("income", "revenue", revenue)]
-    if bank and company.number % 7 == 0:  # states no total: interest and the income beside it stand for themselves
-        stated = [
-            ("income", "interest_earned", "InterestAndDividendIncomeOperating"),
-            ("income", "beside", "NoninterestIncome"),
-        ]
-    provision = "ProvisionForLoanLeaseAndOtherLosses" if company.number % 2 else "ProvisionForLoanAndLeaseLosses"
-    return [
-        *stated,
-        ("income", "interest", "InterestExpense"),
-        ("income", "interest_left", "InterestIncomeExpenseNet"),
-        ("income", "provision", provision),
-        ("income", "premiums", "PremiumsEarnedNet"),
-        ("level", "deposits", "Deposits"),
-        ("level", "short", "ShortTermBorrowings"),
-        ("level", "long", "LongTermDebt"),
-        *_owners(company, label),
-    ]
-
-
-def _fund(company: Filer, label: int) -> list[_Row]:
-    return [
-        ("income", "expenses", "OperatingExpenses"),
-        ("income", "income", "NetIncomeLoss"),
-        ("level", "assets", "Assets"),
-        ("level", "liabilities", "Liabilities"),
-        ("level", "equity", "StockholdersEquity"),
-        ("level", "cash", "Cash"),
-    ]
-
-
-def _shell(company: Filer, label: int) -> list[_Row]:
-    return [
-        ("income", "expenses", "OperatingExpenses"),
-        ("income", "operating", "OperatingIncomeLoss"),
-        ("income", "income", "NetIncomeLoss"),
-        ("level", "cash", "CashAndCashEquivalentsAtCarryingValue"),
-        ("level", "assets", "Assets"),
-        ("level", "liabilities", "Liabilities"),
-        ("level", "temporary", "TemporaryEquityCarryingAmountAttributableToParent"),
-        ("level", "retained", "RetainedEarningsAccumulatedDeficit"),
-        ("level", "equity", "StockholdersEquity"),
-        ("cash", "from_operations", _FROM.format("Operating")),
-        ("cash", "invested", _FROM.format("Investing")),
-        ("cash", "financed", _FROM.format("Financing")),
-        ("cash", "change", f"{_ALL_CASH}PeriodIncreaseDecreaseIncludingExchangeRateEffect"),
-    ]
-
-
-def _abroad(company: Filer) -> list[_Row]:
-    flows = "CashFlowsFromUsedIn{}Activities"
-    rows: list[_Row] = [
-        ("income", "revenue", "Revenue"),
-        ("income", "cost", "CostOfSales"),
-        ("income", "gross", "GrossProfit"),
-        ("income", "selling", "SellingGeneralAndAdministrativeExpense"),
-        ("income", "operating", "ProfitLossFromOperatingActivities"),
-        ("income", "interest", "FinanceCosts"),
-        ("income", "before_tax", "ProfitLossBeforeTax"),
-        ("income", "tax", "IncomeTaxExpenseContinuingOperations"),
-        ("income", "profit", "ProfitLoss"),
-        ("income", "income", "ProfitLossAttributableToOwnersOfParent"),
-        ("earnings", "basic", "BasicEarningsLossPerShare"),
-        ("earnings", "diluted", "DilutedEarningsLossPerShare"),
-        ("average", "basic", "WeightedAverageShares"),
-        ("average", "diluted", "AdjustedWeightedAverageShares"),
-        ("level", "cash", "CashAndCashEquivalents"),
-        ("level", "receivable", "CurrentTradeReceivables"),
-        ("level", "inventory", "Inventories"),
-        ("level", "current", "CurrentAssets"),
-        ("level", "plant", "PropertyPlantAndEquipment"),
-        ("level", "assets", "Assets"),
-        ("level", "payable", "TradeAndOtherCurrentPayables"),
-        ("level", "short", "CurrentPortionOfLongtermBorrowings"),
-        ("level", "owed_soon", "CurrentLiabilities"),
-        ("level", "long", "LongtermBorrowings"),
-        ("level", "liabilities", "Liabilities"),
-        ("level", "retained", "RetainedEarnings"),
-        ("level", "equity", "EquityAttributableToOwnersOfParent"),
-        ("level", "with_minority", "Equity"),
-        ("level", "assets", "EquityAndLiabilities"),
-        ("cash", "from_operations", flows.format("Operating")),
-        ("cash", "invested", flows.format("Investing")),
-        ("cash", "financed", flows.format("Financing")),
-        ("cash", "capital", "PurchaseOfPropertyPlantAndEquipmentClassifiedAsInvestingActivities"),
-        ("cash", "wearing", "AdjustmentsForDepreciationAndAmortisationExpense"),
-        ("cash", "granted", "AdjustmentsForSharebasedPayments"),
-        ("cash", "issued", "ProceedsFromBorrowingsClassifiedAsFinancingActivities"),
-        ("cash", "repaid", "RepaymentsOfBorrowingsClassifiedAsFinancingActivities"),
-        ("cash", "exchange", "EffectOfExchangeRateChangesOnCashAndCashEquivalents"),
-        ("cash", "change", "IncreaseDecreaseInCashAndCashEquivalents"),
-    ]
-    if company.trade.research:
-        rows.append(("income", "research", "ResearchAndDevelopmentExpense"))
-    if company.has("minority"):
-        rows.append(("level", "minority", "NoncontrollingInterests"))
-    if company.has("goodwill"):
-        rows += [("level", "goodwill", "Goodwill"), ("level", "intangible", "IntangibleAssetsOtherThanGoodwill")]
-    if company.pays:
-        rows += [
-            ("cash", "dividends", "DividendsPaidClassifiedAsFinancingActivities"),
-            ("declared", "", "DividendsRecognisedAsDistributionsToOwnersPerShare"),
-        ]
-    if company.has("repurchases"):
-        rows.append(("cash", "repurchases", "PaymentsToAcquireOrRedeemEntitysShares"))
-    return rows

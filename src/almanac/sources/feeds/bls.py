@@ -76,14 +76,11 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     response_time: int | None = msgspec.field(name="responseTime", default=None)
 
 
-class Bls:
+class Bls(Connector):
     """Time series, one to an answer."""
 
     version = 4
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the API's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -186,4 +183,4 @@ def _statement(datum: _Datum, period: int, where: str, parsed: Parsed) -> Report
     return ReportedValue(period, value, flags=UNKNOWN, note=note)
 
 
-CONNECTOR: Connector = Bls()
+CONNECTOR = Bls()

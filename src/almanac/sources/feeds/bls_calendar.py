@@ -14,14 +14,11 @@ _HOST = "www.bls.gov"
 _ADDRESS = f"https://{_HOST}/schedule/news_release/bls.ics"
 
 
-class BlsCalendar:
+class BlsCalendar(Connector):
     """The calendar of all releases."""
 
     version = 2
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the Bureau's web site; its data come from another host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -39,4 +36,4 @@ class BlsCalendar:
         return parsed
 
 
-CONNECTOR: Connector = BlsCalendar()
+CONNECTOR = BlsCalendar()

@@ -44,14 +44,11 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True):
     group_detail: dict[str, Any] | None = msgspec.field(name="groupDetail", default=None)
 
 
-class Boc:
+class Boc(Connector):
     """Observations of series, or of a group of them."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the bank's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -111,4 +108,4 @@ def _days(answer: _Answer, where: str, parsed: Parsed) -> dict[date, dict[str, s
     return days
 
 
-CONNECTOR: Connector = Boc()
+CONNECTOR = Boc()

@@ -34,7 +34,7 @@ _SHEETS = ("4. spot curve", "4. nominal spot curve")
 _Curve = dict[str, dict[date, float | str | None]]
 
 
-class BoeGlc:
+class BoeGlc(Connector):
     """The archive of the history and the archive of the current month."""
 
     version = 3
@@ -170,4 +170,4 @@ def _be_empty(row: SheetRow, columns: Mapping[int, str], where: str) -> None:
             raise SourceChanged(f"{where}: a yield {native} without a day")
 
 
-CONNECTOR: Connector = BoeGlc()
+CONNECTOR = BoeGlc()

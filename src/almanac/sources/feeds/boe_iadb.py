@@ -36,7 +36,7 @@ _UPDATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 _Read = dict[str, dict[date, str | None]]
 
 
-class BoeIadb:
+class BoeIadb(Connector):
     """Series of the database by code."""
 
     version = 3
@@ -139,4 +139,4 @@ def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
     return day, part.get("OBS_VALUE")
 
 
-CONNECTOR: Connector = BoeIadb()
+CONNECTOR = BoeIadb()

@@ -71,17 +71,15 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
     nextposition: int | None = None
 
 
-class Boj:
+class Boj(Connector):
     """Series by code. `units` are the catalogue's."""
 
     version = 3
+    hosts = frozenset({_HOST})
+    leads_further = True
 
     def __init__(self, units: Mapping[str, Unit]) -> None:
         self._units = units
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the host of the bank's data search."""
-        return urlsplit(url).hostname == _HOST
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -200,4 +198,4 @@ def _period(number: int, frequency: Frequency, where: str) -> Period:
     raise SourceChanged(f"{where} is not a {frequency.word} period")
 
 
-CONNECTOR: Connector = Boj(shipped().units)
+CONNECTOR = Boj(shipped().units)

@@ -33,14 +33,11 @@ _TENOR = re.compile(r"[1-9][0-9]?Y")
 _DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
 
 
-class MofJapan:
+class MofJapan(Connector):
     """The current-month file and the history file."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the ministry's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -135,4 +132,4 @@ def _day(text: str, where: str) -> date:
     raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 2026/9/1")
 
 
-CONNECTOR: Connector = MofJapan()
+CONNECTOR = MofJapan()

@@ -84,14 +84,11 @@ class _Column(NamedTuple):
     source: str
 
 
-class Rba:
+class Rba(Connector):
     """Three tables, each whole as the bank publishes it today, and three workbooks with what is older, which it no longer changes."""
 
     version = 4
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the bank's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -220,4 +217,4 @@ def _check(column: _Column, spec: SeriesSpec, where: str) -> None:
         raise SourceChanged(f"{where}: {column.native} has units {strict.shown(column.units)}, expected {spec.unit}")
 
 
-CONNECTOR: Connector = Rba()
+CONNECTOR = Rba()

@@ -88,7 +88,7 @@ class _ReportingYear(NamedTuple):
         return (year if match[3] else year - 1) - self.shift
 
 
-class Sdmx:
+class Sdmx(Connector):
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
     version = 6

@@ -32,14 +32,11 @@ _WAREHOUSE = {"SNB1A.SNB.NSS.KZS.EID": ("LAUFZEIT", "ZEITPUNKT", "frequency", "A
 _BEGINNING = date(1950, 1, 1)
 
 
-class Snb:
+class Snb(Connector):
     """Cubes by name."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the host of the data portal."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -177,4 +174,4 @@ def _key(text: str, frequency: Frequency, native: str) -> int:
     return Period.ending(strict.day(text, native), frequency).key
 
 
-CONNECTOR: Connector = Snb()
+CONNECTOR = Snb()

@@ -35,14 +35,11 @@ _TENOR = re.compile(r"BC_[0-9]+(?:_[0-9]+)?(?:MONTH|YEAR)")
 _DISPLAY = "BC_30YEARDISPLAY"
 
 
-class UsTreasury:
+class UsTreasury(Connector):
     """The par yield curve by year. Other feeds of the two hosts are owned and set aside by name."""
 
     version = 2
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on a host of the Treasury's data services."""
-        return urlsplit(url).hostname in {"home.treasury.gov", "api.fiscaldata.treasury.gov"}
+    hosts = frozenset({"home.treasury.gov", "api.fiscaldata.treasury.gov"})
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -156,4 +153,4 @@ def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, str | 
     return day, values
 
 
-CONNECTOR: Connector = UsTreasury()
+CONNECTOR = UsTreasury()

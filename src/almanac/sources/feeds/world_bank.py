@@ -86,14 +86,12 @@ class _Country(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):
     latitude: str
 
 
-class WorldBank:
+class WorldBank(Connector):
     """Indicators and the list of countries."""
 
     version = 4
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the API's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
+    leads_further = True
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -264,4 +262,4 @@ def _compared(countries: Sequence[_Country], where: str) -> str:
     return f"{told}; {'; '.join(differing[:_TOLD])}{more}"
 
 
-CONNECTOR: Connector = WorldBank()
+CONNECTOR = WorldBank()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
@@ -69,7 +69,7 @@ def entries(body: bytes, where: str, parsed: Parsed) -> list[CalendarEntry]:
         raise SourceChanged(f"{where} is not a calendar: it starts with {calendar.name}, {calendar.errors}")
     reader = _Reader(calendar, where, parsed)
     found: dict[str, CalendarEntry] = {}
-    for entry in reader.entries():
+    for entry in map(reader.entry, (part for part in calendar.subcomponents if part.name == "VEVENT")):
         held = found.setdefault(entry.uid, entry)
         if len(found) > _MOST:
             raise SourceChanged(f"{where} has more than {_MOST} entries")
@@ -98,16 +98,11 @@ class _Reader:
             elif component.name != "VEVENT":
                 parsed.meet([str(component.name)], "component")
         self._zones: dict[str, tuple[str, tzinfo]] = {}
-        self._owns: dict[str, tzinfo | None] = {}
+        self._described: dict[str, tzinfo | None] = {}
+        self._canceled = str(calendar.get("METHOD", "")).upper() == "CANCEL"
 
-    def entries(self) -> Iterator[CalendarEntry]:
-        """Every entry, in the order of the calendar."""
-        canceled = str(self._calendar.get("METHOD", "")).upper() == "CANCEL"
-        for component in self._calendar.subcomponents:
-            if component.name == "VEVENT":
-                yield self._entry(component, canceled=canceled)
-
-    def _entry(self, event: Mapping[str, Any], *, canceled: bool) -> CalendarEntry:
+    def entry(self, event: Mapping[str, Any]) -> CalendarEntry:
+        """Read one entry. Raises SourceChanged."""
         uid = self._text(event, "UID", "an entry")
         where = f"{self._where}: {uid}"
         errors = getattr(event, "errors", [])
@@ -126,6 +121,12 @@ class _Reader:
             raise SourceChanged(
                 f"{where} has STATUS {strict.shown(status)}, known are {', '.join(filter(None, _STATUSES))}"
             )
+        sequence, modified = event.get("SEQUENCE", 0), event.get("LAST-MODIFIED")
+        if not isinstance(sequence, int) or sequence < 0:
+            raise SourceChanged(f"{where} has SEQUENCE {strict.shown(str(sequence))}")
+        changed = getattr(modified, "dt", None)
+        if modified is not None and (not isinstance(changed, datetime) or changed.tzinfo is None):
+            raise SourceChanged(f"{where} has LAST-MODIFIED {strict.shown(str(modified))}, expected an instant in UTC")
         moment, day, zone = self._start(start, where)
         return CalendarEntry(
             uid=uid,
@@ -134,9 +135,9 @@ class _Reader:
             day=day,
             zone=zone,
             precision="day" if moment is None else "minute",
-            status="canceled" if canceled else _STATUSES[status],
-            sequence=self._sequence(event, where),
-            last_modified=self._modified(event, where),
+            status="canceled" if self._canceled else _STATUSES[status],
+            sequence=int(sequence),
+            last_modified=None if modified is None else instant(modified.dt),
             url=str(event["URL"]) if event.get("URL") else None,
             period=period,
         )
@@ -149,21 +150,6 @@ class _Reader:
                 f"{where} of {self._where} has no {name}" if where == "an entry" else f"{where} has no {name}"
             )
         return text
-
-    def _sequence(self, event: Mapping[str, Any], where: str) -> int:
-        value = event.get("SEQUENCE", 0)
-        if not isinstance(value, int) or value < 0:
-            raise SourceChanged(f"{where} has SEQUENCE {strict.shown(str(value))}")
-        return int(value)
-
-    def _modified(self, event: Mapping[str, Any], where: str) -> int | None:
-        value = event.get("LAST-MODIFIED")
-        if value is None:
-            return None
-        moment = getattr(value, "dt", None)
-        if not isinstance(moment, datetime) or moment.tzinfo is None:
-            raise SourceChanged(f"{where} has LAST-MODIFIED {strict.shown(str(value))}, expected an instant in UTC")
-        return instant(moment)
 
     def _start(self, start: Any, where: str) -> tuple[int | None, date, str]:
         """Instant (None: only the day is stated), day and zone."""
@@ -183,7 +169,8 @@ class _Reader:
         # The wall clock alone: what the library makes of a zone's name may come from a calendar it read before.
         wall = stated.replace(tzinfo=None)
         moment = wall.replace(tzinfo=rules)
-        said = self._offset(name or own, wall, where)
+        described = self._own(name or own, where)
+        said = None if described is None else wall.replace(tzinfo=described).utcoffset()
         if said is not None and said != moment.utcoffset():
             raise SourceChanged(
                 f"{where}: {wall} {name or own} is {_hours(said)} of UTC by the calendar, {_hours(moment.utcoffset())} in {zone}"
@@ -191,39 +178,34 @@ class _Reader:
         return instant(moment), wall.date(), zone
 
     def _zone(self, name: str, where: str) -> tuple[str, tzinfo]:
-        """IANA name of a zone, and its rules. Raises SourceChanged for a name that nothing explains."""
+        """Return the IANA name of a zone, and its rules. Raises SourceChanged for a name that nothing explains."""
         if name not in self._zones:
-            self._zones[name] = self._found(name, where)
+            rules = self._rules.get(name)
+            location = str(rules.get("X-LIC-LOCATION", "")) if rules is not None else ""
+            # Some programs put their own address before the name: `/example.org/20240101_1/America/New_York`.
+            tail = "/".join(name.split("/")[-2:]) if name.startswith("/") else name
+            names = (_NAMES.get(name), WINDOWS_TO_OLSON.get(name), tail, location)
+            known = next((one for one in names if one and one in available_timezones()), None)
+            own = None if known else self._own(name, where)
+            if known:
+                self._zones[name] = known, ZoneInfo(known)
+            elif own is not None:
+                self._zones[name] = next((zone for zone in _CANDIDATES if _same(own, ZoneInfo(zone))), "UTC"), own
+            else:
+                raise SourceChanged(
+                    f"{where}: the zone {strict.shown(name)} is not known, and the calendar does not describe it"
+                )
         return self._zones[name]
 
-    def _found(self, name: str, where: str) -> tuple[str, tzinfo]:
-        rules = self._rules.get(name)
-        location = str(rules.get("X-LIC-LOCATION", "")) if rules is not None else ""
-        # Some programs put their own address before the name: `/example.org/20240101_1/America/New_York`.
-        tail = "/".join(name.split("/")[-2:]) if name.startswith("/") else name
-        for known in (_NAMES.get(name), WINDOWS_TO_OLSON.get(name), tail, location):
-            if known and known in available_timezones():
-                return known, ZoneInfo(known)
-        own = self._own(name, where)
-        if own is None:
-            raise SourceChanged(
-                f"{where}: the zone {strict.shown(name)} is not known, and the calendar does not describe it"
-            )
-        return next((zone for zone in _CANDIDATES if _same(own, ZoneInfo(zone))), "UTC"), own
-
     def _own(self, name: str, where: str) -> tzinfo | None:
-        """A zone by the calendar's own rules, None where it has none of that name."""
-        if name not in self._owns:
+        """Return a zone by the calendar's own rules, None where it has none of that name."""
+        if name not in self._described:
             rules = self._rules.get(name)
             try:
-                self._owns[name] = None if rules is None else rules.to_tz(lookup_tzid=False)
+                self._described[name] = None if rules is None else rules.to_tz(lookup_tzid=False)
             except Exception as error:  # the library raises what its parts raise
                 raise SourceChanged(f"{where}: the zone {strict.shown(name)} is not described well: {error}") from None
-        return self._owns[name]
-
-    def _offset(self, name: str, wall: datetime, where: str) -> timedelta | None:
-        own = self._own(name, where)
-        return None if own is None else wall.replace(tzinfo=own).utcoffset()
+        return self._described[name]
 
 
 def _same(one: tzinfo, other: tzinfo) -> bool:

@@ -70,11 +70,17 @@ class Workbook:
             first, number = True, 0
             try:
                 for event, element in parser:
-                    if first:
-                        _be_worksheet(element, where)
-                        first = False
+                    if first and element.getroottree().docinfo.internalDTD:
+                        raise SourceChanged(f"{where} has a document type declaration (DOCTYPE)")
+                    if first and element.tag != f"{_MAIN}worksheet":
+                        raise SourceChanged(f"{where} starts with element {element.tag}, expected {_MAIN}worksheet")
+                    first = False
                     if event == "end" and element.tag == f"{_MAIN}row":
-                        number = _row_number(element, number + 1, where)
+                        # A row that states no number follows the one before.
+                        stated = element.get("r", str(number + 1))
+                        if not (stated.isascii() and stated.isdigit()):
+                            raise SourceChanged(f"{where}: {strict.shown(stated)} is not the number of a row")
+                        number = int(stated)
                         row = {column: value for column, value in self._cells(element, where) if value is not None}
                         # Rows read are let go, or a long sheet would be held whole.
                         element.clear()
@@ -128,23 +134,6 @@ def day(serial: float | str, where: str) -> date:
 def _member(target: str) -> str:
     """Name of a member from a link, which counts from the folder `xl` unless it begins with a stroke."""
     return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
-
-
-def _be_worksheet(root: etree._Element, where: str) -> None:
-    if root.getroottree().docinfo.internalDTD:
-        raise SourceChanged(f"{where} has a document type declaration (DOCTYPE)")
-    if root.tag != f"{_MAIN}worksheet":
-        raise SourceChanged(f"{where} starts with element {root.tag}, expected {_MAIN}worksheet")
-
-
-def _row_number(row: etree._Element, following: int, where: str) -> int:
-    """The number a row states; one that states none follows the one before."""
-    stated = row.get("r")
-    if stated is None:
-        return following
-    if not (stated.isascii() and stated.isdigit()):
-        raise SourceChanged(f"{where}: {strict.shown(stated)} is not the number of a row")
-    return int(stated)
 
 
 def _column(reference: str, where: str) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import tempfile
 import zlib
@@ -90,33 +89,31 @@ def _plain(pieces: Iterable[bytes], encoding: str | None) -> Iterator[bytes]:
     if name in {"identity", ""}:
         yield from pieces
     elif name in {"gzip", "x-gzip"}:
-        with gzip.GzipFile(fileobj=io.BufferedReader(_Raw(pieces), _CHUNK)) as unpacked:
-            try:
-                while piece := unpacked.read1(_CHUNK):  # what is there already, not all or nothing
-                    yield piece
-            except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-                raise BrokenBody(f"the gzip body is broken ({error})") from None
+        yield from _unpacked(pieces)
     else:
         raise RefusedBody(f"the body is packed with {name!r}, which was not asked for; allowed are gzip and none")
 
 
-class _Raw(io.RawIOBase):
-    """Pieces as a file."""
-
-    def __init__(self, pieces: Iterable[bytes]) -> None:
-        super().__init__()
-        self._pieces = iter(pieces)
-        self._rest = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]  # a writable buffer, as io passes it
-        while not self._rest:
-            piece = next(self._pieces, None)
-            if piece is None:
-                return 0
-            self._rest = piece
-        size = min(len(buffer), len(self._rest))
-        buffer[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+def _unpacked(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Unpack gzip members one after the other. Raises BrokenBody for a damaged one, and where the last is cut short."""
+    member, begun = zlib.decompressobj(wbits=31), False
+    try:
+        for piece in pieces:
+            rest = piece
+            while rest or begun:
+                if member.eof:
+                    rest = rest.lstrip(b"\0")  # padding, which the format allows behind a member
+                    if not rest:
+                        break
+                    member = zlib.decompressobj(wbits=31)
+                plain = member.decompress(rest, _CHUNK)
+                begun = True
+                rest = member.unused_data if member.eof else member.unconsumed_tail
+                if plain:
+                    yield plain
+                elif not rest:
+                    break
+    except zlib.error as error:
+        raise BrokenBody(f"the gzip body is broken ({error})") from None
+    if begun and not member.eof:
+        raise BrokenBody("the gzip body is broken (it ends before its end)")

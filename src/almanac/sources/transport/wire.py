@@ -71,7 +71,7 @@ class Wire(httpx2.BaseTransport):
         if ca_bundle is not None:
             context.load_verify_locations(cafile=ca_bundle)
         # httpx2 has no argument for the network backend, httpcore2 does. A test drips headers to see this work.
-        backend = _Direct(clock, resolve, private=private)
+        backend = _Backend(clock, resolve, private=private)
         self._direct = _transport(context, httpcore2.ConnectionPool(ssl_context=context, network_backend=backend))
         self._proxied = None if proxy is None else _transport(context, _through(proxy, context, clock))
         self._passed_by = [name.lower().removeprefix("*").removeprefix(".") for name in direct]
@@ -105,40 +105,20 @@ def _through(url: str, context: ssl.SSLContext, clock: Callable[[], float]) -> h
     )
 
 
-class _Clocked:
-    def __init__(self, clock: Callable[[], float]) -> None:
-        self._clock = clock
-
-    def _within(self, timeout: float | None, error: type[httpcore2.TimeoutException]) -> float:
-        """The timeout for one operation: its own, but at most what is left in all."""
-        left = deadline.get() - self._clock()
-        if left <= 0:
-            raise error("the time allowed in all is over")
-        return left if timeout is None else min(timeout, left)
+def _within(clock: Callable[[], float], timeout: float | None, error: type[httpcore2.TimeoutException]) -> float:
+    """Return the timeout for one operation: its own, but at most what is left in all. Raises `error` where nothing is."""
+    left = deadline.get() - clock()
+    if left <= 0:
+        raise error("the time allowed in all is over")
+    return left if timeout is None else min(timeout, left)
 
 
-class _Backend(_Clocked, httpcore2.SyncBackend):
-    """Connects to whatever it is told."""
+class _Backend(httpcore2.SyncBackend):
+    """Connects to what it is told; with `resolve` to the public addresses of a host, one after the other, and to no other."""
 
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
-        allowed = self._within(timeout, httpcore2.ConnectTimeout)
-        return _Stream(super().connect_tcp(host, port, allowed, local_address, socket_options), self._clock)
-
-
-class _Direct(_Backend):
-    """Looks a host up and connects to its public addresses, one after the other, and to no other."""
-
-    def __init__(self, clock: Callable[[], float], resolve: Resolve, *, private: bool) -> None:
-        super().__init__(clock)
-        self._resolve = resolve
-        self._private = private
+    def __init__(self, clock: Callable[[], float], resolve: Resolve | None = None, *, private: bool = False) -> None:
+        super().__init__()
+        self._clock, self._resolve, self._private = clock, resolve, private
 
     def connect_tcp(
         self,
@@ -148,33 +128,36 @@ class _Direct(_Backend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore2.NetworkStream:
-        try:
-            found = self._resolve(host, port)
-        except OSError as error:
-            raise httpcore2.ConnectError(str(error)) from error
-        judged = [(address, None if self._private else kind(address)) for address in found]
-        fit = [address for address, word in judged if word is None]
-        if not fit and judged:
-            raise AddressRefused(f"leads to {host}, which has a {judged[0][1]} address; only public ones are asked")
+        fit = [host]
+        if self._resolve is not None:
+            try:
+                found = self._resolve(host, port)
+            except OSError as error:
+                raise httpcore2.ConnectError(str(error)) from error
+            judged = [(address, None if self._private else kind(address)) for address in found]
+            fit = [address for address, word in judged if word is None]
+            if not fit and judged:
+                raise AddressRefused(f"leads to {host}, which has a {judged[0][1]} address; only public ones are asked")
         failure: Exception = httpcore2.ConnectError(f"{host} has no address")
         for address in fit:
             try:
-                return super().connect_tcp(address, port, timeout, local_address, socket_options)
+                allowed = _within(self._clock, timeout, httpcore2.ConnectTimeout)
+                stream = super().connect_tcp(address, port, allowed, local_address, socket_options)
+                return _Stream(stream, self._clock)
             except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
                 failure = error
         raise failure
 
 
-class _Stream(_Clocked, httpcore2.NetworkStream):
+class _Stream(httpcore2.NetworkStream):
     def __init__(self, inner: httpcore2.NetworkStream, clock: Callable[[], float]) -> None:
-        super().__init__(clock)
-        self._inner = inner
+        self._inner, self._clock = inner, clock
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._inner.read(max_bytes, self._within(timeout, httpcore2.ReadTimeout))
+        return self._inner.read(max_bytes, _within(self._clock, timeout, httpcore2.ReadTimeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._inner.write(buffer, self._within(timeout, httpcore2.WriteTimeout))
+        self._inner.write(buffer, _within(self._clock, timeout, httpcore2.WriteTimeout))
 
     def close(self) -> None:
         self._inner.close()
@@ -182,7 +165,7 @@ class _Stream(_Clocked, httpcore2.NetworkStream):
     def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore2.NetworkStream:
-        allowed = self._within(timeout, httpcore2.ConnectTimeout)
+        allowed = _within(self._clock, timeout, httpcore2.ConnectTimeout)
         return _Stream(self._inner.start_tls(ssl_context, server_hostname, allowed), self._clock)
 
     def get_extra_info(self, info: str) -> Any:

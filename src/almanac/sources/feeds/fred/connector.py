@@ -65,14 +65,12 @@ _PAGED: dict[str, type[responses.ListHead]] = {
 _Shape = TypeVar("_Shape")
 
 
-class Fred:
+class Fred(Connector):
     """The JSON of api.stlouisfed.org. `parse` tells responses apart by path and query of their URL."""
 
     version = 3
-
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on the API's host."""
-        return urlsplit(url).hostname == _HOST
+    hosts = frozenset({_HOST})
+    leads_further = True
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -271,4 +269,4 @@ def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Mappi
             parsed.meet([f"{strict.shown(item.units)} of {native}"], "base")
 
 
-CONNECTOR: Connector = Fred()
+CONNECTOR = Fred()

@@ -15,14 +15,14 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
+from almanac.config.settings import SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import midnight
-from almanac.sources.base import Connector, Options, Parsed, Payload, Request
+from almanac.sources.base import Connector, Parsed, Payload, Request
 from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
 
 _DATA, _FILES = "https://data.sec.gov", "https://www.sec.gov"
-_HOSTS = frozenset(["data.sec.gov", "www.sec.gov", "sec.gov"])
 
 _FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
 _SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
@@ -69,26 +69,24 @@ _CIK = re.compile(r"(?:CIK)?([0-9]{1,10})", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Sec:
+class Sec(Connector):
     """The connector. `companies`: CIKs and tickers to ask for, none for all; `bulk`: by the nightly archives."""
 
     version = 2
+    hosts = frozenset({"data.sec.gov", "www.sec.gov", "sec.gov"})
+    leads_further = True
     companies: tuple[str, ...] = ()
     bulk: bool = False
 
-    def owns(self, url: str) -> bool:
-        """Whether the URL is on a host of the SEC."""
-        return urlsplit(url).hostname in _HOSTS
-
-    def chosen(self, options: Options) -> Self:
-        """The connector for these companies. Raises ValueError naming the setting for a ticker where CIKs are needed."""
+    def chosen(self, options: SourceSettings) -> Self:
+        """Return the connector for these companies. Raises ValueError naming the setting for a ticker where CIKs are needed."""
         if options.bulk:
             for name in options.companies:
                 if _CIK.fullmatch(name) is None:
                     raise ValueError(
                         f"sources.sec.companies: with sources.sec.bulk companies are named by CIK, not {name!r}"
                     )
-        return replace(self, companies=tuple(options.companies), bulk=options.bulk)
+        return replace(self, companies=options.companies, bulk=options.bulk)
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
@@ -139,19 +137,27 @@ class Sec:
             return [_request(f"{_DATA}/submissions/{name}", source, key) for name in names]
         return []
 
-    def announced(self, payload: Payload) -> Mapping[str, int] | None:
-        """The submissions of those who filed on the day of an index, and the facts of those who filed any."""
+    def announced(self, payload: Payload) -> Mapping[str, int]:
+        """Return the submissions of those who filed on the day of an index, and the facts of those who filed any."""
         path = urlsplit(payload.url).path
         day = indexes.day_of(path)
         if day is None:
-            return None
+            return {}
         found = indexes.changed(payload.body, day, path)
         return {(_FACTS_OF if facts else _SUBMISSIONS_OF).format(cik): at for (cik, facts), at in found.items()}
 
-    def unpack(self, payload: Payload) -> Iterator[Payload] | None:
-        """The responses in a nightly archive, of the companies asked for."""
-        home = _ARCHIVES.get(urlsplit(payload.url).path)
-        return None if home is None else self._members(payload, home)
+    def unpack(self, payload: Payload) -> Iterator[Payload]:
+        """Yield the responses in a nightly archive, of the companies asked for; any other payload as it is."""
+        path = urlsplit(payload.url).path
+        if path not in _ARCHIVES:
+            yield payload
+            return
+        archive = Archive(payload.file or payload.body, Budget(_TOTAL, _LARGEST), path)
+        asked = set(self._ciks())
+        for name in archive.names:
+            found = _MEMBER.fullmatch(name)
+            if found is not None and (not asked or int(found[1]) in asked):
+                yield Payload(_ARCHIVES[path] + name, archive.read(name), payload.fetched_at, "application/json")
 
     def turn(self, url: str) -> int:
         """Lists of all companies, then company by company, when it filed and then its facts; then data sets, which stand in for facts.
@@ -216,14 +222,6 @@ class Sec:
         planned = set(self._ciks())
         return [cik for cik in dict.fromkeys(owners[ticker] for ticker in self._tickers()) if cik not in planned]
 
-    def _members(self, payload: Payload, home: str) -> Iterator[Payload]:
-        archive = Archive(payload.file or payload.body, Budget(_TOTAL, _LARGEST), urlsplit(payload.url).path)
-        asked = set(self._ciks())
-        for name in archive.names:
-            found = _MEMBER.fullmatch(name)
-            if found is not None and (not asked or int(found[1]) in asked):
-                yield Payload(home + name, archive.read(name), payload.fetched_at, "application/json")
-
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
     return [
@@ -243,4 +241,4 @@ def _request(url: str, source: Source, key: str | None) -> Request:
     return Request(url, headers={"user-agent": agent})
 
 
-CONNECTOR: Connector = Sec()
+CONNECTOR = Sec()

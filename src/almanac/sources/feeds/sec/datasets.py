@@ -11,6 +11,7 @@ clock, rounded to the minute.
 from __future__ import annotations
 
 import codecs
+import functools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -113,8 +114,7 @@ def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
             table.unknown
         ):  # as the segments once were, it may be a dimension: what is of the whole company then is in doubt
             raise SourceChanged(f"{table.where} has columns nobody reads: {', '.join(table.unknown)}")
-        numbers = _Numbers(submissions, wanted, totals)
-        numbers.take(table)
+        numbers = _Numbers(table, submissions, wanted, totals)
     latest = {
         one.cik: one.record
         for one in sorted(submissions.values(), key=lambda one: (one.filing.filed, one.filing.accession))
@@ -173,23 +173,15 @@ def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
 
 
 class _Numbers:
-    """What is taken of `num.txt`, and counts of what is not."""
+    """What is taken of `num.txt`, and counts of what is not. `totals`: filing → its own tag of total revenue."""
 
     def __init__(
-        self, submissions: Mapping[str, Submission], wanted: frozenset[str], totals: Mapping[str, str]
+        self, table: Table, submissions: Mapping[str, Submission], wanted: frozenset[str], totals: Mapping[str, str]
     ) -> None:
-        """`totals`: filing → its own tag of total revenue."""
-        self._totals = totals
-        self._submissions = submissions
-        self._wanted = {tag: tag for tag in wanted}
-        self._days: dict[str, int] = {}
-        self._starts: dict[tuple[int, int], int] = {}
-        self._units: dict[str, str] = {}
         self.facts: dict[int, list[Fact]] = {}
         self.currencies: dict[int, Counter[str]] = defaultdict(Counter)
         self.passed: Counter[str] = Counter()
-
-    def take(self, table: Table) -> None:
+        tags, units, days = {tag: tag for tag in wanted}, dict[str, str](), dict[str, int]()
         place_of = {name: place for place, name in enumerate(table.names)}
         adsh, tag, version, ddate, qtrs, uom, coreg, value = (
             place_of[name] for name in ("adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value")
@@ -197,12 +189,12 @@ class _Numbers:
         segments = place_of.get(_SEGMENTS)
         for line, cells in table.rows():
             where = f"{table.where}, line {line}"
-            submission = self._submissions.get(cells[adsh])
+            submission = submissions.get(cells[adsh])
             if submission is None:
                 raise SourceChanged(f"{where}: filing {strict.shown(cells[adsh])} is not in sub.txt")
             taxonomy, slash, _ = cells[version].partition("/")
             taxonomy = _TAXONOMY.get(taxonomy, taxonomy)
-            own = not slash and self._totals.get(cells[adsh]) == cells[tag] and is_currency(cells[uom])
+            own = not slash and totals.get(cells[adsh]) == cells[tag] and is_currency(cells[uom])
             if not slash and not own:
                 self.passed["custom tags"] += 1
                 continue
@@ -214,19 +206,21 @@ class _Numbers:
                 continue
             if is_currency(cells[uom]) and taxonomy in MONETARY:
                 self.currencies[submission.cik][cells[uom]] += 1
-            full = TOTAL_REVENUE if own else self._wanted.get(f"{taxonomy}:{cells[tag]}")
+            full = TOTAL_REVENUE if own else tags.get(f"{taxonomy}:{cells[tag]}")
             if full is None:
                 self.passed[f"{taxonomy} (other tags)"] += 1
             elif not cells[value]:
                 self.passed["rows without a value"] += 1
             else:
-                end = self._end(cells[ddate], f"{where}, ddate")
-                quarters = _quarters(cells[qtrs], f"{where}, qtrs")
+                end = days.get(cells[ddate]) or days.setdefault(cells[ddate], _day(cells[ddate], f"{where}, ddate"))
+                if not (cells[qtrs].isascii() and cells[qtrs].isdigit()):
+                    raise SourceChanged(f"{where}, qtrs: {strict.shown(cells[qtrs])} is not a number of quarters")
+                quarters = int(cells[qtrs])
                 if quarters > _LONGEST:
                     self.passed["rows of more than four quarters"] += 1
                     continue
                 filing = submission.filing
-                start = self._start(end, quarters) if quarters else None
+                start = _start(end, quarters) if quarters else None
                 odd = odd_days(start, end, filing.filed)
                 if odd is not None:
                     self.passed[f"rows of {odd}"] += 1
@@ -234,7 +228,7 @@ class _Numbers:
                 self.facts.setdefault(submission.cik, []).append(
                     Fact(
                         full,
-                        self._units.setdefault(cells[uom], cells[uom]),
+                        units.setdefault(cells[uom], cells[uom]),
                         start,
                         end,
                         strict.number(cells[value], f"{where}, value of {full} in {filing.accession}"),
@@ -246,25 +240,11 @@ class _Numbers:
                     )
                 )
 
-    def _end(self, text: str, where: str) -> int:
-        found = self._days.get(text)
-        if found is None:
-            found = self._days[text] = _day(text, where)
-        return found
 
-    def _start(self, end: int, quarters: int) -> int:
-        """First day of so many quarters that end on a day: of whole months, as the data sets round both."""
-        found = self._starts.get((end, quarters))
-        if found is None:
-            after = date.fromordinal(end + 1)
-            found = self._starts[end, quarters] = add_months(after, -3 * quarters).toordinal()
-        return found
-
-
-def _quarters(text: str, where: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise SourceChanged(f"{where}: {strict.shown(text)} is not a number of quarters")
-    return int(text)
+@functools.lru_cache(maxsize=4_096)
+def _start(end: int, quarters: int) -> int:
+    """Return the first day of so many quarters that end on a day: of whole months, as the data sets round both."""
+    return add_months(date.fromordinal(end + 1), -3 * quarters).toordinal()
 
 
 def _day(text: str, where: str) -> int:

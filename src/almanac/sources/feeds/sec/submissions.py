@@ -6,6 +6,7 @@ in pages (`CIK0000320193-submissions-001.json`) that hold columns only.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -172,7 +173,7 @@ def pages(body: bytes, cik: int) -> list[str]:
 
 def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Filing]]:
     _same_length(columns, where)
-    days = _Days(where)
+    ordinal = functools.cache(lambda text: strict.day(text, where).toordinal())  # a thousand filings share their days
     found: list[tuple[int, Filing]] = []
     for text, filed, reported, accepted, form, items, document, description in zip(
         columns.accession_number,
@@ -186,7 +187,7 @@ def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Fi
         strict=True,
     ):
         filing = accession(text, where)
-        day = days[filed]
+        day = ordinal(filed)
         found.append(
             (
                 cik,
@@ -195,7 +196,7 @@ def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Fi
                     form,
                     day,
                     known_at(day, _stamp(accepted, f"{where}: acceptanceDateTime of {filing}")),
-                    days[reported] if reported else None,
+                    ordinal(reported) if reported else None,
                     items=_items(form, items),
                     document=document or None,
                     description=description or None,
@@ -221,18 +222,6 @@ def _items(form: str, items: str | None) -> tuple[str, ...]:
     if not items or _CURRENT_REPORT.fullmatch(form) is None:
         return ()
     return tuple(item for part in items.split(",") if _ITEM.fullmatch(item := part.strip()))
-
-
-class _Days(dict[str, int]):
-    """Days as ordinals, each read once."""
-
-    def __init__(self, where: str) -> None:
-        super().__init__()
-        self._where = where
-
-    def __missing__(self, text: str) -> int:
-        found = self[text] = strict.day(text, self._where).toordinal()
-        return found
 
 
 def _stamp(text: str, where: str) -> datetime:
