@@ -84,27 +84,6 @@ def test_search_and_a_series_as_of_a_day(width: int, served: Served, visitor: Ca
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_a_screen_row_by_row(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor("pro", width, script=False)
-    page = one.page
-    one.go("/screeners/equity")
-    page.select_option("[name=field1]", "piotroski_f")
-    page.select_option("[name=operator1]", "gte")
-    page.fill("[name=value1]", "5")
-    page.click("main button[name=add]")
-    page.wait_for_selector("[name=value2]")
-    page.select_option("[name=field2]", "current_ratio")
-    page.select_option("[name=operator2]", "gt")
-    page.fill("[name=value2]", "0")
-    page.click("main button.primary")
-    text = "piotroski_f:gte:5,current_ratio:gt:0"
-    assert page.input_value("[name=filter]") == text
-    told = served.ask("/equity-screener", filter=text)
-    assert told
-    assert page.locator("#results tbody th").all_inner_texts() == [company_name(row["name"]) for row in told]
-
-
-@pytest.mark.parametrize("width", WIDTHS)
 def test_a_screen_of_two_fields(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
     """Chosen, kept under a name, and found again at its address."""
     one = visitor("pro", width, script=False)

@@ -57,8 +57,8 @@ def test_the_same_in_a_small_world(small, tmp_path):
     pages = economy_pages(day, past_worlds.in_small_world), company_pages(day, past_worlds.SMALL_FILERS)
     then = load(tmp_path / "home", day, *pages)
     try:
-        assert differences(small, then, day, 60) == []
-        assert client_differences(small, then, day, 27) == []
+        assert differences(small, then, day, 48) == []
+        assert client_differences(small, then, day, 18) == []
         assert tool_differences(small, then, day, 14) == []
         # The law can fail: of a later day this store does not know all.
         then.data_now = small.settings.clock()
