@@ -215,38 +215,3 @@ def restated(served: Served, told: Any) -> tuple[str, str, float, float]:
                     if line in other["items"] and value not in (None, other["items"][line]):
                         return row["periodEnd"], line, other["items"][line], value
     raise AssertionError("nothing was restated")
-
-
-@wide_and_narrow
-def test_a_brief_the_calendar_and_what_could_not_be_read(
-    width: int, served: Served, visitor: Callable[..., Visitor]
-) -> None:
-    one = visitor("pro", width)
-    one.go("/countries/germany")
-    brief = served.ask("/briefs/germany")
-    assert one.page.inner_text(".headline") == brief["headline"]
-    wanted = [row["value"] for part in brief["sections"] for row in part["readings"] if row["value"] is not None]
-    assert wanted
-    assert set(wanted) <= set(numbers(one.page, "main [data-value]"))
-    one.page.click(".panel th a >> nth=0")
-    one.page.wait_for_url(re.compile("/series/"))
-    one.go("/calendar?category=macro_release&country=JPN&from=2026-11-13")
-    told = served.ask(
-        "/events",
-        category="macro_release",
-        country="JPN",
-        start_date="2026-11-13",
-        end_date="2026-11-20",
-        order="asc",
-        limit=200,
-    )
-    wanted = [row["actual"] for row in told if row["actual"] is not None]
-    assert wanted
-    assert set(wanted) <= set(numbers(one.page, "main [data-value]"))
-    operator = visitor("operator", width)
-    operator.go("/operate")
-    operator.page.click("nav[aria-label=Operate] >> text=Quarantine")
-    operator.page.click("text=How it begins")
-    operator.page.wait_for_url(re.compile(r"/operate/quarantine/\d+"))
-    assert operator.page.inner_text("pre.payload") == world.BROKEN
-    assert operator.page.locator("pre.payload b").count() == 0

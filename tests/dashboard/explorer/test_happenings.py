@@ -14,7 +14,6 @@ from almanac.dashboard.explorer.happenings import REPORTS, EventSubject, marked
 from almanac.dashboard.words.dates import day
 
 INFLATION, YIELD = "fred:country_usa:cpi_inflation_yoy:M", "us-treasury-par:country_usa:gov_yield_10y:D"
-SHUT = "fred:country_usa:high_yield_spread:D"
 
 
 def sentence(text: str) -> str:
