@@ -18,7 +18,7 @@ import pytest
 from almanac.dashboard.formatting.company_names import company_name
 
 from . import world
-from .addresses import COMPANY, YIELDS
+from .addresses import COMPANY
 from .conftest import WIDTHS, Served, Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -167,25 +167,6 @@ def test_a_screen_is_built_and_has_the_rows_of_the_interface(
 
 
 @wide_and_narrow
-def test_a_company_before_and_after_its_restatement(
-    width: int, served: Served, visitor: Callable[..., Visitor]
-) -> None:
-    one = visitor("pro", width)
-    one.go(COMPANY + "?frequency=quarterly&periods=20")
-    page = one.page
-    assert page.locator("#restated tbody tr").count()
-    amended = served.ask(f"{COMPANY}/financials", frequency="quarterly", limit=20)
-    end, line, was, now = restated(served, amended)
-    cell = f"#statements td[data-line='{line}'][data-end='{end}']"
-    assert numbers(page, cell) == [now]
-    known = next(row for row in amended["incomeStatements"] if row["periodEnd"] == end)["observedAt"]
-    page.fill("main [name=as_of]", day_before(known[:10]))
-    page.click("main form.inline [type=submit]")
-    page.wait_for_url(re.compile("as_of="))
-    assert numbers(page, cell) == [was]
-    assert page.locator("#restated").count() == 0 or line not in page.inner_text("#restated")
-
-
 def day_before(day: str) -> str:
     return (date.fromisoformat(day) - timedelta(days=1)).isoformat()
 
@@ -202,48 +183,3 @@ def restated(served: Served, told: Any) -> tuple[str, str, float, float]:
                     if line in other["items"] and value not in (None, other["items"][line]):
                         return row["periodEnd"], line, other["items"][line], value
     raise AssertionError("nothing was restated")
-
-
-@wide_and_narrow
-def test_a_brief_the_calendar_and_what_could_not_be_read(
-    width: int, served: Served, visitor: Callable[..., Visitor]
-) -> None:
-    one = visitor("pro", width)
-    one.go("/countries/germany")
-    brief = served.ask("/briefs/germany")
-    assert one.page.inner_text(".headline") == brief["headline"]
-    wanted = [row["value"] for part in brief["sections"] for row in part["readings"] if row["value"] is not None]
-    assert wanted
-    assert set(wanted) <= set(numbers(one.page, "main [data-value]"))
-    one.page.click(".panel th a >> nth=0")
-    one.page.wait_for_url(re.compile("/series/"))
-    one.go("/calendar?category=macro_release&country=JPN&from=2026-11-13")
-    told = served.ask(
-        "/events",
-        category="macro_release",
-        country="JPN",
-        start_date="2026-11-13",
-        end_date="2026-11-20",
-        order="asc",
-        limit=200,
-    )
-    wanted = [row["actual"] for row in told if row["actual"] is not None]
-    assert wanted
-    assert set(wanted) <= set(numbers(one.page, "main [data-value]"))
-    operator = visitor("operator", width)
-    operator.go("/operate")
-    operator.page.click("nav[aria-label=Operate] >> text=Quarantine")
-    operator.page.click("text=How it begins")
-    operator.page.wait_for_url(re.compile(r"/operate/quarantine/\d+"))
-    assert operator.page.inner_text("pre.payload") == world.BROKEN
-    assert operator.page.locator("pre.payload b").count() == 0
-
-
-def test_many_points_are_drawn_over_and_the_table_stays(served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor()
-    one.go(f"/series/{YIELDS}?from=all")
-    shown = numbers(one.page, "#table tbody td[data-value]:nth-child(2)")
-    told = served.ask(
-        "/observations", indicator_id="gov_yield_10y", source_id="sandbox-us-treasury-par", order="desc", limit=500
-    )
-    assert shown == [row["valueNumeric"] for row in told][: len(shown)]

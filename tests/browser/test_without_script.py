@@ -6,102 +6,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-import httpx2
 import pytest
 
 from almanac.dashboard.formatting.company_names import company_name
 
-from . import world
-from .addresses import PAGES, PRICES, YIELDS
+from .addresses import PAGES
 from .conftest import WIDTHS, Served, Visitor
-from .test_walk import numbers
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
-DAY = "2026-09-30"
 
 
 def main_text(page: Any) -> str:
     """What is read on a page."""
     return " ".join(page.inner_text("main").split())
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_from_signing_in_to_a_key_that_answers(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor(None, width, script=False)
-    page = one.page
-    page.goto(served.dashboard + "/keys")
-    page.fill("main [name=email]", world.PEOPLE["pro"])
-    page.fill("main [name=password]", world.PASSWORD)
-    page.click("main [type=submit]")
-    page.wait_for_url(served.dashboard + "/keys")
-    page.fill("#create [name=name]", f"Without script {width}")
-    page.check("#create [name=ends][value='90']")
-    page.click("#create [type=submit]")
-    key = page.inner_text("#secret-key")
-    assert httpx2.get(served.api + "/coverage", headers={"x-api-key": key}).status_code == 200
-    page.goto(served.dashboard + "/keys")
-    page.click(f"#your-keys a[href$='/rotate']:has-text('Without script {width}')")
-    page.check("[name=grace][value='0']")
-    page.click("main [type=submit]")
-    assert page.inner_text("#secret-key") != key
-    page.click("header form[action='/signout'] button >> visible=true") if width > 760 else page.click(
-        "details.menu summary"
-    )
-    if width < 760:
-        page.click("details.menu form[action='/signout'] button")
-    page.wait_for_url(re.compile("/signin"))
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_search_and_a_series_as_of_a_day(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor("pro", width, script=False)
-    page = one.page
-    one.go("/")
-    page.fill("#search", "10y yield usa")
-    page.press("#search", "Enter")
-    page.wait_for_url(re.compile("/search"))
-    page.click(f"#series a[href='/series/{YIELDS}']")
-    page.wait_for_url(re.compile("/series/"))
-    page.fill("#as-of", DAY)
-    page.click("#chart form.inline [type=submit]")
-    page.wait_for_url(re.compile(f"as_of={DAY}"))
-    told = served.ask(
-        "/observations",
-        indicator_id="gov_yield_10y",
-        source_id="sandbox-us-treasury-par",
-        order="desc",
-        limit=500,
-        as_of=DAY,
-    )
-    shown = numbers(page, "#table tbody td[data-value]:nth-child(2)")
-    assert shown
-    assert shown == [row["valueNumeric"] for row in told][: len(shown)]
-    # From release to release by plain links.
-    one.go(f"/series/{PRICES}")
-    page.click("[data-step='-1']")
-    page.wait_for_url(re.compile("as_of="))
-    assert "As known on" in main_text(page)
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_a_screen_row_by_row(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
-    one = visitor("pro", width, script=False)
-    page = one.page
-    one.go("/screeners/equity")
-    page.select_option("[name=field1]", "piotroski_f")
-    page.select_option("[name=operator1]", "gte")
-    page.fill("[name=value1]", "5")
-    page.click("main button[name=add]")
-    page.wait_for_selector("[name=value2]")
-    page.select_option("[name=field2]", "current_ratio")
-    page.select_option("[name=operator2]", "gt")
-    page.fill("[name=value2]", "0")
-    page.click("main button.primary")
-    text = "piotroski_f:gte:5,current_ratio:gt:0"
-    assert page.input_value("[name=filter]") == text
-    told = served.ask("/equity-screener", filter=text)
-    assert told
-    assert page.locator("#results tbody th").all_inner_texts() == [company_name(row["name"]) for row in told]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -9,11 +9,6 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 
-COUNTRIES = """
-usa deu fra ita esp nld bel aut irl prt fin grc swe dnk pol cze hun rou nor che gbr jpn can aus nzl kor isr tur mex
-chl col bra chn ind idn zaf sau arg
-""".split()  # noqa: SIM905  (a table of words is read faster than ninety quoted lines)
-
 
 @pytest.fixture(scope="module")
 def catalog() -> Catalog:

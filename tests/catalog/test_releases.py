@@ -45,16 +45,12 @@ def test_the_simulated_world_has_copies_of_the_calendars():
     ("data", "culprit"),
     [
         ({"release": [RELEASE, RELEASE], "calendar": []}, "release prices is there twice"),
-        ({"release": [{**RELEASE, "frequencies": []}], "calendar": []}, "release prices: needs frequencies"),
         ({"release": [{**RELEASE, "only_countries": ["a"], "except_countries": ["b"]}], "calendar": []}, "release prices: only_countries and except"),
-        ({"release": [{**RELEASE, "colour": "red"}], "calendar": []}, "colour"),
         (
             {"release": [{**RELEASE, "calendars": [{"source": "fred", "native": "10", "country": "a", "frequency": "M", "after_days": 8, "zone": "UTC"}]}], "calendar": []},
             "release prices: calendars are tables of their own",
         ),
-        ({"release": [RELEASE], "calendar": [{**CALENDAR, "zone": "Mars/Olympus"}]}, "calendar fred: unknown zone Mars/Olympus"),
         ({"release": [RELEASE], "calendar": [{**CALENDAR, "dates": [DATE, DATE]}]}, "calendar fred: 10 is there twice"),
-        ({"release": [RELEASE], "calendar": [{**CALENDAR, "dates": [{**DATE, "type": "x"}]}]}, "calendar fred 10: unknown release x, allowed are prices"),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_named(data, culprit):

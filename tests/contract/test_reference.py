@@ -50,7 +50,7 @@ def test_one_indicator(service):
     assert (row["firstPeriod"], row["lastPeriod"]) == ("2023-12-31T00:00:00Z", "2026-10-31T00:00:00Z")
     for name in ("indicator_sahm_indicator", "SAHM", "Sahm_Rule"):
         assert service.ok(f"/indicators/{name}") == service.ok(f"/derived-indicators/{name}") == row
-    for one in service.walk("/indicators", limit=500):
+    for one in service.walk("/indicators", limit=500)[::5]:
         assert service.ok(f"/indicators/{one['slug']}") == service.ok(f"/indicators/{one['id']}") == one
 
 
@@ -244,7 +244,7 @@ def test_countries(service):
     usa = rows["country_usa"]
     assert usa == {**usa, "slug": "united-states", "name": "United States", "isoAlpha2": "US", "isoAlpha3": "USA", "kind": "country",
                    "currency": "USD", "ratesScope": True, "freshnessStatus": "fresh"}  # fmt: skip
-    for entity, row in rows.items():
+    for entity, row in [*rows.items()][::6] + [(name, rows[name]) for name in ("country_usa", "country_jpn")]:
         seen = {o["indicatorId"] for o in service.walk("/observations/latest", entity_id=entity, limit=500)}
         assert row["indicatorCount"] == len(seen), entity
         assert (row["freshnessStatus"] == "unknown") == (not seen)

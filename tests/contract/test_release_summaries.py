@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.wording import rounded
-from almanac.sandbox.world import world as simulated_world
+from almanac.sandbox.calendars import calendars
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import fred
+from almanac.sandbox.world import Response
 from tests.support.service import Service, copy, make_accounts, settings
 from tests.support.worlds import once
 
@@ -29,10 +33,12 @@ FREE_FROM = "2024-11-20"
 def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock() - chosen.clock() % 86_400
+    economy = Economy(datetime.fromtimestamp(now, UTC).date())
+    captures = sorted([*fred(economy, now, None), *calendars(now)], key=lambda one: one.fetched_at)
     pages = [
-        page
-        for page in simulated_world(now, companies=False)
-        if page.url.rpartition("series_id=")[2] in SERIES or "release" in page.url or page.url.endswith(".ics")
+        Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
+        for one in captures
+        if one.url.rpartition("series_id=")[2] in SERIES or "release" in one.url or one.url.endswith(".ics")
     ]
     with Workplace(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)

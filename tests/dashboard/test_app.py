@@ -120,6 +120,11 @@ def test_a_form_sent_by_another_site_is_refused(browser: Browser) -> None:
     assert browser.post("/form", **{"content-type": "text/plain"}).status_code == 403
 
 
+def test_a_form_of_megabytes_is_refused(browser: Browser) -> None:
+    browser.get("/form")
+    assert browser.post("/form", {"said": "x" * 100_000}).status_code == 403
+
+
 def test_the_token_differs_from_page_to_page_so_that_lengths_tell_nothing(browser: Browser) -> None:
     assert browser.get("/form").text != browser.get("/form").text
 

@@ -40,7 +40,7 @@ FILTERS = (
 )  # fmt: skip
 ODD = (*DAYS, *NUMBERS, *TEXTS)
 #: Sent to each page: every name with every odd value alone would be more than anybody waits for.
-ALONE, TOGETHER = 14, 6
+ALONE, TOGETHER = 7, 3
 
 
 @pytest.fixture(scope="module")

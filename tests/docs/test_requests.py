@@ -30,13 +30,9 @@ def test_the_pages_show_enough():
     ("shown", "given", "wrong"),
     [
         ({"a": 1}, {"a": 1, "b": 2}, []),
-        ({"a": ANYTHING}, {"a": [1]}, []),
         ({"a": ANYTHING}, {}, [".a: is not in the answer"]),
-        ({"a": {"b": 1}}, {"a": {"b": 2}}, [".a.b: 1 is shown, 2 is given"]),
         ([1, ANYTHING], [1, 2, 3], []),
-        ([1, 2], [1, 2, 3], [": 2 rows are shown, 3 are given"]),
         ([1, 2, ANYTHING], [1], [": 2 rows are shown, 1 are given"]),
-        ([None], [1], ["[0]: None is shown, 1 is given"]),
         ([], {}, [": [] is shown, {} is given"]),
     ],
 )

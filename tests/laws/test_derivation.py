@@ -13,8 +13,6 @@ from tests.support.small_world import ALPHA, MONTHS, SmallWorld, value_of
 
 from . import oracle
 
-DAY = 86_400
-
 
 def check_law(world):
     """At every moment, what is served as derived is what the oracle computes from what is served as raw."""

@@ -1,4 +1,4 @@
-"""Pages by topic, which stop where a page is full: examples of what `test_pages` holds of any, and what their ETags promise."""
+"""Pages by topic, which stop where a page is full: what their ETags promise, and cases that random histories seldom have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import ReportedValue
-from almanac.domain.periods import Period
 from almanac.store.observations.reading.question import Question
 from almanac.store.observations.reading.selection import Selection
 from tests.laws.test_pages import AHEAD, INSTANT, few_series, filters, responses
@@ -93,39 +92,6 @@ def values(found):
 LEVEL = {"indicators": ("level",), "entities": ("country_aaa",)}
 
 
-def test_one_series(world):
-    assert values(page(world, **LEVEL)) == [9.0, 9.0, 9.0, 4.0, 5.0, 6.0]
-    first = page(world, 4, **LEVEL)
-    assert first[1] == ["level", "country_aaa", "M", MONTHS[3]]
-    second = page(world, 2, first[1], **LEVEL)
-    assert (values(first), values(second), second[1]) == ([9.0, 9.0, 9.0, 4.0], [5.0, 6.0], None)
-    assert values(page(world, 2, first[1], descending=True, **LEVEL)) == [9.0, 9.0]
-
-
-def test_a_past_state_of_revised_cells(world):
-    known = [START + 2 * DAY_SECONDS, START + DAY_SECONDS - 1]
-    assert values(page(world, as_of=known[0], **LEVEL)) == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
-    assert values(page(world, as_of=known[0], limit=2, descending=True, **LEVEL)) == [6.0, 5.0]
-    assert page(world, as_of=known[1], **LEVEL) == ([], None)
-
-
-def test_a_withdrawn_value_is_no_row_of_a_past_state(world):
-    """Neither on the page nor as what would follow it, whether it was there before or came back later."""
-    gone = [ReportedValue(key, None) for key in (MONTHS[1], *MONTHS[4:])]
-    world.send(
-        [
-            sent(ALPHA, 5, ("level.aaa", gone, None)),
-            sent(ALPHA, 7, ("level.aaa", [ReportedValue(MONTHS[1], 7.0)], None)),
-        ]
-    )
-    then = {"as_of": START + 6 * DAY_SECONDS, **LEVEL}
-    assert values(page(world, **then)) == [9.0, 9.0, 4.0]
-    assert values(page(world, 2, descending=True, **then)) == [4.0, 9.0]
-    assert page(world, 3, **then)[1] is None
-    assert page(world, 2, **then)[1] == ["level", "country_aaa", "M", MONTHS[2]]
-    assert values(page(world, **LEVEL)) == [9.0, 7.0, 9.0, 4.0]
-
-
 @pytest.mark.parametrize(
     ("bounds", "expected"),
     [
@@ -155,27 +121,6 @@ def test_an_older_version_may_have_had_more_vintages(world):
     world.send([sent(ALPHA, 5, ("yield_5y.aaa", [ReportedValue(DAYS[0], 1.0, two)], None))])
     assert world.db.execute("SELECT rows, vintages FROM series WHERE id LIKE '%yield_5y%'").fetchall() == [(1, 1)]
     assert values(page(world, version=pinned, **asked)) == [1.0]
-
-
-def test_the_last_row_of_a_topic_may_be_none_of_those_asked_for(world):
-    """It began too early; or it was not known by then."""
-    early = Period(date(2024, 12, 31), date(2025, 3, 31)).key
-    world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(early, 7.0)], None))])
-    assert page(world, 2, starts_from=date(2025, 1, 1), **LEVEL)[1] is None
-    world.send([sent(ALPHA, 4, ("jobless.aaa", [ReportedValue(MONTHS[4], 8.0)], None))])
-    settled = {"indicators": ("jobless",), "entities": ("country_aaa",)}
-    assert page(world, 4, **settled)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
-    assert page(world, 4, as_of=START + 2 * DAY_SECONDS, **settled)[1] is None
-
-
-def test_several_topics(world):
-    several = {"indicators": ("jobless", "level"), "entities": ("country_aaa",)}
-    found = page(world, 7, **several)
-    assert [row.series.spec.indicator for row in found[0]] == ["jobless"] * 4 + ["level"] * 3
-    assert found[1] == ["level", "country_aaa", "M", MONTHS[2]]
-    # The first topic ends with the page: that another follows must be found out there.
-    assert page(world, 4, **several)[1] == ["jobless", "country_aaa", "M", MONTHS[3]]
-    assert page(world, 10, **several)[1] is None
 
 
 def test_of_rivals_the_preferred_one_is_chosen_cell_by_cell(world):

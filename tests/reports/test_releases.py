@@ -4,7 +4,7 @@ from almanac.catalog.releases import shipped
 from almanac.domain.periods import Frequency, Period
 from almanac.reports.decade import DecadePlace
 from almanac.reports.measures import MEASURES
-from almanac.reports.releases import HeadlineParts, Point, ReleaseFigures, figures, headline
+from almanac.reports.releases import Point, ReleaseFigures, figures
 
 M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
 
@@ -59,15 +59,6 @@ def test_where_it_stands_and_what_is_usual_are_told_as_given():
 
 def test_a_reading_without_a_value():
     assert of(HISTORY) == ReleaseFigures(None, 4.0, None, None, None, None)
-
-
-def sentence(actual, previous, revised=None, usual=None, **more):
-    given = {
-        "place": "Testland", "slug": "cpi_inflation_yoy", "name": "Consumer price inflation", "unit": "percent", "frequency": M,
-        "period": key("2026-10"), "before": key("2026-09"), "withheld": False,
-        "figures": ReleaseFigures(actual, previous, revised, usual=usual),
-    }  # fmt: skip
-    return headline(HeadlineParts(**{**given, **more}))
 
 
 def test_there_are_words_for_the_headline_of_every_release():

@@ -13,11 +13,9 @@ from almanac.sandbox.companies.responses import companies, filed
 from almanac.sandbox.world import catalog as sandbox_catalog
 from almanac.sandbox.world import catalog_part, world
 from almanac.sources.base import Payload, connector
-from tests.support.paths import REAL_DATA
 
 from .simulated_companies import DAY, NOW, SAMPLE, Told, World, made, quarters_long, rows_of
 
-REAL = REAL_DATA / "sec"
 TICKERS = "https://www.sec.gov/files/company_tickers.json"
 
 

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.slow
 
 FILERS = {one.kind: one for one in cast() if one.kind}
 LAST = max(company.number for company in FILERS.values())
-YEAR = 2025
 
 
 @pytest.fixture(scope="module")
@@ -47,17 +46,6 @@ def statements(served, kind, name, **params):
     """(last day, frequency) → statement."""
     told = served.ok(f"/companies/{entity(kind)}/financials", limit=100, **params)
     return {(one["periodEnd"][:10], one["frequency"]): one for one in told[name]}
-
-
-def years(served, kind, name, **params):
-    """Fiscal year → statement of the whole year, or of its last day."""
-    found = statements(served, kind, name, **params)
-    return {int(day[:4]): one for (day, frequency), one in found.items() if frequency == "annual"}
-
-
-def absent(statement):
-    """Why lines are not there."""
-    return next(one["detail"] for one in statement["quality"]["checks"] if one["name"] == "absent_with_reason") or ""
 
 
 def test_they_come_after_all_others_and_one_of_each_kind():

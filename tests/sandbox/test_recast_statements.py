@@ -6,7 +6,6 @@ import pytest
 
 from almanac.sandbox.companies.cast import cast
 from tests.sandbox.simulated_statements import Truth, swept, versions
-from tests.support.filer import day
 
 QUARTERS = ("Q1", "Q2", "Q3", "Q4")
 PERIODS = (*QUARTERS, "FY")
@@ -54,7 +53,6 @@ INCOME = {
     "revenue": "revenue", "cost_of_revenue": "cost", "operating_income": "operating", "income_tax": "tax",
     "net_income": "income",
 }  # fmt: skip
-CASH_FLOW = {"net_cash_flow_from_operations": "from_operations", "capital_expenditure": "capital"}
 
 
 def test_no_version_of_a_statement_mixes_the_group_with_what_is_left():
@@ -101,8 +99,3 @@ def test_shares_and_earnings_per_share_of_a_period_are_of_one_side_of_a_split(nu
 
 
 # -- a sign -------------------------------------------------------------------------------------------------------------
-
-
-def year_of(body):
-    """The days of a statement, first and last, as its facts have them."""
-    return day(body.period_start[:10]), day(body.period_end[:10])

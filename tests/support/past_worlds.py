@@ -246,8 +246,8 @@ def first_difference(a: Any, b: Any, where: str = "") -> str | None:
 _SERIES = re.compile(
     r"series_id=(SIMUSA(CPI|CORE|UNRATE|PAYEMS|RGDP|POLICY|CONF|GAP)|SIMGBR(CPI|UNRATE|TURN|POLICY|CA)|SIMPRTHOUSE|SIMCANY10Y|SIMBRA(PART|Y10Y)|SIMDEUVACANCY)(&|$)"
 )
-#: Renamed in 2019, gone since 2024, of Denmark with half-years, restated in 2024.
-SMALL_FILERS = (4, 147, 308, 201)
+#: Gone since 2024, and restated in 2024. The deep world has companies of every kind.
+SMALL_FILERS = (147, 201)
 _YEARS = re.compile(r"=(2023|2024)(&|$)")
 
 

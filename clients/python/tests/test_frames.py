@@ -43,15 +43,10 @@ def test_the_schema_of_an_empty_frame_is_that_of_every_library(operation):
     "ask",
     [
         lambda almanac: almanac.observations.list(**ASK),
-        lambda almanac: almanac.observations.vintages(indicator="unemployment_rate"),
         lambda almanac: almanac.derived.observations(country="USA"),
-        lambda almanac: almanac.indicators.list(),
         lambda almanac: almanac.indicators.series("gov_yield_10y"),
-        lambda almanac: almanac.sources.list(),
         lambda almanac: almanac.companies.list(),
-        lambda almanac: almanac.events.list(),
         lambda almanac: almanac.screener.screen(filter="gov_yield_10y:gt:0"),
-        lambda almanac: almanac.equities.screen(filter="sector:in:technology|financials"),
     ],
 )
 def test_the_schema_does_not_depend_on_the_rows(almanac, ask):

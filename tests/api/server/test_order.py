@@ -9,6 +9,66 @@ from prometheus_client import REGISTRY
 from almanac.api.server import gate
 
 
+def test_what_is_wrong_first_is_told_first(frame):
+    """A key in the query, the key, the path, the method, the scope, the parameters, the window: in this order."""
+    steps = [
+        ("/nowhere?api_key=x", "POST", frame.REVOKED, 400, "'api_key'"),
+        ("/nowhere?limt=1", "POST", None, 401, "no API key"),
+        ("/nowhere?limt=1", "POST", frame.NARROW, 404, "there is nothing at this path"),
+        ("/observations?limt=1", "TRACE", frame.NARROW, 405, "method_not_allowed"),
+        ("/observations?limt=1", "GET", frame.NARROW, 403, "the key lacks the scope 'macro:read'"),
+        ("/observations?period=1990&cursor=x", "GET", frame.FREE, 400, "'cursor'"),
+        ("/observations?period=1990", "GET", frame.FREE, 403, "free"),
+    ]
+    for url, method, key, status, said in steps:
+        answer = frame.request(method, url, key)
+        assert (answer.status_code, said in answer.text) == (status, True), (url, method, answer.text)
+
+
+def test_every_path_and_method_needs_a_key(frame):
+    """401 with WWW-Authenticate: Bearer, and no word of limits or of the data's version."""
+    frame.settings = msgspec.structs.replace(frame.settings, failures_per_minute=100)
+    frame.__post_init__()
+    for method in ("GET", "HEAD", "POST", "OPTIONS"):
+        for path in ("/coverage", "/openapi.json", "/nowhere", "/", "/observations?limt=3"):
+            headers = frame.request(method, path, None).headers
+            assert headers["www-authenticate"] == "Bearer"
+            assert "x-request-id" in headers
+            assert not [name for name in headers if "ratelimit" in name or name == "x-data-version"]
+    # A header of another scheme carries no key of ours.
+    assert frame.get("/coverage", None, authorization="Basic YTpi").status_code == 401
+
+
+def test_a_query_answered_before_is_judged_again(frame):
+    """Keys, scopes, methods, bodies and the clock are no part of a query that was answered."""
+    url = "/observations?as_of=2026-11-20&limit=3"
+    for _ in range(2):
+        assert frame.get(url, x_request_id="mine").headers["x-request-id"] != "mine"
+        assert frame.seen[-1].params["as_of"] == frame.now
+        frame.now += 60
+    assert frame.get(url, frame.NARROW).status_code == 403
+    assert frame.get(url, frame.REVOKED).status_code == 401
+    assert frame.request("POST", url).status_code == 405
+    assert frame.request("GET", url, content=b"x").status_code == 400
+    frame.now -= 86_400
+    assert frame.error(url, 400)["details"] == {"parameter": "as_of", "reason": "future"}
+
+
+def test_a_key_is_refused_wherever_it_stands_and_repeated_nowhere(frame):
+    """In any parameter, as a name and behind `Bearer` too; in no message, and not half of it where the text is cut."""
+    frame.settings = msgspec.structs.replace(frame.settings, failures_per_minute=100)
+    frame.__post_init__()
+    for query in (f"q={frame.PRO}", "b%65arer=x", f"{frame.PRO}=1", f"q=Bearer%20{frame.PRO}"):
+        answer = frame.get(f"/coverage?{query}", None)
+        assert frame.inner_error(answer)["details"]["reason"] == "key"
+        assert frame.PRO not in answer.text
+    for path in (f"{frame.PRO}", f"{'x' * 30}{frame.PRO}", f"alm%5f{'P' * 40}"):
+        answer = frame.get(f"/indicators/{path}", frame.FREE)
+        assert "alm_P" not in answer.text
+        assert "[redacted]" in answer.text
+    assert "suggestion" not in str(frame.error(f"/indicator/{frame.PRO}", 404).get("details"))
+
+
 def test_a_key_in_the_query_counts_as_a_failure_of_its_address(frame):
     """Else whoever tries keys would never be throttled. Those who send a good key otherwise go on."""
     answers = [frame.get(f"/coverage?key=try{number}", None) for number in range(5)]

@@ -13,7 +13,6 @@ from typing import Any, cast
 
 import pytest
 
-from almanac.dashboard.drawing.columns import among
 from almanac.dashboard.explorer.company import CompanyChart, charts
 from almanac.dashboard.formatting.values import ChartPoint
 from almanac.dashboard.visit import Visit
@@ -21,7 +20,7 @@ from almanac.domain.observations import FAILED
 from almanac.domain.periods import Frequency
 from tests.contract.invented_companies import QUARTERS, Made, known
 from tests.contract.test_equity_screener import MADE, NOW, made_up, reading, screen, seconds
-from tests.support.drawn import dots, strokes
+from tests.support.drawn import strokes
 from tests.support.service import Service
 
 __all__ = ["made_up", "screen"]
@@ -153,24 +152,3 @@ def line(*values: float | None) -> list[ChartPoint]:
         )
         for n, value in enumerate(values)
     ]
-
-
-def test_one_far_from_all_does_not_press_the_rest_flat() -> None:
-    own = line(*range(1, 12))
-    near = [line(*(n + 0.5 for n in range(1, 12))) for _ in range(4)]
-    alone = dots(among(own, near), "newest")[0]
-    with_one = among(own, [*near, line(*[9_000.0] * 11)])
-    assert dots(with_one, "newest")[0] == alone
-    assert min(y for stroke in strokes(with_one, "past") for _, y in stroke) < 0
-    assert all(4 <= y <= 92 for stroke in strokes(with_one, "line c1") for _, y in stroke)
-
-
-def test_others_are_drawn_on_the_days_of_the_line_alone() -> None:
-    own, other = line(1.0, 2.0, 3.0), line(1.0, 2.0, 3.0, 50.0, 60.0)
-    drawing = among(own, [other])
-    assert strokes(drawing, "past") == strokes(drawing, "line c1")
-
-
-@pytest.mark.parametrize("own", [line(), line(1.0), line(None, 1.0, None)])
-def test_nothing_is_drawn_of_fewer_than_two_values(own: list[ChartPoint]) -> None:
-    assert among(own, [line(1.0, 2.0)]) == ""

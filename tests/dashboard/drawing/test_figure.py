@@ -21,10 +21,6 @@ from tests.support.dashboard_rows import SHUT, observation, quarters
 PERCENT = unit("percent")
 
 
-def plain(text):
-    return text.replace("\N{NO-BREAK SPACE}", " ")
-
-
 def test_a_withheld_value_is_in_no_readout():
     readout = line_readout(
         [ChartLine("GDP", points([observation(value=98765.4, rights=SHUT)]))], PERCENT, 1, firsts=True

@@ -12,7 +12,7 @@ from almanac.dashboard.drawing.svg import MOST, thinned
 from almanac.dashboard.formatting.values import ChartPoint, points, runs
 from almanac.domain.periods import Frequency
 from tests.support.dashboard_rows import SHUT, quarters
-from tests.support.drawn import dots, elements, joined, strokes
+from tests.support.drawn import dots, joined, strokes
 
 values = st.lists(
     st.none() | st.just("none") | st.floats(-1e4, 1e4).map(lambda value: round(value, 2)), min_size=1, max_size=40
@@ -75,27 +75,6 @@ def test_what_is_withheld_moves_nothing(values):
     assert (plain and plain.svgs) == (loaded and loaded.svgs)
 
 
-def test_a_withheld_period_has_a_crossed_circle_on_the_axis():
-    svg, on = chart(quarters([1.0, None, 2.0])).svgs[0], chart(quarters([1.0, None, 2.0])).plots[0]
-    (sign,) = elements(svg, "path", "withheld")
-    assert sign.get("d").startswith(f"M{on.x(date(2016, 4, 1).toordinal()) - 4:.1f},{on.bottom:g}a4,4")
-    assert elements(chart(quarters([1.0, 2.0])).svgs[0], "path", "withheld") == []
-    assert chart(quarters([None, None])) is None
-
-
-def test_first_publications_are_circles_on_stems_where_they_differ():
-    rows = quarters([1.0, 2.0, 3.0])
-    firsts = {(row["periodStart"], row["periodEnd"]): first for row, first in zip(rows, [1.0, 2.5, 8.0], strict=True)}
-    found = points(rows, firsts)
-    drawing = line_chart([ChartLine("GDP", found)], firsts=True)
-    on, svg = drawing.plots[0], drawing.svgs[0]
-    circles = dots(svg, "first")
-    assert [round(on.y.back(y), 1) for _, y in circles] == [2.5, 8.0]
-    assert elements(svg, "path", "stem")[0].get("d").count("V") == 2
-    assert on.y.high >= 8.0
-    assert dots(line_chart([ChartLine("GDP", found)]).svgs[0], "first") == []
-
-
 def test_a_forecast_is_dotted_hangs_on_the_line_and_is_not_the_newest():
     rows = [*quarters([1.0, 2.0, 3.0]), *quarters([4.0, 5.0], first="2016-Q4", metadata={"forecast": True})]
     drawing = chart(rows)
@@ -126,17 +105,6 @@ def test_a_thinned_run_keeps_its_ends_and_the_extremes_of_every_column(data):
         here = [point.value for point in run if column(point) == number]
         kept = [point.value for point in found if column(point) == number]
         assert (min(here, default=0), max(here, default=0)) == (min(kept, default=0), max(kept, default=0))
-
-
-def test_a_day_on_the_border_of_two_columns_falls_into_the_one_it_begins():
-    columns = 20
-    for count in range(3, 401):
-        days = range(700_000, 700_000 + count)
-        rising = [ChartPoint(day, day, day, Frequency.DAILY, float(day)) for day in days]
-        borders = {-(-count * number // columns) for number in range(columns)}
-        ends = {start for start in borders if start < count} | {start - 1 for start in borders if start} | {count - 1}
-        found = thinned(rising, (days[0], days[0] + count), columns)
-        assert [point.at - days[0] for point in found] == sorted(ends), count
 
 
 def daily(count, hole=()):

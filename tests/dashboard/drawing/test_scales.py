@@ -30,15 +30,6 @@ def test_ticks_are_round_even_and_hold_the_range(values, from_zero):
     assert not any("-" in label for label in axis.labels)
 
 
-@given(st.lists(numbers, min_size=2, max_size=20))
-def test_zero_is_there_where_it_is_nearer_than_half_the_range(values):
-    low, high = min(values), max(values)
-    axis = value_axis(values)
-    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
-    if nearest < (high - low) / 2:
-        assert 0.0 in axis.ticks
-
-
 def test_columns_start_at_zero_and_counts_are_whole():
     assert value_axis([50, 52], from_zero=True).low == 0
     assert value_axis([1], from_zero=True, whole=True).ticks == (0, 1, 2, 3)
@@ -55,9 +46,6 @@ def test_numbers_beyond_all_reason_have_an_axis_too():
 def test_a_span_is_read_back(low, width, part):
     span = LinearScale(low, low + width, 316.0, 14.0)
     assert span.back(span(low + part * width)) == pytest.approx(low + part * width, rel=1e-6, abs=1e-3)
-
-
-spans = st.tuples(st.dates(date(1900, 1, 1), date(2100, 1, 1)), st.integers(0, 40_000))
 
 
 def labels(first, last, width, frequency):

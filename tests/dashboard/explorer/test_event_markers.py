@@ -10,11 +10,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from almanac.dashboard.explorer.event_markers import MOST, REPORTS, EventSubject, marked, related
+from almanac.dashboard.explorer.event_markers import REPORTS, EventSubject, marked
 from almanac.dashboard.formatting.dates import day
 
 INFLATION, YIELD = "fred:country_usa:cpi_inflation_yoy:M", "us-treasury-par:country_usa:gov_yield_10y:D"
-SHUT = "fred:country_usa:high_yield_spread:D"
 
 
 def sentence(text: str) -> str:
@@ -88,18 +87,6 @@ def test_each_event_leads_somewhere_of_the_same_day(browser):
         assert one.get(href).status_code == 200, href
 
 
-def test_the_choice_stays_with_the_range_the_day_and_the_part(browser):
-    one = browser()
-    text = one.get(f"/series/{INFLATION}", events="own").text
-    assert '<input type="hidden" name="events" value="own">' in text
-    ranges = re.findall(r'<a href="([^"]*)"[^>]*>(?:1Y|5Y|10Y)', text)
-    assert len(ranges) == 3
-    assert all("events=own" in href for href in ranges)
-    part = one.get(f"/series/{INFLATION}/part", events="own").text
-    assert listed(part) == listed(text)
-    assert len(one.get(html.unescape(ranges[0])).text) < len(text)
-
-
 # -- what comes out together ------------------------------------------------------------------------------------------
 
 
@@ -164,27 +151,6 @@ USA, JAPAN = (
 ACME = EventSubject("net_income", "company_1", "Acme Corp", company=True)
 
 
-@pytest.mark.parametrize(
-    ("slug", "names"),
-    [
-        ("index", ["index", "mom", "yoy"]),
-        ("yoy", ["yoy", "index", "mom"]),
-        ("real", ["real", "rate", "yoy", "index", "mom"]),
-        ("gap", ["gap", "real", "rate", "yoy", "index", "mom"]),
-        ("alone", ["alone"]),
-    ],
-)
-def test_what_comes_out_together_is_what_is_computed_from_the_same_published_series(slug, names):
-    assert related(Formulas(), slug) == names
-
-
-def test_a_number_beside_the_headline_of_a_release_has_its_events_too():
-    visit = Formulas([event(1, indicator="indicator_payrolls")], {"events": "own"})
-    found = marked(visit, [[EventSubject("jobless", "country_usa", "United States")]], date(2020, 1, 1), as_of=None)
-    assert visit.asked[0]["indicator_id"] == ["jobless", "payrolls"]
-    assert len(found.events) == 1
-
-
 def test_a_company_has_its_reports_and_each_mark_says_whose_it_is():
     rows = [
         event(1),
@@ -211,17 +177,6 @@ def test_a_company_has_its_reports_and_each_mark_says_whose_it_is():
         "Mark none",
     ]
     assert found.marks_of([ACME]) == [found.events[1].mark]
-
-
-@pytest.mark.parametrize(("panels", "marks"), [(1, MOST), (3, MOST // 3), (12, MOST // 12)])
-def test_all_panels_together_have_no_more_marks_than_a_page_and_say_that_there_are_more(panels, marks):
-    visit = Formulas([event(number) for number in range(MOST + 5)], {"events": "all"})
-    charts = [[EventSubject(f"indicator {number}", "country_usa", "United States")] for number in range(panels)]
-    found = marked(visit, charts, date(2020, 1, 1), as_of=None)
-    assert len(found.events) == marks
-    assert found.words == (
-        f"The newest {marks} events of the United States are marked under the axis; there are more in this range."
-    )
 
 
 # -- comparisons --------------------------------------------------------------------------------------------------------

@@ -1,14 +1,12 @@
 """Days and times: our own months, UTC, relative within a day, and days as people type them."""
 
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.dashboard.formatting import dates
-
-NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 def test_times_are_utc_whatever_zone_they_came_in():

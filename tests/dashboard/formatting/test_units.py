@@ -6,31 +6,6 @@ from almanac.catalog import measures
 from almanac.dashboard.formatting.numbers import unit, unit_of
 from tests.support.dashboard_rows import observation
 
-NAMED = [
-    # unit, currency, power, head, figure of 4118.5, in a sentence
-    ("percent", None, 0, "Percent", "4,118.5%", "4,118.5%"),
-    ("percentage_points", None, 0, "Percentage points", "4,118.5", "4,118.5 percentage points"),
-    ("index", None, 0, "Index", "4,118.5", "4,118.5"),
-    ("points", None, 0, "Points", "4,118.5", "4,118.5 points"),
-    ("thousands", None, 0, "Thousands", "4.1m", "4,118.5 thousand"),
-    ("persons", None, 0, "Persons", "4,118.5", "4,118.5 persons"),
-    ("persons", None, 3, "Thousands of persons", "4.1m", "4,118.5 thousand persons"),
-    ("usd", None, 0, "USD", "USD 4,118.5", "USD 4,118.5"),
-    ("usd_millions", None, 0, "USD millions", "USD 4,119m", "USD 4,118.5 million"),
-    ("usd_billions", None, 0, "USD billions", "USD 4,119bn", "USD 4,118.5 billion"),
-    ("local_currency_millions", "JPY", 0, "JPY millions", "JPY 4,119m", "JPY 4,118.5 million"),
-    ("local_currency", "JPY", 9, "JPY billions", "JPY 4,119bn", "JPY 4,118.5 billion"),
-    ("local_currency", None, 0, "Local currency", "4,118.5", "4,118.5"),
-    ("eur", None, 0, "EUR", "EUR 4,118.5", "EUR 4,118.5"),
-    ("usd_per_ounce", None, 0, "USD per ounce", "USD 4,118.5", "USD 4,118.5 per ounce"),
-    ("local_currency_per_share", "CHF", 0, "CHF per share", "CHF 4,118.5", "CHF 4,118.5 per share"),
-    ("per_usd", "JPY", 0, "JPY per USD", "JPY 4,118.5", "JPY 4,118.5 per USD"),
-    ("per_eur", None, 0, "Local currency per EUR", "4,118.5", "4,118.5 per EUR"),
-    ("ratio", None, 0, "Ratio", "4,118.5", "4,118.5"),
-    ("months", None, 0, "Months", "4,118.5", "4,118.5 months"),
-    ("moons", None, 0, "Moons", "4,118.5", "4,118.5 moons"),
-]
-
 
 @pytest.mark.parametrize(
     ("name", "indicator", "values", "computed", "digits"),

@@ -106,27 +106,6 @@ def test_a_line_is_what_was_known_then_and_ends_at_the_value_beside_it(
     assert gaps > 3
 
 
-@pytest.mark.parametrize(
-    ("query", "of"),
-    [
-        ({"filter": "score:gte:0,current_ratio:gt:-1,net_margin:gt:-1"}, "Current ratio"),
-        ({"filter": "shares_outstanding:gt:0,earnings_per_share_basic_ttm:gt:-9"}, ""),
-        ({"filter": "sector:eq:Technology"}, ""),
-        ({"filter": "sector:eq:Technology", "sort": "return_on_assets"}, "Return on assets"),
-        ({"filter": "current_ratio:gt:-1", "as_of": "2031-01-01"}, "Current ratio"),
-        ({"filter": "current_ratio:gt:9000"}, ""),
-    ],
-)
-def test_the_first_number_with_a_history_has_the_line(equity: Dashboard, query: dict[str, str], of: str) -> None:
-    """Scores have none, and of shares a split would be the largest move; the page says what its lines are of."""
-    browser = signed_in(equity)
-    found = lines(browser, "/screeners/equity", **query)
-    text = browser.get("/screeners/equity", **query).text
-    assert any(found.values()) == bool(of)
-    assert re.findall(r"Small lines: ([^.]+)\.", text) == ([f"{of}, twelve years of quarterly data"] if of else [])
-    assert text.count('<th scope="col"><span class="hidden">Line</span></th>') == bool(of)
-
-
 def test_a_quarter_that_fails_a_grave_check_is_a_gap(own: Service) -> None:
     """A screen leaves such a value out, and so does the line."""
     company = next(

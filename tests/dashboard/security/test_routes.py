@@ -222,7 +222,7 @@ def links(answer: httpx2.Response) -> list[str]:
     return [urljoin(str(answer.url), unescape(to)) for to in _LINK.findall(answer.text)] if html else []
 
 
-@pytest.mark.parametrize("who", [None, ADA, OPERATOR])
+@pytest.mark.parametrize("who", [None, pytest.param(ADA, marks=pytest.mark.slow), OPERATOR])
 def test_nobody_is_sent_away_from_here(two: Two, who: str | None) -> None:
     chance, redirects = random.Random(14), 0
     browser = two.browser(who)

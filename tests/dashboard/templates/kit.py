@@ -1,21 +1,17 @@
-"""What the templates get, without a server: an environment as the dashboard's, a visit, looks, a figure."""
+"""What the templates get, without a server: an environment as the dashboard's, a visit, looks."""
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 from typing import NamedTuple
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
 
 from tests.support.paths import ROOT
 
 DASHBOARD = ROOT / "src/almanac/dashboard"
 TEMPLATES = DASHBOARD / "templates"
 STATIC = DASHBOARD / "static"
-#: An account, a name, a caption and the like that somebody may have written to do harm.
-EVIL = "<script>alert(1)</script><b onmouseover='x()'>\"'&"
 
 
 class Look(NamedTuple):
@@ -95,72 +91,6 @@ NAVIGATION = [
         ("Operate", "/operate"),
     )
 ]
-
-
-#: Days of the three points, as ordinals.
-DAYS = (739000, 739090, 739180)
-
-
-def drawing(name, width, height):
-    """A plain drawing of two lines over `DAYS`, as `drawing.svg` writes it."""
-    left, right, middle, low = 40, width - 80, (width - 40) / 2, height - 30
-    return Markup(
-        '<svg class="chart {0}" viewBox="0 0 {1} {2}" width="{1}" height="{2}" aria-hidden="true" focusable="false">'
-        '<g class="plot" data-x="{3} {4} {5} {6}" data-y="-4 8 {7} 14"><path class="grid" d="M{5},14H{6}"/>'
-        '<path class="axis" d="M{5},{8}H{6}"/><text class="tick" x="32" y="{8}" text-anchor="end">0</text>'
-        '<path class="line c1" d="M{5},{8}L{9},20L{6},60"/><path class="line dash c2" d="M{5},90L{9},70L{6},100"/>'
-        '<path class="line ghost" d="M{9},30L{6},80"/><path class="withheld" d="M{9},{7}a4,4 0 1,0 8,0a4,4 0 1,0 -8,0"/>'
-        '<path class="stem" d="M{9},20V44"/><circle class="first" cx="{9}" cy="44" r="3"/>'
-        '<circle class="newest c1" cx="{6}" cy="60" r="4"/><text class="end" x="{6}" y="50">2.1%</text></g></svg>'
-    ).format(name, width, height, DAYS[0], DAYS[2], left, right, low, height * 2 // 3, middle)
-
-
-SPARK = Markup(
-    '<svg class="spark" viewBox="0 0 72 20" width="72" height="20" aria-hidden="true" focusable="false">'
-    '<path class="line c1" d="M3,15L30,4L69,9"/><circle class="newest" cx="69" cy="9" r="2"/></svg>'
-)
-READOUT = json.dumps(
-    {
-        "year": 2,
-        "lines": [
-            {
-                "name": "Known today",
-                "class": "c1",
-                "points": [[d, v, f"Q{n}: {v}%"] for n, (d, v) in enumerate(zip(DAYS, (0, 7.4, 3), strict=True), 1)],
-            },
-            {
-                "name": "Norland",
-                "class": "c2",
-                "points": [
-                    [DAYS[0], 1, "Norland, Q1: 1%"],
-                    [DAYS[1], None, "Norland, Q2: withheld"],
-                    [DAYS[2], 0.5, "Norland, Q3: 0.5%"],
-                ],
-            },
-        ],
-    }
-)
-
-
-def figure(**changed):
-    """Attributes of `drawing.Figure`."""
-    told = {
-        "id": "chart",
-        "unit": "Percent",
-        "title": "Percent, year on year",
-        "caption": "Real GDP of Borealia grew 2.1% in the year to 2026 Q3, 0.3 percentage points less than in 2026 Q2.",
-        "legend": [
-            SimpleNamespace(
-                name=f"The kind {kind}", kind=kind, colour=0 if kind in {"ghost", "first", "withheld"} else 2
-            )
-            for kind in ("line", "dash", "ghost", "first", "forecast", "withheld", "column", "hatch")
-        ],
-        "svgs": (drawing("wide", 880, 316), drawing("middle", 640, 280), drawing("narrow", 358, 250)),
-        "readout": READOUT,
-        "empty": "There is nothing to draw.",
-        "label": "Percent, year on year. Left and Right go from point to point.",
-    }
-    return SimpleNamespace(**(told | changed))
 
 
 def environment(static=lambda name: f"/static/0123456789abcdef/{name}"):

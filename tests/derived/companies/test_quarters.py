@@ -162,15 +162,6 @@ def test_dividends_per_share_add_up_without_the_noise_of_binary_fractions():
     assert value(filer.financials().quarters, "dividends_per_share", "2020-12-31") == 0.21
 
 
-def test_dividends_of_two_share_counts_give_no_quarter():
-    filer = Filer()
-    names = plain_year(filer, 2020)
-    # To September before a split of four for one, the year after it.
-    filer.say(names[2], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 3): 2.4}})
-    filer.say(names[3], {"CommonStockDividendsPerShareDeclared": {ytd(2020, 4): 0.8}})
-    assert value(filer.financials().quarters, "dividends_per_share", "2020-12-31") is None
-
-
 def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
     filer = Filer()
     names = plain_year(filer, 2020, income=(10, 20, 30, -40))

@@ -77,16 +77,6 @@ def test_equity_leaves_minority_interests_out():
     assert value(year({"I": tags}).balances, "shareholders_equity", END) == 42
 
 
-def test_a_note_on_a_part_of_depreciation_is_not_the_total():
-    # A filer's note gives a part under the tag that elsewhere is the line of the cash-flow statement.
-    lines = {"DepreciationDepletionAndAmortization": 214.8e6, "DepreciationAndAmortization": 1_482e6}
-    financials = year({"A": {**lines, "Depreciation": 1_302.9e6}})
-    assert value(financials.years, "depreciation_and_amortization", END) == 1_482e6
-    assert value(year({"A": lines}).years, "depreciation_and_amortization", END) is None
-    near = year({"A": {"DepreciationDepletionAndAmortization": 100e6, "DepreciationAndAmortization": 102e6}})
-    assert value(near.years, "depreciation_and_amortization", END) == 100e6
-
-
 @pytest.mark.parametrize("template", ["bank", "insurer"])
 def test_banks_and_insurers_have_no_gross_profit_ebitda_or_free_cash_flow(template):
     tags = {"Revenues": 10, "CostOfRevenue": 7, "OperatingIncomeLoss": 2, "DepreciationAndAmortization": 1, "NetCashProvidedByUsedInOperatingActivities": 9, "PaymentsToAcquirePropertyPlantAndEquipment": 4}  # fmt: skip

@@ -30,7 +30,6 @@ BOMB = (
     '<?xml version="1.0"?><!DOCTYPE Envelope [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>'
     '<Envelope xmlns="http://www.gesmes.org/xml/2002-08-01">&b;</Envelope>'
 )
-OUTSIDE = BOMB.replace('<!ENTITY a "aaaaaaaaaa">', '<!ENTITY a SYSTEM "file:///etc/hostname">')
 
 
 def parse(text, url=CSV):
@@ -64,17 +63,9 @@ def test_an_answer_with_a_header_only_says_nothing():
     ("text", "culprit"),
     [
         ("", "header ''"),
-        ('<!DOCTYPE html>\n<html lang="en">\n</html>', "header '<!DOCTYPE html>', expected DATE"),
-        (TEXT.encode("utf-16"), "not utf-8"),
         (TEXT.replace("DATE", "Day"), "header 'Day,IUDBEDR,IUDSNZC,XUD'"),
-        ("DATE,A\r\n01 Jan 2099,1\r\n", "none of IUDBEDR, IUDSNZC, XUD, which were expected"),
-        (TEXT.replace("IUDSNZC", "IUDBEDR"), "expected each code once"),
         (TEXT.replace("-0.5", ".."), "IUDSNZC 2099-01-02: '..'"),
-        (TEXT.replace("-0.5", "-0.5,1"), "2099-01-02 has 4 values, the header 3"),
-        (TEXT.replace("02 Jan", "01 Jan"), "2099-01-01 is there twice"),
         (TEXT.replace("02 Jan", "30 Feb"), "'30 Feb 2099' is not a day like 31 Oct 2026"),
-        (TEXT.replace("02 Jan", "02-Jan"), "'02-Jan 2099' is not a day"),
-        (TEXT.replace("02 Jan 2099,3.75,-0.5,1.5", "02 Ja"), "'02 Ja' is not a day"),
         (TEXT.replace("-0.5", '"-0.5'), "is not CSV"),
     ],
 )
@@ -89,23 +80,11 @@ def test_a_csv_payload_of_another_kind_is_refused_by_name(text, culprit):
     ("text", "culprit"),
     [
         ("", "is not well-formed XML"),
-        (TWO_CUBES[:-30], "is not well-formed XML"),
-        ("<!DOCTYPE html><html></html>", "has a document type declaration"),
         (BOMB, "has a document type declaration"),
-        (OUTSIDE, "has a document type declaration"),
-        (TWO_CUBES.replace("2002-08-01", "2003-08-01"), "expected {http://www.gesmes.org/xml/2002-08-01}Envelope"),
         (HEAD + "</Envelope>", "none of LPM, which were expected"),
-        (TWO_CUBES.replace("agg_series", "series"), "expected a Cube"),
-        (HEAD + CUBE.format("<Row/>") + "</Envelope>", "agg_series}Row, expected a Cube"),
         (TWO_CUBES.replace(' SCODE="LPM"', ""), "a Cube has no SCODE"),
-        (TWO_CUBES.replace('FREQ_CODE="M"', 'FREQ_CODE="Q"'), "LPM has FREQ_CODE 'Q', expected M"),
-        (TWO_CUBES.replace("OBS_VALUE", "VALUE"), "LPM 2099-01-31: no OBS_VALUE"),
         (TWO_CUBES.replace(' OBS_VALUE="510"', ""), "LPM 2099-02-28: no OBS_VALUE"),
-        (TWO_CUBES.replace('OBS_CONF="N"', 'OBS_CONF="C"'), "LPM 2099-01-31: OBS_CONF 'C', expected N"),
-        (TWO_CUBES.replace("2099-05-01 09:30:00", "today"), "LAST_UPDATED 'today' is not a time"),
         (TWO_CUBES.replace('"510"', '"511"', 1), "LPM 2099-02-28 is both '511' and '510'"),
-        (TWO_CUBES.replace("2099-03-31", "2099-03-30"), "2099-03-30 is not the last day of a monthly period"),
-        (TWO_CUBES.replace("2099-03-31", "March"), "LPM: TIME: 'March' is not a day"),
     ],
 )
 def test_an_xml_payload_of_another_kind_is_refused_by_name(text, culprit):

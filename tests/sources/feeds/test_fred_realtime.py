@@ -296,29 +296,17 @@ def test_fields_nobody_knows_are_reported_and_the_row_is_read():
     ("body", "culprit"),
     [
         (b"", "not JSON"),
-        (json.dumps(GOOD).encode()[:-9], "not JSON"),
         (b"<html>Access denied</html>", "not JSON"),
-        (json.dumps(GOOD).encode("utf-16"), "not utf-8"),
         (b"[]", "Expected `object`"),
-        ({k: v for k, v in GOOD.items() if k != "limit"}, "missing required field `limit`"),
         ({**GOOD, "observations": [{"date": "2098-10-01", "val": "1"}]}, "`val`"),
-        (changed(date="2098-13-01"), "$.observations[0].date"),
         (changed(value=1.5), "Expected `str`, got `float` - at `$.observations[0].value`"),
-        (changed(value="1,5"), "2098-10-01: '1,5' is not a number"),
         (changed(value="1_0"), "2098-10-01: '1_0' is not a number"),
-        (changed(value=""), "2098-10-01: '' is not a number"),
         (changed(realtime_end="2099-01-29"), "2098-10-01 has real time from 2099-01-30 back to 2099-01-29"),
-        (observations([("2098-10-01", "1"), ("2098-10-01", "2")], TODAY), "2098-10-01 is there twice"),
         (
             observations([("2098-10-01", "1", "2098-01-01", "2099-01-01"), ("2098-10-01", "2", "2099-01-01", EVER[1])]),
             "2098-10-01 is there twice in real time 2099-01-01",
         ),
-        ({**GOOD, "count": 2}, "lists 1 observations, says 2 from 0 with limit 100000"),
         ({**GOOD, "count": 2, "limit": 1}, "lists 1 of 2 observations; ask for pages"),
-        (
-            {"error_code": 400, "error_message": f"Bad Request. {KEY} is not registered."},
-            "error 400, Bad Request. (key)",
-        ),
     ],
 )
 def test_a_payload_of_another_kind_is_refused_by_name(body, culprit):

@@ -67,19 +67,12 @@ ENTITY = f'<!DOCTYPE worksheet [<!ENTITY a "1"><!ENTITY b "&a;&a;">]><worksheet 
     ("members", "culprit"),
     [
         ({}, "a.xlsx has no member xl/workbook.xml"),
-        ({"xl/workbook.xml": "<workbook/>"}, "a.xlsx/xl/workbook.xml starts with element workbook"),
         (one(sheet([[1]]), properties='<workbookPr date1904="1"/>'), "counts its days from 1904"),
-        (one(sheet([[1]])) | {"xl/_rels/workbook.xml.rels": "<!DOCTYPE x><x/>"}, "document type declaration"),
         (one("<html/>"), "a.xlsx/one starts with element html"),
-        (one(""), "a.xlsx/one is not well-formed XML"),
         (one(sheet([[1]])[:-20]), "a.xlsx/one is not well-formed XML"),
-        (one(ENTITY), "a.xlsx/one has a document type declaration"),
         (one(ENTITY.replace('"1"', 'SYSTEM "file:///etc/hostname"')), "a.xlsx/one has a document type declaration"),
-        (one(sheet([["shared 7"]])), "a.xlsx/one A1: '7' is no number of a shared text"),
         (one(sheet([["shared x"]])), "a.xlsx/one A1: 'x' is no number of a shared text"),
-        (one(sheet([[1]]).replace('s="1"', 't="d"')), "a.xlsx/one A1: a cell of type 'd'"),
         (one(sheet([[1]]).replace('r="A1"', 'r="1A"')), "a.xlsx/one: '1A' is not a cell like B5"),
-        (one(sheet([[1]]).replace("<v>1", "<v>nan")), "a.xlsx/one A1: 'nan' is not a number"),
     ],
 )
 def test_a_workbook_of_another_kind_is_refused_by_name(members, culprit):
