@@ -15,6 +15,7 @@ from almanac.pipeline.workplace import Workplace
 from almanac.store.companies.statement_bodies import unpack
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
+from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.summary.coverage import coverage
@@ -284,7 +285,7 @@ def row_of(view, slug, frequency, day):
         f" AND t.frequency = ? AND v.period >> 14 = ? AND v.to_version = {OPEN} ORDER BY v.known_at DESC LIMIT 1",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
-    return lookup.by_id(view, view.directory.ids.of(series, period, known)).row
+    return lookup.by_id(view, observation_id(series, period, known)).row
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):
