@@ -16,7 +16,7 @@ from almanac.domain.periods import Period, add_months
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL, MONTHS, PILLARS
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
-from almanac.store.companies.statement_book import Key
+from almanac.store.companies.statements import Key
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from tests.support.invented_mirror import FREE_FROM, NOW

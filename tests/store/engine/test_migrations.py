@@ -79,7 +79,7 @@ def test_a_step_in_place_changes_the_tables_and_leaves_the_rows(tmp_path, monkey
 def test_a_store_of_the_oldest_schema_is_left_as_it_is_where_no_step_can_be_taken_in_place(tmp_path):
     path = old_store(tmp_path / "old.db")
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"cannot be made of it in place \(schema 14: .*\): run `almanac rebuild`"):
+    with pytest.raises(StoreError, match=r"cannot be made of it in place \(schema 15: .*\): run `almanac rebuild`"):
         sqlite.create(path)
     assert path.read_bytes() == before
     with closing(sqlite.create(path, any_schema=True)) as db:

@@ -15,8 +15,7 @@ from almanac.domain.periods import end_of
 from almanac.domain.progress import Meter, counted, unmetered
 from almanac.reports.statement_counts import ItemCount, StatementCounts
 from almanac.store.companies import facts, filings
-from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
-from almanac.store.companies.statements import FREQUENCIES, newest
+from almanac.store.companies.statements import BALANCE, CASH_FLOW, FREQUENCIES, INCOME, newest
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import EVER
 

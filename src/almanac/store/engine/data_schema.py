@@ -34,6 +34,7 @@ STEPS = (
         "each value says what it is 100 in or whose prices it counts in, and each payload of which state of the data it is",
         None,
     ),
+    Step(15, "bodies of statements and events are stored without the dictionaries that they were packed with", None),
 )
 
 
