@@ -9,7 +9,6 @@ from datetime import date
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import MEANINGS_BYTES, Meaning, StateMemory, memory_of
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.state_memory import Remembered
@@ -25,24 +24,22 @@ def store(tmp_path):
 
 
 def remember(view):
-    memory = memory_of(view)
-    memory.redactions[view.version, None, 0] = Redaction(view, view.version, None, date(2025, 1, 1))
-    return weakref.ref(view), weakref.ref(memory)
+    redaction = view.own["redaction"] = Redaction(view, view.version, None, date(2025, 1, 1))
+    return weakref.ref(view), weakref.ref(redaction)
 
 
 def test_a_state_has_one_memory_and_another_state_another(store):
     path, writer = store
     reader = Reader(path)
     with reader.view() as view:
-        first = memory_of(view)
-        assert memory_of(view) is first
+        first = view.own
+        remember(view)
     with reader.view() as again:
-        assert memory_of(again) is first
+        assert again.own is first
     del view, again
     writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
     with reader.view() as view:
-        assert memory_of(view) is not first
-        assert len(memory_of(view).redactions) == 0
+        assert view.own == {}
     reader.close()
 
 
@@ -82,29 +79,6 @@ class SERIES:
     """As much of a series as is looked at before its state."""
 
     number = 1
-
-
-def test_meanings_take_so_many_bytes_and_no_more():
-    """Whatever is asked: names are as long as a parameter lets them."""
-    held, meaning = StateMemory().meanings, Meaning((), None, (), ())
-    for number in range(20_000):
-        names = (f"{number}{'ﷺ' * 180}", None, None)
-        held[names] = (names, meaning)
-    assert sum(4 * len(names[0]) for names in held) <= MEANINGS_BYTES
-    assert 1_000 < len(held) < 20_000
-    assert held[names] == (names, meaning)
-
-
-def test_what_was_used_least_recently_is_forgotten_first(store):
-    path, _ = store
-    reader = Reader(path)
-    with reader.view() as view:
-        kept, first = memory_of(view).redactions, (view.version, None, 0)
-        for day in range(40):
-            kept[view.version, None, day] = Redaction(view, view.version, None, date(2025, 1, 1))
-            assert kept.get(first)  # asked for again and again
-        assert len(kept) == 16
-    reader.close()
 
 
 def test_a_thing_remembered_of_a_state_is_made_once_and_again_of_the_next(store):

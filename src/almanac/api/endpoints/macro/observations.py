@@ -27,7 +27,7 @@ from almanac.api.rows.filters import (
     selection,
 )
 from almanac.api.rows.nothing import warn_of_knowledge_bounds, warn_of_nothing
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import redaction_of
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest

@@ -13,7 +13,7 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import is_company
 from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
