@@ -52,26 +52,6 @@ def test_a_page_put_again_counts_once() -> None:
     assert cache.get("b") is not None
 
 
-def test_a_page_is_kept_when_it_is_offered_for_the_second_time() -> None:
-    cache = room(1, 10)
-    cache.offer("a", page(3))
-    assert cache.get("a") is None
-    cache.offer("a", page(3))
-    assert cache.get("a") is not None
-
-
-def test_a_walk_through_everything_pushes_nothing_out() -> None:
-    cache = room(1, 10)
-    for _ in range(2):
-        cache.offer("asked often", page(9))
-    for number in range(10_000):
-        cache.offer(number, page(9))
-    assert cache.get("asked often") is not None
-    # What was offered long ago counts as new.
-    cache.offer(0, page(9))
-    assert cache.get(0) is None
-
-
 def test_nothing_is_kept_where_there_is_no_room() -> None:
     cache = PageCache(0)
     for name, size in (("a", 1), ("empty", 0)):

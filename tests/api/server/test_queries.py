@@ -1,4 +1,4 @@
-"""A query that was read before is answered as if it had not been: the checks that depend on the moment, too."""
+"""A query that comes again is checked again."""
 
 from urllib.parse import unquote_to_bytes
 
@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.api.contract.endpoint import Endpoint, TextAnswer
-from almanac.api.contract.params import Param
 from almanac.api.server.auth import split_query
-from almanac.api.server.queries import Known, Queries
 
 LIST = "/observations?as_of=2026-11-20&limit=3"
 
@@ -50,53 +47,6 @@ def test_path_values_are_remembered_with_the_path(frame):
     assert [frame.get("/indicators/cpi").status_code for _ in range(2)] == [200, 200]
     assert [frame.get("/indicators/gdp").status_code for _ in range(2)] == [404, 404]
     assert [context.path for context in frame.seen[-4:]] == [{"idOrSlug": "cpi"}] * 2 + [{"idOrSlug": "gdp"}] * 2
-
-
-def known():
-    endpoint = Endpoint("/a", "a", "A", lambda _: TextAnswer(""))
-    return Known(endpoint, {}, {}, b"")
-
-
-def put(queries, query):
-    """As a client has it put who asks twice."""
-    for _ in range(2):
-        queries.put("/a", query, known())
-
-
-def test_the_least_recently_used_goes_first():
-    """So many are held; long ones never."""
-    queries = Queries()
-    for number in range(1_024):
-        put(queries, b"%d" % number)
-    assert queries.get("/a", b"0") is not None
-    put(queries, b"more")
-    assert queries.get("/a", b"1") is None
-    assert queries.get("/a", b"0") is not None
-    put(queries, b"x" * 1_023)
-    assert queries.get("/a", b"x" * 1_023) is None
-
-
-def test_a_query_is_held_when_it_is_put_for_the_second_time():
-    """Who walks through everything leaves nothing behind."""
-    queries = Queries()
-    queries.put("/a", b"x=1", known())
-    assert queries.get("/a", b"x=1") is None
-    queries.put("/b", b"x=1", known())
-    assert queries.get("/b", b"x=1") is None
-    queries.put("/a", b"x=1", known())
-    assert queries.get("/a", b"x=1") is not None
-
-
-def test_texts_of_a_parameter_are_remembered_up_to_a_number():
-    """A value read before is the value that reading gives; what was refused is not remembered, nor what is long."""
-    param = Param("country", "A country.")
-    for number in range(4_097):
-        assert param.read(f"c{number}") == f"c{number}"
-    assert param.known == {"c4096": "c4096"}
-    param.read("x" * 41)
-    with pytest.raises(Exception, match="must not be empty"):
-        param.read(" ")
-    assert param.known == {"c4096": "c4096"}
 
 
 pieces = st.sampled_from([b"a", b"b=1", b"=", b"a=b=c", b"", b"x=%41", b"y=a+b", b"z=%C3%A9", "é=ü".encode(), b"w=%zz"])
