@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
@@ -201,12 +200,9 @@ def _with_etag(asked: PreparedRequest, answer: Answer) -> Kept:
 
 
 def _window_start(plan: Plan, now: int) -> date | None:
-    return None if plan.history_months is None else _months_back(now // DAY_SECONDS, plan.history_months)
-
-
-@functools.lru_cache(maxsize=64)
-def _months_back(day: int, months: int) -> date:
-    return add_months(date.fromordinal(EPOCH_ORDINAL + day), -months)
+    if plan.history_months is None:
+        return None
+    return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -plan.history_months)
 
 
 def _bytes(body: str | bytes) -> bytes:
