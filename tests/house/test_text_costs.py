@@ -35,7 +35,7 @@ from almanac.sources.feeds import snb
 from almanac.sources.feeds.sec import places, submissions
 from almanac.sources.formats import icalendars, notes, sdmx_message, strict, workbook
 from almanac.sources.transport.secrecy import Secrecy, safe
-from almanac.store.accounts import keytext, passwords, records, tokens, web_sessions
+from almanac.store.accounts import keytext, passwords, records, web_sessions
 from almanac.store.observations import ids
 from almanac.store.raw import captures
 from almanac_client import ApiError as ClientError
@@ -211,7 +211,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "snb.selected": snb._SELECTED.findall, "places.country": places.country, "secrecy.safe": safe,
     "secrecy.clean": Secrecy({"key": "hush a/b"}).clean,
     "keytext.is_wellformed": keytext.KEY_SHAPE.fullmatch, "passwords.plain": passwords._plain, "records.email": records.checked_email,
-    "records.folded": records.folded, "records.shown": records.shown, "tokens": tokens._SHAPE.fullmatch,
+    "records.folded": records.folded, "records.shown": records.shown, "tokens": keytext.TOKEN_SHAPE.fullmatch,
     "ids.place": ids.place, "captures.slug": captures._SLUG.fullmatch,
     "mcp plain": words.plain, "mcp csv": lambda text: words.csv_line([text]), "mcp first_day": words.first_day,
     "mcp spelled": words.spelled, "mcp fiscal period": words.fiscal, "mcp calendar name": words.calendar_name, "mcp fields": screen._FIELD.findall,

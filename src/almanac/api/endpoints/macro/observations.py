@@ -33,8 +33,7 @@ from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.plan import cost_of_newest, planned
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question, cost_of_newest, planned
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
