@@ -13,7 +13,6 @@ import apsw
 
 from almanac.domain.times import day_at
 from almanac.store.usage.counts import BY_ENDPOINT, BY_KEY, DAY, FIGURES, IN_ALL, CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS, bucket
 from almanac.store.usage.reports import UsageReports
 
 #: Counters of minutes; accounts, one of which has half of all requests; keys; endpoints; days they are spread over.
@@ -48,12 +47,8 @@ def counters(number: int) -> Iterator[CountedUse]:
             else OWN_KEYS + account + ACCOUNTS * chance.randrange((KEYS - OWN_KEYS) // ACCOUNTS)
         )
         seconds = chance.lognormvariate(-5.0, 1.0)
-        buckets = [0] * BUCKETS
-        buckets[bucket(seconds)] = 1
         endpoint, status = f"/endpoint/{chance.randrange(ENDPOINTS)}", chance.choice(STATUSES)
-        yield CountedUse(
-            minute, account_name(account), f"alm_{key:08}", endpoint, status, (1, int(seconds * 1e6), *buckets)
-        )
+        yield CountedUse(minute, account_name(account), f"alm_{key:08}", endpoint, status, (1, int(seconds * 1e6)))
 
 
 def prepare(folder: Path, say: Callable[[str], None]) -> Path:

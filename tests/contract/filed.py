@@ -17,7 +17,7 @@ from almanac.domain.events import EventState, event_id
 from almanac.domain.periods import Period
 from almanac.store.companies.filings import FilingBook
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
-from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME, Key
+from almanac.store.companies.statements import BALANCE, CASH_FLOW, INCOME, Key, pack
 from almanac.store.engine import opening, sqlite
 from almanac.store.events import events
 from almanac.store.observations.writing.batch import Batch
@@ -71,7 +71,7 @@ def body(kind: int, period: Period, known: int, items: dict[str, float], currenc
         "currency": currency, "revisionStatus": "initial", "basis": "reported", "items": items, "derivedItems": {},
         "quality": {"status": "ok", "checks": [{"name": "identity", "status": "passed", "detail": None}]},
     }  # fmt: skip
-    return msgspec.json.encode({**told, **more})
+    return pack(msgspec.json.encode({**told, **more}))
 
 
 def wire(seconds: int) -> str:

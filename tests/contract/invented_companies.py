@@ -19,6 +19,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure, Rights
 from almanac.domain.times import end_of_day
+from almanac.store.companies.statements import pack
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.summary import records
@@ -236,7 +237,16 @@ def _company(db, batch: Batch, company: Made) -> None:
     for quarter in company.quarters:
         for kind in (0, 1, 2):
             key = (Period(None, quarter.end) if kind == 1 else quarter).key
-            row = (company.entity, kind, "Q", key, known(quarter, 0), batch.version, sqlite.OPEN, b'{"invented":true}')
+            row = (
+                company.entity,
+                kind,
+                "Q",
+                key,
+                known(quarter, 0),
+                batch.version,
+                sqlite.OPEN,
+                pack(b'{"invented":true}'),
+            )
             db.execute("INSERT INTO statement VALUES(?,?,?,?,?,?,?,?)", row)
 
 

@@ -163,4 +163,8 @@ def test_ids_are_case_insensitive(service):
     assert provenance(service, {"id": row["id"].upper()}) == provenance(service, row)
     for wrong in ("obs_x", row["id"][:-1], row["id"] + "a", "fred:country_usa:unemployment_rate:M"):
         assert service.error(f"/observations/{wrong}/provenance", 404)["code"] == "not_found"
+    # That of this kind of row, as an earlier version enciphered it.
+    assert (
+        "an earlier version" in service.error("/observations/obs_bkmt4t4jvrq3jhxtrzyl53sa4p/provenance", 404)["message"]
+    )
     assert list(ENDPOINTS["/observations/{id}/provenance"].by_name) == []

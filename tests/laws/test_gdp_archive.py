@@ -14,7 +14,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.observations.reading.selection import Selection
 from tests.support.paths import REAL_DATA

@@ -18,8 +18,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import selection as selecting
 from almanac.store.observations.reading import sorted as sorting
-from almanac.store.observations.reading.plan import Way, planned
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question, Way, planned
 from almanac.store.observations.reading.selection import NULLABLE, SORTS, Selection
 from tests.laws.test_lists import NOW, consents, expected_order, orders
 from tests.support.generators import histories

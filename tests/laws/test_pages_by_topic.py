@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.fragments import END, SeriesParts, filled, value_of
 from almanac.domain.observations import ReportedValue
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.selection import Selection
 from tests.laws.test_pages import AHEAD, INSTANT, few_series, filters, responses
 from tests.support.generators import histories

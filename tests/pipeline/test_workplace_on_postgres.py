@@ -46,8 +46,6 @@ def load(home: Path, mirror: Path, **more: str) -> dict[str, list[Any]]:
     """Take the mirror in, twice, derive and rebuild; what is then in every table before and after the rebuild."""
     chosen = settings(home, **more)
     with Workplace(chosen) as world:
-        # Ids follow from the name of the raw store, which is by chance.
-        world.raw.identify("0" * 32)
         for _ in range(2):
             for one in from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None):
                 assert one.exit_code == 0, one

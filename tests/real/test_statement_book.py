@@ -21,7 +21,7 @@ from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.workplace import Workplace
-from almanac.store.companies.statement_bodies import unpack
+from almanac.store.companies.statements import unpack
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import settings
 

@@ -31,7 +31,7 @@ from almanac.sources.base import Block, Connector, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection

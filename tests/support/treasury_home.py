@@ -11,7 +11,7 @@ from almanac.domain.periods import end_of
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome
 from almanac.pipeline.workplace import Workplace
-from almanac.store.observations.ids import ids_in
+from almanac.store.observations.ids import observation_id
 
 NOW = "2026-11-20T12:00:00Z"
 SOURCE = "us-treasury-par"
@@ -110,8 +110,7 @@ def served(world: Workplace) -> dict[str, list[tuple[object, ...]]]:
         sql: list(world.db.execute(sql))
         for sql in (SERVED, PAYLOADS, "SELECT source, native, rows FROM unmapped ORDER BY 1, 2")
     }
-    ids = ids_in(world.db)
-    return {**found, "ids": [(ids.of(*row[:3]),) for row in world.db.execute(SERVED)]}
+    return {**found, "ids": [(observation_id(*row[:3]),) for row in world.db.execute(SERVED)]}
 
 
 def values(world: Workplace, series: str) -> list[tuple[str, float | None]]:

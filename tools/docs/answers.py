@@ -21,7 +21,7 @@ REQUESTS = {
     "listLatestObservations": "/observations/latest?country=USA&indicator=gov_yield_10y",
     "listVintages": "/observations/vintages?country=USA&indicator=cpi_index&period=2024-06",
     "listChanges": "/observations/changes?since=0&country=USA&indicator=cpi_index&limit=1",
-    "getProvenance": "/observations/obs_bkmt4t4jvrq3jhxtrzyl53sa4p/provenance",
+    "getProvenance": "/observations/obs_vybtlprlj7yali3577brtjln77/provenance",
     "listIndicators": "/indicators?q=inflation&limit=1",
     "getIndicator": "/indicators/cpi_index",
     "listIndicatorSeries": "/indicators/gov_yield_10y/series?country=USA",

@@ -29,7 +29,7 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
     "listObservations": ("almanac_series", {"indicators": ["cpi_index"], "places": ["USA"], **_MONTH}),
     "listLatestObservations": ("almanac_latest", {"places": ["USA"], "indicators": ["gov_yield_10y"]}),
     "listVintages": ("almanac_revisions", {"indicator": "cpi_index", "place": "USA", "period": "2024-06"}),
-    "getProvenance": ("almanac_explain", {"observation": "obs_bkmt4t4jvrq3jhxtrzyl53sa4p"}),
+    "getProvenance": ("almanac_explain", {"observation": "obs_vybtlprlj7yali3577brtjln77"}),
     "listIndicators": ("almanac_find", {"query": "inflation", "kind": "indicator", "limit": 1}),
     "getIndicator": ("almanac_find", {"query": "cpi_index", "kind": "indicator"}),
     "getCountry": ("almanac_find", {"query": "USA", "kind": "place"}),

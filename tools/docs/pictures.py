@@ -28,7 +28,6 @@ from almanac.config import load
 from almanac.store.accounts.accounts import AccountError, Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.usage.counts import CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS, bucket
 from tests.support.paths import ROOT
 from tests.support.processes import command, environment
 from tests.support.servers import free_port, serving
@@ -118,9 +117,7 @@ def _use(path: Path, account: str, keys: Sequence[tuple[str, int]], now: int) ->
                 ):
                     if number:
                         seconds = chance.uniform(0.002, 0.03)
-                        buckets = [0] * BUCKETS
-                        buckets[bucket(seconds)] = number
-                        figures = (number, int(seconds * 1e6 * number), *buckets)
+                        figures = (number, int(seconds * 1e6 * number))
                         counted.append(CountedUse(min(day * 1_440 + 600, now // 60), account, prefix, endpoint, status, figures))  # fmt: skip
     file = UsageFile(path)
     file.add(counted)

@@ -23,7 +23,7 @@ def test_a_series_as_known_on_a_day(model):
         "2024-03,132.719,2024-04-15,initial\n"
         "older rows: end=2023-12-31\n"
         "\n"
-        "[1] sandbox-fred, licence: Simulated, cite as: Simulated, not real data, ref obs_ftuv27xpsfvsvlobkvrmmdbxsm"
+        "[1] sandbox-fred, licence: Simulated, cite as: Simulated, not real data, ref obs_mmpqesa7jstali2qp7artb3p37"
     )
 
 
@@ -199,10 +199,10 @@ def test_the_calendar_in_the_order_of_time_and_how_it_goes_on(model):
 
 
 def test_where_a_computed_number_comes_from(model):
-    text = model.call("almanac_explain", observation="obs_bkmt4t4jvrq3jhxtrzyl53sa4p")
+    text = model.call("almanac_explain", observation="obs_vybtlprlj7yali3577brtjln77")
     assert "formula: 100·(x_t/x_{t−n} − 1), n = one year" in text
     assert "sandbox-fred:country_usa:cpi_index_nsa:M,2024-06,134.373,2024-07-15" in text
-    published = model.call("almanac_explain", observation="obs_ftuv27xpsfv3jhxtrzyrwbg5ec")
+    published = model.call("almanac_explain", observation="obs_mmpqesa7jstali3577brt27wh7")
     assert re.search(r"fetched 2026-11-20T12:00:00Z, \d+ bytes, sha256 [0-9a-f]{64}", published)
 
 

@@ -80,7 +80,7 @@ def drawn(tool, chance):
             "start": some(DAYS), "end": "2027", "place": maybe([*PLACES, *COMPANIES]), "indicator": maybe(INDICATORS),
             "category": maybe(["macro_release", "issuer_filing"]), "limit": maybe([1, 25]), "as_of": maybe(AS_OF),
         },
-        "almanac_explain": lambda: {"observation": some(["obs_bkmt4t4jvrq3jhxtrzyl53sa4p", "obs_ftuv27xpsfv3jhxtrzyrwbg5ec"])},
+        "almanac_explain": lambda: {"observation": some(["obs_vybtlprlj7yali3577brtjln77", "obs_mmpqesa7jstali3577brt27wh7"])},
     }[tool]()  # fmt: skip
     given = {name: value for name, value in arguments.items() if value is not None}
     if chance.random() < 0.25:

@@ -30,7 +30,7 @@ GOOD = {
     "almanac_rates": {"scope": "USA"},
     "almanac_brief": {"country": "USA"},
     "almanac_calendar": {"start": "2026-10", "end": "2027"},
-    "almanac_explain": {"observation": "obs_bkmt4t4jvrq3jhxtrzyl53sa4p"},
+    "almanac_explain": {"observation": "obs_vybtlprlj7yali3577brtjln77"},
 }
 
 

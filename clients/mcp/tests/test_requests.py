@@ -26,7 +26,7 @@ class Counting:
     ("tool", "arguments", "most"),
     [
         ("almanac_rates", {"scope": "USA"}, 2),
-        ("almanac_explain", {"observation": "obs_bkmt4t4jvrq3jhxtrzyl53sa4p"}, 1),
+        ("almanac_explain", {"observation": "obs_vybtlprlj7yali3577brtjln77"}, 1),
         ("almanac_calendar", {"start": "2026-11", "end": "2026-11"}, 1),
         ("almanac_latest", {"places": ["USA"], "indicators": ["cpi_index"]}, 2),
         ("almanac_series", {"indicators": ["cpi_index"], "places": ["USA"]}, 3),

@@ -15,9 +15,8 @@ import msgspec
 from almanac.api.contract.cursor import Signer, fingerprint
 from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError
-from almanac.api.server.answers import Answers
+from almanac.api.server.answers import Answers, ParsedQuery
 from almanac.api.server.exchange import ClientRequest, Reply
-from almanac.api.server.queries import Known
 from almanac.api.server.routes import Routes
 from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
@@ -254,8 +253,8 @@ class InProcessApi:
         client = ClientRequest({"type": "http", "method": "GET", "headers": []})
         client.endpoint, client.path = endpoint, path_values
         client.key = KeyRecord("", account, plan, (ALL_SCOPES,), "")
-        known = Known(endpoint, path_values, values, name)
-        return client, self._answers.produce(client, known, self.plan(plan), now, within)
+        parsed = ParsedQuery(endpoint, path_values, values, name)
+        return client, self._answers.produce(client, parsed, self.plan(plan), now, within)
 
     def plan(self, name: str) -> Plan:
         """A plan of the settings. Raises ApiError 403 where there is none of this name any more."""

@@ -40,7 +40,7 @@ ObservationId = Annotated[
     says(
         "Id of the observation: made from its content, so that the same value keeps its id; of a row whose value may not be "
         "sent from its place alone.",
-        "obs_bkmt4t4jvrq3jhxtrzyl53sa4p",
+        "obs_vybtlprlj7yali3577brtjln77",
     ),
 ]
 Unit = Annotated[

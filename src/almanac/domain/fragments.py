@@ -75,7 +75,6 @@ def _period_part(key: int) -> str:
     return f'{start},"periodEnd":"{wire_day(period.end)}"'
 
 
-@functools.lru_cache(maxsize=4_096)
 def _ending(flags: int, note: str | None, released: bool, withdrawn: bool) -> str:
     """
     Whether it was revised, a mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v`

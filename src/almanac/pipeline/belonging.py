@@ -11,9 +11,8 @@ from enum import Enum
 
 from almanac.config import Settings
 from almanac.pipeline.lacking import lost, named
-from almanac.store.engine.data_schema import meta, set_meta, vintages_held
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
-from almanac.store.observations import ids
 from almanac.store.raw.captures import Corrupt, RawStore
 
 #: The database's note of the raw store's name.
@@ -89,16 +88,6 @@ def settle(db: Database, raw: RawStore, settings: Settings) -> None:
             if meta(db, _KEY) is None:
                 set_meta(db, _KEY, name)
         check(db, raw, settings)
-
-
-def name_ids(db: Database, raw: RawStore) -> None:
-    """
-    Let the ids of an empty store of real data follow from its raw store's name, inside the caller's transaction: where rows are,
-    they have ids already.
-    """
-    name = raw.identity()
-    if name is not None and meta(db, ids.KEY) is None and not vintages_held(db):
-        set_meta(db, ids.KEY, name)
 
 
 def adopt(db: Database, raw: RawStore, *, whole: bool) -> None:

@@ -165,9 +165,6 @@ class Workplace:
             self.raw.blobs.check()
             self.raw.tidy()
             belonging.settle(self.db, self.raw, self.settings)
-            if self.kind == REAL:
-                with self.db.transaction():
-                    belonging.name_ids(self.db, self.raw)
             self._cleared = True
         if meta(self.db, "world") != self.kind:
             with self.db.transaction():

@@ -13,7 +13,7 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import Selection
 from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld

@@ -9,7 +9,6 @@ from datetime import date
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import memory_of
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.state_memory import Remembered
@@ -25,24 +24,22 @@ def store(tmp_path):
 
 
 def remember(view):
-    memory = memory_of(view)
-    memory.redactions[view.version, None, 0] = Redaction(view, view.version, None, date(2025, 1, 1))
-    return weakref.ref(view), weakref.ref(memory)
+    redaction = view.own["redaction"] = Redaction(view, view.version, None, date(2025, 1, 1))
+    return weakref.ref(view), weakref.ref(redaction)
 
 
 def test_a_state_has_one_memory_and_another_state_another(store):
     path, writer = store
     reader = Reader(path)
     with reader.view() as view:
-        first = memory_of(view)
-        assert memory_of(view) is first
+        first = view.own
+        remember(view)
     with reader.view() as again:
-        assert memory_of(again) is first
+        assert again.own is first
     del view, again
     writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
     with reader.view() as view:
-        assert memory_of(view) is not first
-        assert len(memory_of(view).redactions) == 0
+        assert view.own == {}
     reader.close()
 
 

@@ -32,26 +32,6 @@ def test_the_least_recently_used_goes_first() -> None:
     assert [name for name in "abcd" if cache.get(name)] == ["a", "c", "d"]
 
 
-def test_a_page_is_kept_when_it_is_offered_for_the_second_time() -> None:
-    cache = room(1, 10)
-    cache.offer("a", page(3))
-    assert cache.get("a") is None
-    cache.offer("a", page(3))
-    assert cache.get("a") is not None
-
-
-def test_a_walk_through_everything_pushes_nothing_out() -> None:
-    cache = room(1, 10)
-    for _ in range(2):
-        cache.offer("asked often", page(9))
-    for number in range(10_000):
-        cache.offer(number, page(9))
-    assert cache.get("asked often") is not None
-    # What was offered long ago counts as new.
-    cache.offer(0, page(9))
-    assert cache.get(0) is None
-
-
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 12)), max_size=60))
 def test_it_never_holds_more_than_it_may(steps: list[tuple[int, int]]) -> None:
     cache = room(2, 20)

@@ -13,7 +13,7 @@ from almanac.dashboard.app import Dashboard
 from almanac.dashboard.explorer import companies
 from almanac.domain.companies import company_id
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
-from almanac.store.companies.statement_book import INCOME, Key
+from almanac.store.companies.statements import INCOME, Key
 from tests.contract import filed
 from tests.contract.test_company_rights import COMPANY
 from tests.contract.test_company_rights import own as filer

@@ -14,7 +14,6 @@ from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.log import history, payloads
 from almanac.store.usage.counts import CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS
 from tests.support.browser import Browser
 from tests.support.page_visitor import NOW, dashboard, signed_in
 from tests.support.service import Service
@@ -130,7 +129,7 @@ def test_what_accounts_used_stands_beside_them(own: Service) -> None:
     file = UsageFile(own.settings.usage_path)
     free = account_id(own, "free@example.org")
     for days, requests in ((0, 41_000), (29, 200), (30, 7)):
-        figures = (requests, 5, requests, *[0] * (BUCKETS - 1))
+        figures = (requests, 5)
         file.add([CountedUse(NOW // 60 - days * 1_440, free, "alm_x", "/coverage", 200, figures)])
     file.close()
     text = signed_in(dashboard(own), "op").get("/operate/accounts").text

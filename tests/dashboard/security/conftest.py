@@ -13,7 +13,6 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.usage.counts import CountedUse
-from almanac.store.usage.latency import BUCKETS
 from tests.contract.conftest import built, own, service, worker_id
 from tests.dashboard.account.conftest import PASSWORD, House, house
 from tests.support.browser import Browser
@@ -72,7 +71,7 @@ def two(house: House) -> Two:
     browser.get("/signin")
     browser.post("/signin", {"email": BEA, "password": PASSWORD}, **{"user-agent": "Bea's Browser of Her Own"})
     (session,) = Authentication(accounts).sessions.of(bea.id, now=NOW)
-    counted = (THEIRS, THEIRS * 2_000, THEIRS, *[0] * (BUCKETS - 1))
+    counted = (THEIRS, THEIRS * 2_000)
     house.usage.add([CountedUse(NOW // 60, bea.id, key.prefix, "/coverage", 200, counted)])
     lists = Watchlist(accounts)
     lists.watch(bea.id, "indicator", "policy_rate", now=NOW)

@@ -12,9 +12,10 @@ from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.operate import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import Workplace
-from almanac.store.companies.statement_bodies import unpack
+from almanac.store.companies.statements import pack, unpack
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
+from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.summary.coverage import coverage
@@ -269,7 +270,7 @@ def test_recomputing_changes_nothing_and_all_can_be_verified(world):
 def test_verify_finds_a_statement_and_an_item_that_do_not_follow(tmp_path):
     other = built(tmp_path, INDEX, FACTS)
     try:
-        other.db.execute("UPDATE statement SET body = ? WHERE kind = 1 AND frequency = 'A'", (b"{}",))
+        other.db.execute("UPDATE statement SET body = ? WHERE kind = 1 AND frequency = 'A'", (pack(b"{}"),))
         problems = list(verify(other, Checked()))
         assert len(problems) == 2
         assert all(ENTITY in problem and "statement" in problem for problem in problems)
@@ -284,7 +285,7 @@ def row_of(view, slug, frequency, day):
         f" AND t.frequency = ? AND v.period >> 14 = ? AND v.to_version = {OPEN} ORDER BY v.known_at DESC LIMIT 1",
         (ENTITY, slug, frequency, date.fromisoformat(day).toordinal()),
     ).fetchone()
-    return lookup.by_id(view, view.directory.ids.of(series, period, known)).row
+    return lookup.by_id(view, observation_id(series, period, known)).row
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):

@@ -30,7 +30,6 @@ from almanac.store.engine import sqlite
 from almanac.store.raw.captures import RawStore
 from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS
 from almanac.store.usage.reports import UsageReports
 from tests.support.treasury_home import FIRST, NOW, ROWS, served, take, url
 
@@ -80,7 +79,7 @@ def emails(chosen):
 
 
 def test_what_was_used_is_backed_up_with_the_rest(world, home, other, tmp_path):
-    figures = (3, 3_000, 3, *[0] * (BUCKETS - 1))
+    figures = (3, 3_000)
     serving = UsageFile(home.usage_path)
     serving.add([CountedUse(29_000_000, "acc_1", "alm_aaaaaaaa", "/coverage", 200, figures)])  # and it stays open
     file = tmp_path / "all.almanac"

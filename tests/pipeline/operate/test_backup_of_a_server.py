@@ -24,7 +24,6 @@ from almanac.store.engine.opening import place
 from almanac.store.raw.captures import RawStore
 from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS
 from almanac.store.usage.reports import UsageReports
 from tests.support import postgres, treasury_home
 from tests.support.invented_accounts import ADA, NOW, PLANS
@@ -62,7 +61,7 @@ def key(server):
         text, _ = accounts.create_key(ADA, ["macro:read"], "laptop", NOW + 10, now=NOW)
         assert accounts.verify(text, NOW)
     with contextlib.closing(UsageFile(place(server.usage_place))) as usage:
-        usage.add([CountedUse(MINUTE, "acc_1", "alm_a", "/x", 200, (3, 3_000, 3, *[0] * (BUCKETS - 1)))])
+        usage.add([CountedUse(MINUTE, "acc_1", "alm_a", "/x", 200, (3, 3_000))])
     server.home.mkdir()
     RawStore(Folder(server.raw_path)).keep("fred", "https://example.org/1", b"a response", "text/plain", 1, 2)
     return text

@@ -6,9 +6,7 @@ import pytest
 import zstandard
 
 from almanac.domain.periods import key_of
-from almanac.store.companies.statement_bodies import pack
-from almanac.store.companies.statement_book import BALANCE, INCOME, Key, replace
-from almanac.store.companies.statements import FREQUENCIES, newest
+from almanac.store.companies.statements import BALANCE, FREQUENCIES, INCOME, Key, newest, pack, replace, unpack
 from almanac.store.engine import data_schema, sqlite
 from almanac.store.engine.sqlite import OPEN
 
@@ -34,7 +32,7 @@ def db():
         ("S", "2022-01-01", "2022-06-30"),
     ]
     bodies = {
-        key(kind, *period): [(1, f"{kind} {period}".encode())] for kind in (INCOME, BALANCE) for period in periods
+        key(kind, *period): [(1, pack(f"{kind} {period}".encode()))] for kind in (INCOME, BALANCE) for period in periods
     }
     replace(connection, 1, ENTITY, bodies)
     yield connection
@@ -62,7 +60,7 @@ def test_the_same_body_packed_to_other_bytes_is_no_change(db):
     one = key(INCOME, "Q", "2022-01-01", "2022-03-31")
     other = key(BALANCE, "Q", "2022-01-01", "2022-03-31")
     body, less = b'{"items":{"revenue":1}}', pack(b"{}")
-    plain = zstandard.compress(body)
+    plain = zstandard.ZstdCompressor(write_checksum=True).compress(body)
     assert plain != pack(body)
     assert replace(db, 1, ENTITY, {one: [(1, pack(body))], other: [(1, less)]}) == [one, other]
     assert replace(db, 2, ENTITY, {one: [(1, plain)], other: [(1, less)]}) == []
@@ -73,3 +71,13 @@ def test_the_same_body_packed_to_other_bytes_is_no_change(db):
         (INCOME, 2, 2, OPEN, less),
         (BALANCE, 1, 1, 2, less),
     ]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"items":{"revenue":470}}' * 20])
+def test_a_body_is_unpacked_as_it_was(body):
+    assert unpack(pack(body)) == body
+
+
+def test_a_damaged_body_is_refused():
+    with pytest.raises(zstandard.ZstdError):
+        unpack(pack(b'{"items":{"revenue":470}}')[:-3])

@@ -12,7 +12,7 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import lists
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld

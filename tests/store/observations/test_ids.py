@@ -1,4 +1,4 @@
-"""An id says where a row stands, enciphered with the store's key, and nothing of its value."""
+"""An id says where a row stands and nothing of its value."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.engine.data_schema import set_meta
-from almanac.store.observations.ids import KEY, ids_in, ids_of, series_hash
+from almanac.store.observations.ids import observation_id, place, row_part, series_hash, series_part
 from almanac.store.observations.reading import lookup
 from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
 
@@ -24,46 +23,24 @@ PERIODS = st.builds(
     st.none() | st.integers(0, 5_000),
 )
 KNOWN = st.integers(-(10**10), 10**10)
-KEYS = st.sampled_from(["", "one", "another"])
-
-
-@given(KEYS, SERIES, PERIODS, KNOWN)
-def test_it_leads_back_to_the_row(key: str, series: str, period: int, known: int) -> None:
-    ids = ids_of(key)
-    identifier = ids.of(series, period, known)
-    assert re.fullmatch(r"obs_[a-z2-7]{26}", identifier)
-    assert ids.place(identifier) == (series_hash(series), period, known)
-    assert identifier == f"obs_{ids.series_part(series)}{ids.row_part(period, known)}"
-    assert len(ids.row_part(period, known)) == 15
-
-
-@given(KEYS, st.lists(st.tuples(SERIES, PERIODS, KNOWN), min_size=2, max_size=2))
-def test_different_rows_have_different_ids(key: str, rows: list[tuple[str, int, int]]) -> None:
-    one, other = (ids_of(key).of(*row) for row in rows)
-    assert (one == other) == (rows[0] == rows[1])
 
 
 @given(SERIES, PERIODS, KNOWN)
-def test_whoever_has_not_the_key_reads_nothing_in_it(series: str, period: int, known: int) -> None:
-    """Read with another key, each of its parts is another: but for one time in a million, that of the shortest part."""
-    identifier = ids_of("one").of(series, period, known)
-    read = ids_of("another").place(identifier)
-    assert (read.series, read.period, read.known) != (series_hash(series), period, known)
-    assert [part == mine for part, mine in zip(read, (series_hash(series), period, known), strict=True)].count(
-        True
-    ) <= 1
+def test_it_leads_back_to_the_row(series: str, period: int, known: int) -> None:
+    identifier = observation_id(series, period, known)
+    assert re.fullmatch(r"obs_[a-z2-7]{26}", identifier)
+    assert place(identifier) == (series_hash(series), period, known)
+    assert identifier == f"obs_{series_part(series)}{row_part(period, known)}"
 
 
 def test_ids_written_down_stay_the_same_for_ever() -> None:
     """They stand in notebooks. A change of one is a change that users are told of."""
     period = Period.parse("2026-Q3").key
-    assert ids_of("").of("fred:country_usa:nominal_gdp:Q", period, 1_793_404_799) == "obs_emo6cuwutn4do42qf4qddozgfx"
-    named = ids_of("0123456789abcdef0123456789abcdef")
-    assert named.of("fred:country_usa:nominal_gdp:Q", period, 1_793_404_799) == "obs_ipfepe43kikeiqszivwghw2gcz"
+    assert observation_id("fred:country_usa:nominal_gdp:Q", period, 1_793_404_799) == "obs_fpt7z6mizmcaljiy75drvokl37"
 
 
 def test_a_time_that_no_id_can_say_still_has_one() -> None:
-    assert re.fullmatch(r"obs_[a-z2-7]{26}", ids_of("").of("a", JANUARY, -(10**11)))
+    assert re.fullmatch(r"obs_[a-z2-7]{26}", observation_id("a", JANUARY, -(10**11)))
 
 
 def test_rows_are_found_by_their_ids_and_others_are_not():
@@ -78,8 +55,8 @@ def test_rows_are_found_by_their_ids_and_others_are_not():
             found = lookup.by_id(view, row.id)
             assert (found.row.series.id, found.row.period, found.row.id) == (row.series.id, row.period, row.id)
             assert lookup.by_id(view, row.id[:-1] + ("a" if row.id[-1] != "a" else "b")) is None
-        assert lookup.by_id(view, view.directory.ids.of(rows[0].series.id, JANUARY, 0)) is None
-        assert lookup.by_id(view, view.directory.ids.of("nobody:country_aaa:level:M", JANUARY, rows[0].known)) is None
+        assert lookup.by_id(view, observation_id(rows[0].series.id, JANUARY, 0)) is None
+        assert lookup.by_id(view, observation_id("nobody:country_aaa:level:M", JANUARY, rows[0].known)) is None
 
 
 def test_a_value_stated_anew_for_the_same_moment_keeps_the_id_and_the_open_row_is_found():
@@ -104,10 +81,3 @@ def test_a_row_is_looked_up_by_what_its_id_says():
         ]
         assert "series_hash (hash=?)" in plan[0]
         assert "PRIMARY KEY (topic=? AND period=? AND series=? AND known_at=?)" in plan[1]
-
-
-def test_a_store_has_the_ids_of_the_key_that_it_notes():
-    with SmallWorld() as world:
-        assert ids_in(world.db).of("a", JANUARY, 0) == ids_of("").of("a", JANUARY, 0)
-        set_meta(world.db, KEY, "named")
-        assert ids_in(world.db).of("a", JANUARY, 0) == ids_of("named").of("a", JANUARY, 0)

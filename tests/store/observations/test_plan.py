@@ -6,8 +6,7 @@ import pytest
 
 from almanac.domain.companies import FiscalPeriod
 from almanac.store.engine.cost import Cost
-from almanac.store.observations.reading.plan import Way, planned
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question, Way, planned
 from almanac.store.observations.reading.selection import Selection
 
 ONE = {"indicators": ("level",), "entities": ("country_aaa",)}

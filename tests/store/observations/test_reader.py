@@ -15,7 +15,7 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine import opening
 from almanac.store.engine.errors import BusyError, UnavailableError
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import Reader, View
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent

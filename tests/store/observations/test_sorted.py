@@ -11,7 +11,7 @@ from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import lists
 from almanac.store.observations.reading import sorted as sorting
 from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import RowReader
 from almanac.store.observations.reading.selection import SORTS, Selection

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import base64
 import binascii
-import functools
 import hashlib
 import hmac
-from collections.abc import Callable, Mapping
-from operator import itemgetter
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -47,15 +45,8 @@ _canonical = msgspec.msgpack.Encoder(enc_hook=str)
 def fingerprint(template: str, path: Mapping[str, str], params: Mapping[str, Any]) -> bytes:
     """Digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
     values = sorted([(name, value.lower()) for name, value in path.items()]) if path else []
-    query = [template, values, _bound(tuple(params))(params)]
+    query = [template, values, [params[name] for name in sorted(params) if name not in {"limit", "cursor"}]]
     return hashlib.blake2b(_canonical.encode(query), digest_size=_FINGERPRINT_BYTES).digest()
-
-
-@functools.lru_cache(maxsize=256)
-def _bound(names: tuple[str, ...]) -> Callable[[Mapping[str, Any]], Any]:
-    """Takes the parameters that a cursor is bound to from their values: what they are called goes with the endpoint."""
-    bound = sorted(name for name in names if name not in {"limit", "cursor"})
-    return itemgetter(*bound) if bound else lambda _: ()
 
 
 class Signer:

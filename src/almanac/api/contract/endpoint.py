@@ -240,26 +240,19 @@ class Endpoint:
                 )
                 raise refuse(name, f"is given more than once; {several}", code="repeated")
             seen.add(name)
-            value = param.known.get(text)
-            if value is None:
-                if not text:
-                    raise refuse(name, "must not be empty", param.names or None, code="empty")
-                value = param.read(text)
-            values[name] = value
+            if not text:
+                raise refuse(name, "must not be empty", param.names or None, code="empty")
+            values[name] = param.read(text)
         for param in self._required:
             if param.name not in seen:
                 raise refuse(param.name, "is required", param.names or None, code="required")
-        self.check_times(values, now)
-        for param in self._ranges:
-            check_range(param, values)
-        return values
-
-    def check_times(self, values: dict[str, Any], now: int) -> None:
-        """Raise ApiError 400 where a value of a parameter that must not lie in the future does."""
         for param in self._timed:
             value = values[param.name]
             if value is not None:
                 check_future(param, value, now)
+        for param in self._ranges:
+            check_range(param, values)
+        return values
 
     def pin(self, values: dict[str, Any], at: int) -> None:
         """Let the bare date of today mean the pinned moment `at`, on the first page and on every further one."""

@@ -24,8 +24,6 @@ _TIME = re.compile(
 
 #: Characters that a value, or a part of a path, may have unless it is declared otherwise: no name of anything is longer.
 LONGEST = 200
-#: Texts of one parameter that are remembered, and the longest of them: some hundred kilobytes of a parameter at most.
-_KNOWN, _KNOWN_LONGEST = 512, 40
 
 Kind = Literal["text", "integer", "enum", "list", "time", "period"]
 
@@ -65,8 +63,6 @@ class Param:
     #: Name of the parameter that ends the range this one starts.
     until: str | None = None
     example: str | None = None
-    #: Values of texts that were read before.
-    known: dict[str, Any] = field(init=False, repr=False, compare=False, default_factory=dict)
     _lookup: dict[str, Any] = field(init=False, repr=False, compare=False)
     _read: Callable[[Param, str], Any] = field(init=False, repr=False, compare=False)
 
@@ -88,12 +84,7 @@ class Param:
         """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
         if self.kind not in {"list", "integer"}:  # each value of a list by itself; a number has digits only so many
             self.check_length(text)
-        value = self._read(self, text)
-        if len(text) <= _KNOWN_LONGEST:
-            if len(self.known) >= _KNOWN:
-                self.known.clear()
-            self.known[text] = value
-        return value
+        return self._read(self, text)
 
     def check_length(self, text: str) -> None:
         """Raise ApiError 400 naming this parameter for a text that is longer than it may be."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.names import place, suggested, suggested_entity, suggested_indicator, suggested_place
-from almanac.api.rows.state_memory import Meaning, memory_of
 from almanac.domain.companies import FiscalPeriod, is_company
 from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.domain.reference import Entity, Provider, Source
@@ -115,8 +114,6 @@ OBSERVATION_FILTERS = (
 SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic", choices=tuple(SORTS))
 
 
-#: What names given together mean is remembered where they are so many at most, for as long as a state of the store lasts.
-_VALUES_HELD = 20
 #: Names in vain for which one that may have been meant is looked for.
 SUGGESTIONS = 10
 #: Scopes that rows want of a key, whatever list they are in.
@@ -141,15 +138,15 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     if end is not None:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
-    meaning = _meaning(ctx, kind)
-    warn_of_scopes(ctx, meaning.lacking)
+    slugs, ids = indicators(ctx, kind), entities(ctx)
+    warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
     companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
     return Selection(
         kind=kind if derived else "raw",
-        indicators=meaning.indicators if derived or kind != "derived" else (),
+        indicators=slugs if derived or kind != "derived" else (),
         companies=companies,
         countries=fiscal is None,
-        entities=meaning.entities,
+        entities=ids,
         sources=sources(ctx),
         frequency=params.get("frequency"),
         starts_from=starts_from,
@@ -159,23 +156,6 @@ def selection(ctx: Context, kind: str | None) -> Selection:
         observed_to=params.get("end_date"),
         fiscal=fiscal,
     )
-
-
-def _meaning(ctx: Context, kind: str | None) -> Meaning:
-    """What the names of a request mean, remembered; what is to be said of them is said."""
-    params, meanings = ctx.params, memory_of(ctx.view).meanings
-    given = [params.get(name) for name in ("indicator", "indicator_id", "country", "entity", "entity_id")]
-    named = (*given, kind, ctx.key.scopes, ctx.at // DAY_SECONDS)
-    kept = meanings.get(named)
-    if kept is not None:
-        ctx.warnings += kept[1].warnings
-        return kept[1]
-    said = len(ctx.warnings)
-    slugs, ids = indicators(ctx, kind), entities(ctx)
-    meaning = Meaning(slugs, ids, tuple(ctx.warnings[said:]), scopes_lacking(ctx, kind, slugs, ids))
-    if sum(len(value) for value in given[1:] if value is not None) <= _VALUES_HELD:
-        meanings[named] = (named, meaning)
-    return meaning
 
 
 def scopes_lacking(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.api.rows.state_memory import memory_of
 from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
 from almanac.domain.reference import Entity
@@ -16,6 +15,7 @@ from almanac.reports.names import Subject, Suggestions
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.reader import View
+from almanac.store.state_memory import Remembered
 
 T = TypeVar("T")
 
@@ -48,14 +48,19 @@ def entity(ctx: Context, text: str) -> Entity | None:
 def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
     """What /entities/resolve finds exactly, among entities of these types. As of the moment of the request."""
     view, equal = ctx.view, sorted(set(report.norms(text).values()))
-    found = [alias for norm in equal for alias in _places(view).get(norm, ())]
+    found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
     if "company" in types and equal:
         found += aliases.matching(view, equal)
     subjects = _subjects(view, found, types)
 
     def beginning(norm: str) -> list[Alias]:
         others = [
-            *(alias for known, some in _places(view).items() if f"{known} ".startswith(f"{norm} ") for alias in some),
+            *(
+                alias
+                for known, some in _PLACES.of(view).items()
+                if f"{known} ".startswith(f"{norm} ")
+                for alias in some
+            ),
             *aliases.beginning(view, norm),
         ]
         subjects.update(_subjects(view, others, types))
@@ -64,16 +69,18 @@ def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject |
     return report.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
 
 
-def _places(view: View) -> Mapping[str, Sequence[Alias]]:
-    """Names of countries and regions, by what is compared of them."""
-    memory = memory_of(view)
-    if memory.places is None:
-        found: dict[str, list[Alias]] = {}
-        places = [one for one in view.directory.entities.values() if one.kind in PLACES]
-        for alias in (*(alias for one in places for alias in names.of_place(one)), *report.foreign_names(places)):
-            found.setdefault(alias.norm, []).append(alias)
-        memory.places = found
-    return memory.places
+def _names_of_places(view: View) -> dict[str, list[Alias]]:
+    """Return the names of countries and regions, by what is compared of them."""
+    found: dict[str, list[Alias]] = {}
+    places = [one for one in view.directory.entities.values() if one.kind in PLACES]
+    for alias in (*(alias for one in places for alias in names.of_place(one)), *report.foreign_names(places)):
+        found.setdefault(alias.norm, []).append(alias)
+    return found
+
+
+_PLACES = Remembered("names of places", _names_of_places)
+#: By what they are names of.
+_SUGGESTIONS: Remembered[dict[str, Suggestions]] = Remembered("suggestions", lambda _: {})
 
 
 def _subjects(view: View, found: Iterable[Alias], types: Collection[str]) -> dict[str, Subject]:
@@ -101,7 +108,7 @@ def suggested(
 
     `make` gives what there is, with its other names; what it gives is remembered under `name` with the state of the store.
     """
-    held = memory_of(ctx.view).suggestions
+    held = _SUGGESTIONS.of(ctx.view)
     found = held.get(name)
     if found is None:
         found = held[name] = Suggestions(make())

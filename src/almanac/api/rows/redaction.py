@@ -9,7 +9,10 @@ from datetime import date
 from itertools import groupby
 from typing import NamedTuple
 
+from cachetools import LRUCache
+
 from almanac.api.contract.endpoint import Context
+from almanac.api.contract.params import day_of
 from almanac.domain.fragments import END, SeriesParts, filled, masked
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.observations.reading.reader import View
@@ -32,7 +35,8 @@ class _Wrapping(NamedTuple):
     digest: bytes
 
 
-#: Series that a redaction remembers: some 1 KB each.
+#: Redactions that are kept of one view, and the series that each remembers: some 1 KB each.
+_REDACTIONS = 16
 _SERIES_HELD = 1_024
 
 
@@ -121,3 +125,19 @@ class Redaction:
             return series.derived_from
         names = self._directory.lineage(own)
         return b',"derivedFrom":[' + b",".join(b'"%s"' % name.encode() for name in names) + b"]"
+
+
+def redaction_of(ctx: Context) -> Redaction:
+    """
+    Find or make the redaction of a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
+
+    It is kept with the view, whose thread alone may read with it.
+    """
+    kept: LRUCache[tuple[int, int | None, int], Redaction] | None = ctx.view.own.get("redactions")
+    if kept is None:
+        kept = ctx.view.own["redactions"] = LRUCache(_REDACTIONS)
+    asked, key = ctx.params.get("as_of"), Redaction.key(ctx)
+    redaction = kept.get(key)
+    if redaction is None:
+        redaction = kept[key] = Redaction(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
+    return redaction

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import date
@@ -12,12 +11,11 @@ import msgspec
 import structlog
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
-from almanac.api.contract.endpoint import Answer, Context, ItemAnswer, ListAnswer, TextAnswer
+from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
 from almanac.api.server import envelope
 from almanac.api.server.exchange import ClientRequest, Reply
 from almanac.api.server.pagecache import Kept, PageCache
-from almanac.api.server.queries import Known
 from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
@@ -27,6 +25,17 @@ from almanac.store.engine.patience import at_once, here, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
+
+
+class ParsedQuery(msgspec.Struct, frozen=True):
+    """A path and query string that passed every check but those of the plan."""
+
+    endpoint: Endpoint
+    path: dict[str, str]
+    #: Typed values.
+    values: dict[str, Any]
+    #: Of a list: what its cursors are bound to.
+    fingerprint: bytes
 
 
 class Answers:
@@ -50,7 +59,7 @@ class Answers:
     def produce(
         self,
         request: ClientRequest,
-        known: Known,
+        parsed: ParsedQuery,
         plan: Plan,
         now: int,
         within: Cost = Cost.HEAVY,
@@ -63,10 +72,10 @@ class Answers:
         `within`: what may be spent here; `warming`: whether a warm-up is under way. Raises PutOffError where it is to be answered
         elsewhere, or later.
         """
-        endpoint, real_now = known.endpoint, self._walltime()
+        endpoint, real_now = parsed.endpoint, self._walltime()
         request.patience = here()
         with self._open_view() as view:
-            asked = self._prepared(request, known, plan, now, real_now, view)
+            asked = self._prepared(request, parsed, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
             if kept is None:
                 asked.context.within, asked.context.warming = within, warming
@@ -78,14 +87,14 @@ class Answers:
         if kept is None:
             kept = _with_etag(asked, answer)
             if endpoint.cached:
-                self._pages.offer(asked.name, kept)
+                self._pages.put(asked.name, kept)
         return self._wrap(request, asked, kept)
 
     def _prepared(
-        self, request: ClientRequest, known: Known, plan: Plan, now: int, real_now: float, view: View
+        self, request: ClientRequest, parsed: ParsedQuery, plan: Plan, now: int, real_now: float, view: View
     ) -> PreparedRequest:
         """What one request asks of one state of the store. Raises ApiError."""
-        endpoint, values, query = known.endpoint, known.values.copy(), known.fingerprint
+        endpoint, values, query = parsed.endpoint, parsed.values.copy(), parsed.fingerprint
         version, epoch = view.version, view.epoch
         request.version = self.version = version
         cursor: Cursor | None = None
@@ -191,12 +200,9 @@ def _with_etag(asked: PreparedRequest, answer: Answer) -> Kept:
 
 
 def _window_start(plan: Plan, now: int) -> date | None:
-    return None if plan.history_months is None else _months_back(now // DAY_SECONDS, plan.history_months)
-
-
-@functools.lru_cache(maxsize=64)
-def _months_back(day: int, months: int) -> date:
-    return add_months(date.fromordinal(EPOCH_ORDINAL + day), -months)
+    if plan.history_months is None:
+        return None
+    return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -plan.history_months)
 
 
 def _bytes(body: str | bytes) -> bytes:

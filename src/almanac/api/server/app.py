@@ -21,14 +21,13 @@ from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, re
 from almanac.api.contract.keyshape import redact
 from almanac.api.contract.ports import KeyStore
 from almanac.api.server import envelope, logs, slowness
-from almanac.api.server.answers import Answers
+from almanac.api.server.answers import Answers, ParsedQuery
 from almanac.api.server.auth import QueryString, one_host, split_query
 from almanac.api.server.exchange import ClientRequest, Reply, drain, has_body
 from almanac.api.server.gate import Gate
 from almanac.api.server.headers import Cors, limit_headers
 from almanac.api.server.journal import Journal
 from almanac.api.server.lifespan import lifespan
-from almanac.api.server.queries import Known, Queries
 from almanac.api.server.routes import Routes, path_of
 from almanac.api.server.threads import HungUp, Threads
 from almanac.api.server.warming import Warming, warm
@@ -96,7 +95,6 @@ class App:
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._warming = warming
         self._answers = Answers(open_view, signer, settings, walltime)
-        self._queries = Queries()
         self._cors = Cors(settings.cors_origins)
         self._common: tuple[Header, ...] = (
             envelope.CACHE_CONTROL,
@@ -143,11 +141,8 @@ class App:
         if self._cors.is_preflight(request.method, request.headers):
             return Reply(204, list(self._cors.preflight))
         one_host(scope)
-        path, query_string = path_of(scope), scope["query_string"]
-        known = self._queries.get(path, query_string)
-        if known is None:
-            query = split_query(query_string)
-            self._gate.refuse_key_in_query(query, request, scope)
+        query = split_query(scope["query_string"])
+        self._gate.refuse_key_in_query(query, request, scope)
         text, seconds = self._gate.presented(request, scope), self._seconds
         verdict = self._gate.known(text)
         if verdict is None:
@@ -155,21 +150,17 @@ class App:
             verdict = await self._threads.key(functools.partial(self._gate.verify, text))
             seconds = max(0.0, seconds - (time.monotonic() - began))
         plan = self._gate.admit(request, scope, verdict)
-        endpoint = self._gate.route(request, path, None if known is None else (known.endpoint, known.path))
+        endpoint = self._gate.route(request, path_of(scope))
         self._gate.check_scope(request, endpoint)
         if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")
         now = self._clock()
-        if known is None:
-            known = _read(query, endpoint, request.path, now)
-            self._queries.put(path, query_string, known)
-        else:
-            endpoint.check_times(known.values, now)
+        parsed = _read(query, endpoint, request.path, now)
         # What may lie ready in memory is looked for first.
         cost, until = Cost.PAGE if endpoint.cached else endpoint.cost, time.monotonic() + seconds
         while True:
             warming = self._warming is not None and self._warming.under_way
-            work = functools.partial(self._answers.produce, request, known, plan, now, cost, warming=warming)
+            work = functools.partial(self._answers.produce, request, parsed, plan, now, cost, warming=warming)
             try:
                 return await self._answered(cost, request, endpoint, work, receive, max(0.0, until - time.monotonic()))
             except PutOffError as put_off:
@@ -280,13 +271,15 @@ def _done(work: Callable[[], Reply], patience: Patience) -> Reply:
         return work()
 
 
-def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> Known:
+def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> ParsedQuery:
     """The typed values of a query. Raises ApiError 400."""
     if query.broken is not None:
         raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
     endpoint.check_path(path)
     values = endpoint.read(query.pairs, now)
-    return Known(endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b"")
+    return ParsedQuery(
+        endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b""
+    )
 
 
 def _own_fault(request: ClientRequest, error: Exception) -> ApiError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
-from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -151,7 +150,6 @@ def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | N
     return body, None
 
 
-@lru_cache(maxsize=256)
 def choose_coding(accept_encoding: bytes) -> bytes | None:
     """The best of zstd and gzip by q-value (ties: zstd), None where the client prefers or only takes plain bytes."""
     weights: dict[bytes, float] = {}

@@ -141,9 +141,9 @@ class Gate:
         wait = ceil(WINDOW_SECONDS - now % WINDOW_SECONDS)
         return _too_many(f"more than {limit} requests without a good key from this address in this minute", limit, wait)
 
-    def route(self, request: ClientRequest, path: str, known: tuple[Endpoint, dict[str, str]] | None) -> Endpoint:
-        """The endpoint of a path, unless it is known already. Raises ApiError 404 or 405."""
-        found = known or self._routes.find(path)
+    def route(self, request: ClientRequest, path: str) -> Endpoint:
+        """Find the endpoint of a path. Raises ApiError 404 or 405."""
+        found = self._routes.find(path)
         if found is None:
             raise self._routes.unknown(path)
         request.endpoint, request.path = found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from functools import lru_cache
 from math import ceil
 
 from almanac.api.contract.errors import Header
@@ -23,7 +22,6 @@ _PREFLIGHT: list[Header] = [
 ]
 
 
-@lru_cache(maxsize=64)
 def _policy(plan: str, limit: int) -> tuple[Header, ...]:
     return (
         (b"x-ratelimit-limit", b"%d" % limit),
@@ -32,7 +30,6 @@ def _policy(plan: str, limit: int) -> tuple[Header, ...]:
     )
 
 
-@lru_cache(maxsize=8)
 def _reset(reset_at: int) -> Header:
     return (b"x-ratelimit-reset", datetime.fromtimestamp(reset_at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ").encode())
 

@@ -12,7 +12,6 @@ from collections.abc import Hashable
 from cachetools import LRUCache
 
 from almanac.api.contract.endpoint import Answer
-from almanac.api.server.admission import AdmissionFilter
 
 #: What an entry takes beside its bytes: its key, the objects around them, and a cursor or two. Measured: 0.6 to 1.3 KB as
 #: objects, to which a long cursor in the key and what the allocator rounds up are added.
@@ -40,22 +39,12 @@ class Kept:
         return _ENTRY + len(self.data) + len(self.warnings)
 
 
-#: Pages that are remembered as offered once.
-_SEEN = 8_192
-
-
 class PageCache:
     """The most recently used pages, up to a number of bytes. Safe between threads."""
 
     def __init__(self, most_bytes: int) -> None:
         self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=Kept.size)
-        self._admission = AdmissionFilter(_SEEN)
         self._lock = threading.Lock()
-
-    def offer(self, key: Hashable, kept: Kept) -> None:
-        """Keep a page that is offered for the second time: who walks through everything pushes nothing out."""
-        if self._admission.admits(key):
-            self.put(key, kept)
 
     def get(self, key: Hashable) -> Kept | None:
         with self._lock:

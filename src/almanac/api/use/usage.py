@@ -14,7 +14,6 @@ import structlog
 from almanac.api.use import metrics
 from almanac.store.engine.errors import DatabaseError, StoreError
 from almanac.store.usage.counts import CountedUse, UsageFile
-from almanac.store.usage.latency import BUCKETS, bucket
 
 log = structlog.get_logger("almanac.usage")
 
@@ -43,11 +42,9 @@ class Tally:
         with self._lock:
             figures = self._counts.get(name)
             if figures is None:
-                figures = self._counts[name] = [0] * (2 + BUCKETS)
+                figures = self._counts[name] = [0, 0]
             figures[0] += len(seconds)
             figures[1] += int(sum(seconds) * 1e6)
-            for one in seconds:
-                figures[2 + bucket(one)] += 1
 
     def flush(self) -> None:
         """Write what was counted. Never raises for a file that cannot be used."""
@@ -84,8 +81,8 @@ class Tally:
             for key, figures in taken.items():
                 held = self._counts.get(key)
                 if held is not None:
-                    for place, value in enumerate(figures):
-                        held[place] += value
+                    held[0] += figures[0]
+                    held[1] += figures[1]
                 elif len(self._counts) < _MOST:
                     self._counts[key] = figures
                 else:
@@ -97,6 +94,6 @@ class Tally:
 
 def _counted(taken: dict[_Key, list[int]]) -> list[CountedUse]:
     return [
-        CountedUse(minute, account, key, path or metrics.OTHER, status, tuple(figures))
+        CountedUse(minute, account, key, path or metrics.OTHER, status, (figures[0], figures[1]))
         for (minute, account, key, path, status), figures in taken.items()
     ]

@@ -24,14 +24,13 @@ from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.units import money_of
 from almanac.pipeline.processes import Job, Processes
-from almanac.store.companies import facts, filings, merging, statement_book
-from almanac.store.companies.statement_bodies import pack
-from almanac.store.companies.statement_book import Key
+from almanac.store.companies import facts, filings, merging, statements
+from almanac.store.companies.statements import Key, pack
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.observations.writing.batch import Batch
 
-_KINDS = {"income": statement_book.INCOME, "balance": statement_book.BALANCE, "cash_flow": statement_book.CASH_FLOW}
+_KINDS = {"income": statements.INCOME, "balance": statements.BALANCE, "cash_flow": statements.CASH_FLOW}
 _MONEY = {"money", "per_share"}
 #: Companies that are derived ahead of the one that is written, for each process.
 _AHEAD = 16
@@ -144,7 +143,7 @@ class CompanyDeriver:
         """Compute everything anew and compare. `probe` collects what differs of series; what differs of statements is yielded."""
         for company, made in self._derived(counted(facts.entities(self._db), meter, "companies")):
             self._items(probe, company, made)
-            for key in statement_book.differing(self._db, company.entity, made.statements):
+            for key in statements.differing(self._db, company.entity, made.statements):
                 yield f"{company.entity}: its statement {key} computed anew is not the one stored"
 
     def _derived(self, entities: Iterable[str]) -> Iterator[tuple[CompanyInput, Made]]:
@@ -176,7 +175,7 @@ class CompanyDeriver:
     def _write(self, batch: Batch, company: CompanyInput, made: Made) -> int:
         """Write what differs of a company. Returns the number of derived cells and statements that changed."""
         changed = self._items(batch, company, made)
-        moved = statement_book.replace(self._db, batch.version, company.entity, made.statements)
+        moved = statements.replace(self._db, batch.version, company.entity, made.statements)
         if merging.mark_reports(self._db, company.entity) or moved:
             batch.touch()
         return changed + len(moved)

@@ -20,7 +20,7 @@ from almanac.domain.periods import Frequency, add_months, days_of
 from almanac.domain.times import day_at, wire_day
 from almanac.reports.scoring import MONTHS
 from almanac.store.companies import facts
-from almanac.store.companies.statement_book import INCOME
+from almanac.store.companies.statements import INCOME
 from almanac.store.observations.reading.reader import View as StoreView
 
 #: Days before the reach of a score that are read too: the score may be of twelve months up to eighteen months older than

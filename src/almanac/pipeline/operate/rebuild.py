@@ -13,7 +13,7 @@ from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
 from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.lacking import Demand, Lost
-from almanac.pipeline.workplace import REAL, Workplace
+from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import connector
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
@@ -59,8 +59,6 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         demand.meet(gone, len(before), without, at_most=True)
         opening.recreate(world.db)
         set_meta(world.db, "world", world.kind)
-        if world.kind == REAL:
-            belonging.name_ids(world.db, world.raw)
         batch.touch()
         world.write_catalog(batch)
         world.renew()

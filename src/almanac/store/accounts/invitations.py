@@ -12,6 +12,7 @@ from collections.abc import Collection
 import msgspec
 
 from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.keytext import is_token, new_token
 from almanac.store.accounts.records import (
     AccountError,
     AccountInfo,
@@ -22,7 +23,6 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
-from almanac.store.accounts.tokens import is_token, new_token
 from almanac.store.engine.words import following
 
 #: How long a link lives: one that an operator made, and one that was asked for.

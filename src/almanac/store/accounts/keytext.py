@@ -19,6 +19,8 @@ _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
 KEY_SHAPE = re.compile(r"alm_[0-9A-Za-z]{40}")
 #: Characters of a key.
 LENGTH = 4 + _RANDOM + _CHECKSUM
+#: A token of people, which a cookie or a link carries. Only its digest is kept.
+TOKEN_SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
 #: Length of the part of a key that may be shown: `alm_` and eight characters.
 PREFIX = 12
 
@@ -39,3 +41,13 @@ def checksum(body: str) -> str:
 def well_formed(text: str) -> bool:
     """Whether a text is a key by its form, the checksum included. Says nothing about whether anyone holds it."""
     return KEY_SHAPE.fullmatch(text) is not None and checksum(text[4:-_CHECKSUM]) == text[-_CHECKSUM:]
+
+
+def new_token() -> str:
+    """256 random bits for a cookie or an address: 43 characters of `A-Za-z0-9_-`."""
+    return secrets.token_urlsafe(32)
+
+
+def is_token(text: str) -> bool:
+    """Whether a text can be one. What cannot is never looked up."""
+    return TOKEN_SHAPE.fullmatch(text) is not None

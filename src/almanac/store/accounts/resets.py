@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.keytext import is_token, new_token
 from almanac.store.accounts.records import AccountError, AccountInfo
-from almanac.store.accounts.tokens import is_token, new_token
 
 #: How long a link lives.
 LIFE_SECONDS = 30 * 60

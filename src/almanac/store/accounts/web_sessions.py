@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from almanac.store.accounts.file import AccountsFile
+from almanac.store.accounts.keytext import is_token, new_token
 from almanac.store.accounts.records import AccountInfo, askable
-from almanac.store.accounts.tokens import is_token, new_token
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.words import following
 

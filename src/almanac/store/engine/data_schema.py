@@ -16,7 +16,7 @@ from almanac.store.engine.errors import SchemaError
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
-SCHEMA = "14"
+SCHEMA = "15"
 
 
 def meta(connection: Queryable, key: str) -> str | None:

@@ -1,5 +1,5 @@
 """
-Bodies of events as they are stored: what has no column of its own, packed with a dictionary.
+Bodies of events as they are stored: what has no column of its own, as JSON.
 
 Most events are filings of companies, and the address of one repeats company and accession number: only the name of its
 document is kept.
@@ -8,25 +8,16 @@ document is kept.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
 import msgspec
 
 from almanac.domain.companies import cik_of, is_company
 from almanac.domain.filings import page_of
-from almanac.store.engine.packing import Packing
-
-_packing = Packing((files(__package__) / "event-1.zdict").read_bytes())
 
 
-def packed(entity: str | None, fields: Mapping[str, Any]) -> bytes:
-    """The fields of an event of an entity, as they are stored."""
-    return _packing.pack(spelled(entity, fields))
-
-
-def spelled(entity: str | None, fields: Mapping[str, Any]) -> bytes:
-    """Write the fields of an event of an entity as JSON, before it is packed."""
+def body_of(entity: str | None, fields: Mapping[str, Any]) -> bytes:
+    """Return the fields of an event of an entity as they are stored."""
     folder, url = _folder(entity, fields), fields.get("url")
     if folder is not None and url is not None and url.startswith(folder):
         fields = {**fields, "url": None, "document": url.removeprefix(folder)}
@@ -34,8 +25,8 @@ def spelled(entity: str | None, fields: Mapping[str, Any]) -> bytes:
 
 
 def fields_of(entity: str | None, stored: bytes) -> dict[str, Any]:
-    """The fields again."""
-    fields: dict[str, Any] = msgspec.json.decode(_packing.unpack(stored))
+    """Read the fields of a stored body."""
+    fields: dict[str, Any] = msgspec.json.decode(stored)
     document = fields.pop("document", None)
     if document is not None:
         fields["url"] = f"{_folder(entity, fields)}{document}"

@@ -14,7 +14,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.engine.words import among
-from almanac.store.events.bodies import fields_of, packed
+from almanac.store.events.bodies import body_of, fields_of
 
 #: Fields with a column of their own; the others are in `body`.
 _COLUMNS = (
@@ -88,7 +88,7 @@ def read_states(db: Queryable, event: str) -> list[EventState]:
 
 
 def _row(state: EventState, version: int) -> tuple[Any, ...]:
-    body = packed(state.entity, {name: getattr(state, name) for name in _BODY})
+    body = body_of(state.entity, {name: getattr(state, name) for name in _BODY})
     return (
         state.event, state.known_at, version, state.occurred_at, state.category, state.type, state.status, state.source,
         state.entity, state.country, state.indicator, state.period, body,

@@ -15,11 +15,14 @@ from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.words import following
-from almanac.store.usage.latency import BUCKETS
 
+#: Schema 1 counted latencies by bucket as well.
+_WITHOUT_BUCKETS = "".join(
+    f"ALTER TABLE {table} DROP COLUMN b{place};\n" for table in ("counter", "daily") for place in range(12)
+)
 AREA = Area(
     name="usage",
-    steps=(files(__package__).joinpath("usage.sql").read_text("utf-8"),),
+    steps=(files(__package__).joinpath("usage.sql").read_text("utf-8"), _WITHOUT_BUCKETS),
     lasting=False,
     newer="move it away",
 )
@@ -31,7 +34,7 @@ IN_ALL, BY_KEY, BY_ENDPOINT = 0, 1, 2
 #: How long a writer waits for another one; the counts wait in memory meanwhile.
 _BUSY_SECONDS = 2.0
 
-FIGURES = ("requests", "micros", *(f"b{place}" for place in range(BUCKETS)))
+FIGURES = ("requests", "micros")
 _NAMES = ", ".join(FIGURES)
 _MARKS = ", ".join("?" * len(FIGURES))
 _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
@@ -61,8 +64,8 @@ class CountedUse(NamedTuple):
     #: Path template.
     endpoint: str
     status: int
-    #: Requests, microseconds in all, and how many fall into each bucket of `latency`.
-    figures: tuple[int, ...]
+    #: Requests, and microseconds in all.
+    figures: tuple[int, int]
 
 
 class UsageFile:

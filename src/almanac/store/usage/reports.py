@@ -9,7 +9,6 @@ import msgspec
 
 from almanac.domain.times import day_at, wire_time
 from almanac.store.usage.counts import BY_ENDPOINT, BY_KEY, DAY, FIGURES, IN_ALL, UsageFile
-from almanac.store.usage.latency import quantile
 
 By = Literal["day", "key", "endpoint", "status"]
 _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
@@ -22,7 +21,7 @@ _CSV_PAGE = 2_000
 
 
 class UsageRow(msgspec.Struct, frozen=True):
-    """Requests that have one thing in common. Latencies in seconds, as far as the histogram tells; None: no requests."""
+    """Requests that have one thing in common. `mean`: seconds; None without requests."""
 
     #: An ISO day, the prefix of a key, a path template, or a status; of a total: empty.
     name: str
@@ -32,8 +31,6 @@ class UsageRow(msgspec.Struct, frozen=True):
     limited: int
     failed: int
     mean: float | None
-    median: float | None
-    p95: float | None
 
 
 class CounterRow(msgspec.Struct, frozen=True):
@@ -130,6 +127,6 @@ def _teller(db: Any, what: By) -> Any:
 
 
 def _row(name: str, values: Sequence[int]) -> UsageRow:
-    refused, limited, failed, requests, micros, *buckets = values
+    refused, limited, failed, requests, micros = values
     mean = micros / requests / 1e6 if requests else None
-    return UsageRow(name, requests, refused, limited, failed, mean, quantile(buckets, 0.5), quantile(buckets, 0.95))
+    return UsageRow(name, requests, refused, limited, failed, mean)

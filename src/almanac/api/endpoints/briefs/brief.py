@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 
 import msgspec
-from cachetools import LRUCache
 from msgspec.structs import replace
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
@@ -29,8 +27,6 @@ from almanac.store.engine.cost import Cost
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
 
-#: Briefs remembered whole, some twenty kilobytes each.
-_HELD = 256
 _EVENTS = 10
 _OFFICIAL = ("macro_release", "central_bank")
 
@@ -42,33 +38,11 @@ class Briefs:
         self._cache = cache
         #: Whether `warm` is through.
         self._warmed = False
-        self._lock = threading.Lock()
-        self._made: LRUCache[Hashable, bytes] = LRUCache(_HELD)
 
     def brief(self, ctx: Context) -> ItemAnswer:
         """The brief of one country."""
         entity = _entity(ctx)
         ctx.awaits(self._warmed or ctx.params["as_of"] is not None)
-        view = ctx.view
-        # All that a brief follows from; the day because of freshness, of the plan's window and of what is still to come.
-        key = (
-            entity.id, view.epoch, view.version, view.directory.reference, ctx.params["as_of"], ctx.window_start,
-            ctx.now // DAY_SECONDS,
-        )  # fmt: skip
-        with self._lock:
-            brief = self._made.get(key)
-        if brief is None:
-            brief = self._written(ctx, entity)
-            with self._lock:
-                self._made[key] = brief
-        return ItemAnswer(brief)
-
-    def warm(self, view: View, now: int) -> None:
-        """Line up the readings of all countries as they are now: the same for the briefs of all."""
-        prepare(self._cache, Moment(view, view.version, None, day_of(now)))
-        self._warmed = True
-
-    def _written(self, ctx: Context, entity: Entity) -> bytes:
         gatherer = Gatherer(self._cache, ctx, entity)
         place = briefs.BriefSubject(entity.name, shares(entity))
         gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
@@ -99,8 +73,12 @@ class Briefs:
             recent_releases=came,
             derived_from=sorted({one.series_id for found in records.values() for one in found}),
         )
-        encoded: bytes = msgspec.json.encode(told)
-        return encoded
+        return ItemAnswer(msgspec.json.encode(told))
+
+    def warm(self, view: View, now: int) -> None:
+        """Line up the readings of all countries as they are now: the same for the briefs of all."""
+        prepare(self._cache, Moment(view, view.version, None, day_of(now)))
+        self._warmed = True
 
 
 def _entity(ctx: Context) -> Entity:
@@ -177,5 +155,6 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         record=Brief,
         dated=True,
         cost=Cost.APART,
+        cached=True,
         tag="Analytics",
     )

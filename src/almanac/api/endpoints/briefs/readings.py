@@ -16,8 +16,8 @@ from almanac.api.contract.params import day_of
 from almanac.api.endpoints.briefs.records import BriefReading
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
+from almanac.api.rows.redaction import redaction_of
 from almanac.api.rows.rights import of_row
-from almanac.api.rows.state_memory import redaction_of
 from almanac.domain.fragments import shortest
 from almanac.domain.numbers import difference
 from almanac.domain.periods import end_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import NamedTuple
@@ -133,7 +132,6 @@ def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
     return lowest, highest
 
 
-@functools.lru_cache(maxsize=16_384)
 def _both(period: int, frequency: Frequency) -> tuple[int, int]:
     if frequency is Frequency.DAILY:
         first = end_of(period) - timedelta(days=NEAR_DAYS)

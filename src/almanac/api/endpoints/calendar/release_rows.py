@@ -21,6 +21,7 @@ from almanac.reports import decade
 from almanac.reports import releases as report
 from almanac.reports.measures import MEASURES, typical_change
 from almanac.store.events import releases as store
+from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import history
 from almanac.store.observations.reading.selection import EVER
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
@@ -102,7 +103,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
             usual=None if measure is None or past is None else typical_change(measure, past.values),
             computed=series.kind == "derived",
         )
-    observation = ctx.view.directory.ids.of(series.id, period, shown[1])
+    observation = observation_id(series.id, period, shown[1])
     known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
     first_print = None if rights.withheld or not reached else next(row[2] for row in mine if row[2] is not None)
     return _CellReading(series, rights, first, known, figures, observation, before, first_print)

@@ -15,8 +15,7 @@ from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.times import wire_time
 from almanac.store.companies.rows import last_tickers
-from almanac.store.companies.statement_book import BALANCE, CASH_FLOW, INCOME
-from almanac.store.companies.statements import FREQUENCIES, StatementRow, newest
+from almanac.store.companies.statements import BALANCE, CASH_FLOW, FREQUENCIES, INCOME, StatementRow, newest
 
 #: `frequency` as asked → what is looked for.
 _FREQUENCIES = {None: FREQUENCIES, "A": ("A",), "Q": ("Q", "S")}

@@ -32,8 +32,7 @@ from almanac.api.rows.filters import (
 )
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
-from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.companies import is_company, raw_slug
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator

@@ -26,15 +26,14 @@ from almanac.api.rows.filters import (
     SOURCE_ID,
     selection,
 )
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import redaction_of
 from almanac.domain.times import wire_time
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.plan import cost_of_newest, planned
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question, cost_of_newest, planned
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 

@@ -13,13 +13,14 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import is_company
 from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.engine.cost import Cost
+from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
@@ -60,8 +61,8 @@ def endpoint(explain: Explain) -> Endpoint:
         if found is None:
             raise ApiError(
                 404,
-                f"there is no observation {quoted(ctx.path['id'])}: an id that another store or an earlier version of this service"
-                " gave leads nowhere here; take the one that a list gives now",
+                f"there is no observation {quoted(ctx.path['id'])}: an id that an earlier version of this service gave leads nowhere;"
+                " take the one that a list gives now",
                 {"parameter": "id"},
             )
         _require_readable(ctx, found.row)
@@ -74,7 +75,7 @@ def endpoint(explain: Explain) -> Endpoint:
         description="All known states of its cell; for a derived value the formula, the inputs as known at its knowledge time and "
         "whether it comes out equal when computed again; for a raw one the payload, by hash, and the run that took it in.",
         handler=provenance,
-        braces=(Param("id", "Id of an observation.", example="obs_bkmt4t4jvrq3jhxtrzyl53sa4p"),),
+        braces=(Param("id", "Id of an observation.", example="obs_vybtlprlj7yali3577brtjln77"),),
         scope="macro:read",
         cost=Cost.APART,
         record=Provenance,
@@ -151,7 +152,7 @@ def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
         reason = OUTSIDE
     shown = reason is None
     return ProvenanceInput(
-        observation_id=ctx.view.directory.ids.of(one.series, one.period, one.vintage.known),
+        observation_id=observation_id(one.series, one.period, one.vintage.known),
         series_id=one.series,
         period_start=wire_day(period.start) if period.start else None,
         period_end=wire_day(period.end),

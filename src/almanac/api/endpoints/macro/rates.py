@@ -22,7 +22,7 @@ from almanac.domain.times import DAY_SECONDS
 from almanac.reports import rates as report
 from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.latest import frequencies_of, numbers_of, reading
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 

@@ -12,7 +12,7 @@ from almanac.api.endpoints.reference import records, standing
 from almanac.api.rows.filters import LICENSE, licensed
 from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import redaction_of
 from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective

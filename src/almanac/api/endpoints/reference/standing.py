@@ -9,8 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from cachetools import LRUCache
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.health import Feed
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary import feeds, figures

@@ -35,8 +35,7 @@ from almanac.api.endpoints.screeners.screening import (
 )
 from almanac.api.rows.names import place as place_called
 from almanac.api.rows.names import suggested_place
-from almanac.api.rows.redaction import Redaction
-from almanac.api.rows.state_memory import redaction_of
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money

@@ -37,13 +37,13 @@ CREATE TABLE filing(
   PRIMARY KEY(entity, known_at, accession)) WITHOUT ROWID, STRICT;  -- a company has an accession once
 
 -- Statements as they stood after each filing that changed one: rendered and packed once, when written
--- (almanac.store.companies.statement_bodies).
+-- (almanac.store.companies.statements).
 CREATE TABLE statement(
   entity TEXT NOT NULL, kind INTEGER NOT NULL,       -- 0 income, 1 balance, 2 cash flow
   frequency TEXT NOT NULL,                           -- A, Q or S
   period INTEGER NOT NULL,                           -- key, as everywhere
   known_at INTEGER NOT NULL, from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
-  body BLOB NOT NULL,                                -- the statement as packed JSON; empty: there is none any more
+  body BLOB NOT NULL,                                -- the statement as JSON, zstd; empty: there is none any more
   PRIMARY KEY(entity, kind, frequency, period, known_at, from_version)) WITHOUT ROWID, STRICT;
 
 -- Official events and their states. The id never depends on the date, so a move is a new state, not a new event.
@@ -51,7 +51,7 @@ CREATE TABLE event(
   event TEXT NOT NULL, known_at INTEGER NOT NULL, from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   occurred_at INTEGER NOT NULL, category TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL,
   source TEXT NOT NULL, entity TEXT, country TEXT, indicator TEXT, period TEXT,
-  body BLOB NOT NULL,                                -- the rest of the record as packed JSON (almanac.store.events.bodies)
+  body BLOB NOT NULL,                                -- the rest of the record as JSON (almanac.store.events.bodies)
   PRIMARY KEY(event, known_at, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX event_time ON event(occurred_at, event);
 CREATE INDEX event_entity ON event(entity, occurred_at);

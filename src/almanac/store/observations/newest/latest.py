@@ -21,7 +21,7 @@ from almanac.domain.periods import SPAN_BITS, lowest_key
 from almanac.store.engine.patience import check
 from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
 from almanac.store.observations.reading.choose import Origin
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import (

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import HAS_VALUE, standing
 

@@ -20,7 +20,7 @@ from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
-from almanac.store.observations.ids import NAMED, found_by, ids_in
+from almanac.store.observations.ids import NAMED, found_by, series_part
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 #: Rank of a source that the order of an indicator does not name.
@@ -44,7 +44,6 @@ class Directory:
     def __init__(self, connection: Database, reference: int) -> None:
         self._db = connection
         self.reference = reference
-        self.ids = ids_in(connection)
         self.providers = self._records("provider", Provider)
         self.sources = self._records("source", Source)
         self.indicators = {i.slug: i for i in self._records("indicator", Indicator).values()}
@@ -234,7 +233,7 @@ class Directory:
         # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
         unit = None if tightened == Exposure.blocked else spec.unit
         return SeriesInfo(
-            number, identifier, self.ids.series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
+            number, identifier, series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
             names=_names(spec, source),
             derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
             unit=f',"unit":{dumps(unit)},"frequency":"{spec.frequency.word}"'.encode(),

@@ -25,8 +25,7 @@ from almanac.store.observations.reading.choose import (
 )
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.pages import Pages
-from almanac.store.observations.reading.plan import MOST_SORTED, ReadingPlan, Way, planned
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import MOST_SORTED, Question, ReadingPlan, Way, planned
 from almanac.store.observations.reading.rows import ObservationRow, RowReader, cut
 from almanac.store.observations.reading.selection import SORTS, Conditions, Selection, already_given
 from almanac.store.observations.reading.sorted import WIDTH, groups

@@ -9,6 +9,7 @@ from almanac.domain.observations import Vintage
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow, by_number
+from almanac.store.observations.ids import place
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow, RowReader
@@ -28,13 +29,13 @@ class StoredRow(NamedTuple):
 
 def by_id(view: View, identifier: str) -> StoredRow | None:
     """The open row that an id names, else the one closed last; None where none ever stood at its place, and for no id."""
-    place = view.directory.ids.place(identifier)
-    if place is None:
+    parts = place(identifier)
+    if parts is None:
         return None
     found = view.execute(
         f"SELECT {_COLUMNS}, payload FROM vintages JOIN (SELECT topic AS t, series AS s FROM series WHERE hash = ?) AS named"
         " ON topic = t AND series = s WHERE period = ? AND known_at = ? ORDER BY to_version DESC LIMIT 1",
-        place,
+        parts,
     ).fetchone()
     if found is None:
         return None

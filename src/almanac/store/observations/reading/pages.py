@@ -7,7 +7,7 @@ from typing import Any
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.choose import Origin, RowPreference
 from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, in_order
 

@@ -8,14 +8,39 @@ order with all rows of its cells is read group by group. What has another order 
 from __future__ import annotations
 
 import enum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from almanac.store.engine.cost import Cost
-from almanac.store.observations.reading.question import Question
-from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.observations.reading.selection import EVER, SORTS, Selection
 
 #: So many vintages at most are gone through for a list, unless told otherwise: some tenths of a second.
 MOST_SORTED = 2_000_000
+
+
+class Question(NamedTuple):
+    """One page of one list of observations."""
+
+    selection: Selection
+    #: Data version whose rows answer.
+    version: int
+    #: Moment at which the rows stood, unix seconds; None: now.
+    as_of: int | None
+    #: Rows of the page at most.
+    limit: int
+    #: Place to go on from, which the page before told; None: the first page.
+    after: list[Any] | None = None
+    #: A name in `SORTS`.
+    sort: str = "topic"
+    descending: bool = False
+    #: Rows of all series of a cell, else of the preferred one.
+    every: bool = False
+    #: All states of a cell that were known by `as_of`, withdrawals too, else the one that stood then.
+    history: bool = False
+
+    @property
+    def moment(self) -> int:
+        """`as_of`, later than anything is known where there is none."""
+        return EVER if self.as_of is None else self.as_of
 
 
 class Way(enum.Enum):

@@ -234,6 +234,8 @@ class View(Lists):
         self.directory = directory
         #: What follows from the data version and the catalogue's alone, by its owner: other threads may read and write it.
         self.shared = shared
+        #: What this view alone remembers, by its owner. Nothing in it may hold the view.
+        self.own: dict[str, Any] = {}
         self._newest: dict[tuple[int, int, int], int | None] = shared.setdefault("newest periods", {})
 
     def forget(self) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from almanac.domain.fragments import own_id, rendered
+from almanac.store.observations.ids import row_part
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import Selection
@@ -58,13 +59,11 @@ class RowReader:
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
-        self._own_id = directory.ids.row_part
 
     def vintage(self, found: Sequence[Any]) -> ObservationRow:
         """Render a row of the columns `VINTAGE`."""
         period, number, known, released, ingested, flags, lineage, value, text, note = found
-        own = self._own_id(period, known)
-        marked = rendered(own, period, known, value, text, flags, released, ingested, note)
+        marked = rendered(row_part(period, known), period, known, value, text, flags, released, ingested, note)
         withdrawn = value is None and text is None
         series = self._directory.series(number)
         return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)

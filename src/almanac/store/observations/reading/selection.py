@@ -10,9 +10,22 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.domain.companies import FiscalPeriod
-from almanac.domain.periods import EVERY_KEY, highest_key, lowest_key
+from almanac.domain.periods import EVERY_KEY, INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
 from almanac.store.engine.words import contains
-from almanac.store.observations.period_sql import END_ORDINAL_SQL, START_ORDINAL_SQL, STARTS_FROM_SQL
+
+# What a period key says: templates, `{0}` is the column. The same in Python is in domain.periods.
+#: The last day, an ordinal.
+END_ORDINAL_SQL = f"({{0}} >> {SPAN_BITS})"
+#: The first day, an ordinal; NULL for an instant.
+START_ORDINAL_SQL = (
+    f"CASE WHEN ({{0}} & {INSTANT}) = {INSTANT} THEN NULL"
+    f" ELSE ({{0}} >> {SPAN_BITS}) - ({LONGEST} - ({{0}} & {INSTANT})) END"
+)
+#: Whether a period starts on a day `{1}` (an ordinal) or later, an instant on its only day. Cheaper than a test of the first day:
+#: the low bits of an instant are one more than those of a period of one day, hence the test of the last day.
+STARTS_FROM_SQL = (
+    f"(({{0}} >> {SPAN_BITS}) >= {{1}} AND ({{0}} >> {SPAN_BITS}) + ({{0}} & {INSTANT}) >= {{1}} + {LONGEST})"
+)
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from almanac.store.engine.patience import check
 from almanac.store.engine.protocol import Database
-from almanac.store.observations.reading.question import Question
+from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import TOPIC, VINTAGE, ObservationRow, RowReader
 from almanac.store.observations.reading.selection import (
     CELL_ORDER,
