@@ -14,10 +14,9 @@ import importlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import BinaryIO, Self
+from typing import BinaryIO, Protocol, Self
 from urllib.parse import urlsplit
 
-from almanac.config.settings import SourceSettings
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing
 from almanac.domain.observations import ReportedValue
 from almanac.domain.reference import PublisherLimit, SeriesSpec, Source
@@ -252,6 +251,15 @@ class Parsed:
         self.missing |= absent
 
 
+class Options(Protocol):
+    """What an operator chooses of a source beside its key (the settings' `sources.ID`)."""
+
+    @property
+    def companies(self) -> tuple[str, ...]: ...
+    @property
+    def bulk(self) -> bool: ...
+
+
 class Connector:
     """Base of the connectors: each module of `feeds` has one object `CONNECTOR`; `Source.connector` names the module."""
 
@@ -266,7 +274,7 @@ class Connector:
         """Return True if a mirrored response of this URL belongs to this connector's publisher (mapped or not)."""
         return urlsplit(url).hostname in self.hosts
 
-    def chosen(self, options: SourceSettings) -> Self:
+    def chosen(self, options: Options) -> Self:
         """Return this connector as an operator's settings want it. Raises ValueError naming the setting at fault."""
         return self
 

@@ -8,19 +8,18 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO, Protocol, Self
 
 import httpx2
 import stamina
 
-from almanac.config.settings import Http
 from almanac.distribution import version
 from almanac.sources.base import Limit, Request
 from almanac.sources.transport import addresses, wire
@@ -45,6 +44,33 @@ _SLOWEST = 200_000
 _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
 
+class Behaviour(Protocol):
+    """How to behave towards publishers (the settings' `http`). Times in seconds, sizes in bytes."""
+
+    @property
+    def user_agent(self) -> str: ...
+    @property
+    def contact(self) -> str | None: ...
+    @property
+    def connect_timeout(self) -> float: ...
+    @property
+    def read_timeout(self) -> float: ...
+    @property
+    def total_timeout(self) -> float: ...
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def max_bytes(self) -> int: ...
+    @property
+    def requests_per_second(self) -> float: ...
+    @property
+    def proxy(self) -> str | None: ...
+    @property
+    def no_proxy(self) -> Sequence[str]: ...
+    @property
+    def ca_bundle(self) -> str | None: ...
+
+
 class Fetcher:
     """Fetches one URL at a time; share one between threads, so that they keep one rate per host.
 
@@ -58,7 +84,7 @@ class Fetcher:
 
     def __init__(
         self,
-        http: Http,
+        http: Behaviour,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,

@@ -15,10 +15,9 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
-from almanac.config.settings import SourceSettings
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import midnight
-from almanac.sources.base import Connector, Parsed, Payload, Request
+from almanac.sources.base import Connector, Options, Parsed, Payload, Request
 from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.reckoning import Size
@@ -90,7 +89,7 @@ class Sec(Connector):
     companies: tuple[str, ...] = ()
     bulk: bool = False
 
-    def chosen(self, options: SourceSettings) -> Self:
+    def chosen(self, options: Options) -> Self:
         """Return the connector for these companies. Raises ValueError naming the setting for a ticker where CIKs are needed."""
         if options.bulk:
             for name in options.companies:
