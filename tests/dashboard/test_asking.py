@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import msgspec
 import pytest
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.asking import InProcessApi, is_simulated
-from almanac.store.engine.cost import Cost
-from almanac.store.observations.reading.plan import Way
 from tests.support.service import REAL_NOW, Service
 
 
@@ -118,38 +115,3 @@ def test_all_that_a_page_asks_is_of_one_state(own: Service) -> None:
 def test_the_simulated_world_is_told_from_a_real_one(service: Service) -> None:
     with service.reader.view() as view:
         assert not is_simulated(view)
-
-
-@pytest.mark.parametrize(
-    ("path", "params", "cost", "way", "judged"),
-    [
-        ("/observations", [("country", "USA"), ("limit", "7")], Cost.PAGE, Way.CELLS, False),
-        ("/observations", [("sort", "released_at")], Cost.HEAVY, Way.SORTED, True),
-        ("/observations/latest", [("freshness", "stale")], Cost.HEAVY, None, False),
-        ("/sources", [], Cost.APART, None, False),
-    ],
-)
-def test_how_a_request_is_answered_is_told_with_its_answer(
-    service: Service,
-    api: InProcessApi,
-    path: str,
-    params: list[tuple[str, str]],
-    cost: Cost,
-    way: Way | None,
-    judged: bool,
-) -> None:
-    told = api.explain("pro", path, params)
-    assert (told.cost, told.way) == (cost, None if way is None else way.value)
-    assert msgspec.json.decode(told.body)["data"] == service.ok(path, **dict(params))
-    if judged:
-        assert told.meant is not None
-        assert 0 < told.meant < (told.allowed or 0)
-    else:
-        assert (told.meant, told.allowed) == (None, None)
-
-
-def test_what_the_interface_refuses_is_refused_when_it_is_to_be_explained(api: InProcessApi) -> None:
-    for path, params, status in (("/nowhere", [], 404), ("/observations", [("limit", "3"), ("limit", "4")], 400)):
-        with pytest.raises(ApiError) as refused:
-            api.explain("pro", path, params)
-        assert refused.value.status == status

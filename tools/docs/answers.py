@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from almanac.api.contract import examples
 from tests.support.paths import ROOT
 
-from .served import UNREADABLE, Service, failing, served
+from .served import UNREADABLE, Service, build, failing, served
 
 FILE = ROOT / "src/almanac/api/contract" / examples.FILE
 #: A request for each operation whose answer is JSON in an envelope, as its page shows it.
@@ -107,8 +107,10 @@ def written(recorded: Any) -> str:
 
 def update() -> bool:
     """Ask anew and keep what is answered; whether anything is different."""
-    with tempfile.TemporaryDirectory() as folder, served(Path(folder)) as service:
-        new = written(record(service))
+    with tempfile.TemporaryDirectory() as folder:
+        build(Path(folder))
+        with served(Path(folder)) as service:
+            new = written(record(service))
     if FILE.exists() and FILE.read_text("utf-8") == new:
         return False
     FILE.write_text(new, "utf-8")

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -21,7 +21,7 @@ from almanac.api.server.routes import Routes
 from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
-from almanac.store.engine.cost import Cost, PutOffError
+from almanac.store.engine.cost import Cost
 from almanac.store.engine.errors import StoppedError, UnavailableError
 from almanac.store.engine.patience import at_most
 from almanac.store.observations.reading.reader import View
@@ -74,22 +74,8 @@ class Told(msgspec.Struct, frozen=True):
         return found
 
 
-class Explained(NamedTuple):
-    """How a request was answered: where it may be, from which data version, in how many seconds, with which body."""
-
-    cost: Cost
-    version: int
-    seconds: float
-    body: bytes
-    #: How the list of observations was read, where it is one.
-    way: str | None = None
-    #: Of one that is gone through: how many vintages it means, and of how many at most.
-    meant: int | None = None
-    allowed: int | None = None
-
-
 def is_simulated(view: View) -> bool:
-    """Whether the store holds the simulated world, which says so in the ids of its sources."""
+    """Return whether the store holds the simulated world, which says so in the ids of its sources."""
     return any(source.startswith("sandbox-") for source in view.directory.sources)
 
 
@@ -212,38 +198,12 @@ class InProcessApi:
             None if history is None else history.decode(),
         )
 
-    def explain(self, plan: str, path: str, params: Sequence[tuple[str, str]]) -> Explained:
-        """
-        Answer a request of nobody's on a plan, and say how that was done. Raises ApiError as `ask` does.
-
-        Where it may be answered is found as the server finds it: it is tried where others wait, and goes on where it may cost more.
-        """
-        request = ShownRequest(path, tuple(params))
-        found = self._routes.find(path)
-        if found is None:
-            raise self._routes.unknown(path)
-        cost = found[0].cost
-        while True:
-            begun = time.perf_counter()
-            try:
-                client, reply = self._reply("", plan, request, found, cost)
-            except PutOffError as put_off:
-                cost = put_off.cost or Cost.HEAVY
-                continue
-            seconds, read = time.perf_counter() - begun, client.list_plan
-            told = Explained(cost, client.version or 0, seconds, reply.body, None if read is None else read.way.value)
-            if read is None or not read.judged:
-                return told
-            with self._view() as view:
-                return told._replace(meant=view.meant(read.question.selection), allowed=view.most_sorted)
-
     def _reply(
         self,
         account: str,
         plan: str,
         request: ShownRequest,
         found: tuple[Endpoint, dict[str, str]],
-        within: Cost = Cost.HEAVY,
     ) -> tuple[ClientRequest, Reply]:
         endpoint, path_values = found
         now = self._clock()
@@ -254,7 +214,7 @@ class InProcessApi:
         client.endpoint, client.path = endpoint, path_values
         client.key = KeyRecord("", account, plan, (ALL_SCOPES,), "")
         parsed = ParsedQuery(endpoint, path_values, values, name)
-        return client, self._answers.produce(client, parsed, self.plan(plan), now, within)
+        return client, self._answers.produce(client, parsed, self.plan(plan), now, Cost.HEAVY)
 
     def plan(self, name: str) -> Plan:
         """A plan of the settings. Raises ApiError 403 where there is none of this name any more."""

@@ -545,6 +545,9 @@ def test_tags_that_a_filer_swaps_restate_nothing():
         first, second = (every, goods) if told >= (2022, 1) else (goods, every)
         return {
             "NetIncomeLoss": (50e6, 50e6 * of[1]),
+            # Which of the two is the total is told by cost and gross profit.
+            "CostOfRevenue": (60e6, 60e6 * of[1]),
+            "GrossProfit": (40e6, 40e6 * of[1]),
             first: (100e6, 100e6 * of[1]),
             second: (97e6, 97e6 * of[1]),
         }

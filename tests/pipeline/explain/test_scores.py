@@ -53,9 +53,10 @@ def test_a_score_of_accounts_that_count_no_more_is_not_told(without_current_liab
 
 def column(value, end):
     """A score of one company, or of none."""
+    values = np.array([np.nan if value is None else value])
+    own = np.array([0 if value is None else end.toordinal()])
     return SimpleNamespace(
-        values=np.array([np.nan if value is None else value]),
-        ends=lambda: np.array([0 if value is None else end.toordinal()]),
+        ends=lambda: own, ending=lambda ends: SimpleNamespace(values=np.where(own == ends, values, np.nan))
     )
 
 

@@ -125,7 +125,7 @@ def test_tables_that_were_taken_away_refuse_until_they_are_made_again(hosts, ser
 def test_accounts_of_a_newer_version_say_so(hosts, server):
     with hosts[0].opened() as db:
         db.execute("UPDATE change_token SET schema_number = 9 WHERE area = 'accounts'")
-    with pytest.raises(AccountError, match="has schema 9 of a newer version of Almanac, this one knows 3"):
+    with pytest.raises(AccountError, match="has schema 9 of a newer version of Almanac, this one knows 4"):
         Accounts(server)
 
 

@@ -235,7 +235,7 @@ def test_a_file_of_another_kind_or_version_is_refused(tmp_path):
         Accounts(tmp_path / "text.db")
     Accounts(tmp_path / "newer.db").close()
     apsw.Connection(str(tmp_path / "newer.db")).pragma("user_version", 9)
-    with pytest.raises(AccountError, match=r"newer\.db has schema 9 of a newer version of Almanac, this one knows 3"):
+    with pytest.raises(AccountError, match=r"newer\.db has schema 9 of a newer version of Almanac, this one knows 4"):
         Accounts(tmp_path / "newer.db")
 
 

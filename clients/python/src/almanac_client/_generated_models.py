@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     Compounding = Literal["semi_annual", "annual", "continuous", "simple", "unknown"]
     ReleasePrecision = Literal["day", "instant"]
     Quality = Literal["warning", "failed"]
+    Reason = Literal["two_bases"]
     FiscalPeriod = Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"]
     Exposure = Literal["public", "internal_only", "restricted", "blocked"]
     LicenseClass = Literal["open", "attribution", "non-commercial", "consent"]
@@ -80,6 +81,7 @@ else:
     Compounding = str
     ReleasePrecision = str
     Quality = str
+    Reason = str
     FiscalPeriod = str
     Exposure = str
     LicenseClass = str
@@ -210,8 +212,10 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     quality: Quality | None = None
     #: Of a publisher that numbers the versions of a data set (IMF): the data set and the version in which the value was first read.
     dataflow: str | None = None
-    #: The publisher's marks on the value, as first seen.
+    #: The publisher's marks on the value, or on what it was computed from.
     flags: list[str] | None = None
+    #: Of a computed value that was withdrawn: its inputs are on two bases.
+    reason: Reason | None = None
     #: The publisher's remarks on the value, as first seen.
     footnotes: list[str] | None = None
     #: True: the publisher calls the value a projection, or it was computed from one.
