@@ -63,7 +63,7 @@ test-deep: $(STAMP) ## Run what takes minutes and fails rarely, and every law wi
 
 # What is about a store or a service, on the other engine; what is about files says so and is skipped.
 POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/api/use/test_usage.py \
-  tests/api/server/test_slow_requests.py tests/test_command_line_accounts.py tests/test_command_line_migrate.py
+  tests/api/server/test_slow_requests.py tests/test_command_line_accounts.py
 # What is about declarations, parameters and texts is the same on either engine.
 ENGINE_FREE := described_fields description every_endpoint fiscal_periods history lengths names native_codes place_names plans reference units warnings
 # Of the slow ones those that ask most of an engine: the whole simulated world, loaded straight into it; kills; many at once.

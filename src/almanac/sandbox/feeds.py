@@ -133,9 +133,8 @@ def fred(economy: Economy, now: int, observations: int | None) -> Iterator[Pendi
     quarters = [date(2015, 12, 31), *(_quarter_ends(economy.today))]
     for one in series:
         if one.snapshot:
-            yield from _snapshots(
-                one, economy, now, [day for day in quarters if one.loaded is None or day >= one.loaded]
-            )
+            # A series is asked for once it has begun: an empty one is told as missing.
+            yield from _snapshots(one, economy, now, [day for day in quarters if day >= (one.loaded or one.first)])
         else:
             yield _archive(one, economy, now)
     for one in extra:
