@@ -1,6 +1,7 @@
 """What an index is 100 in, and whose prices a volume counts in, is kept with each value as it was published. All is invented."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -11,6 +12,7 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading.reader import Reader
+from tests.support.service import Service, make_accounts
 
 DAY, START = 86_400, 1_790_812_800  # 2026-10-01
 CPI = "world-bank:country_afg:cpi_index:A"
@@ -51,6 +53,31 @@ def index(base, figures):
     ]  # fmt: skip
     url = f"https://api.worldbank.org/v2/country/all/indicator/FP.CPI.TOTL?format=json&per_page=20000&date={base}"
     return url, [{"page": 1, "pages": 1, "per_page": 20000, "total": len(rows), "sourceid": "2"}, rows]
+
+
+def test_a_page_that_joins_two_bases_says_so(world):
+    take(
+        world,
+        "world-bank",
+        index("2005", {"2010": 150.0, "2011": 165.0}),
+        index("2010", {"2011": 110.0, "2012": 121.0}),
+    )
+    make_accounts(world.settings)
+    with closing(Service(world.settings.home)) as service:
+        told = service.get("/observations", country="AFG", indicator="cpi_index").json()["meta"]["warnings"]
+        assert [(one["parameter"], one["value"], one["reason"]) for one in told] == [
+            (
+                "sources",
+                "preferred",
+                "joins values of cpi_index for country_afg on different bases: 2005=100 and 2010=100",
+            )
+        ]
+        assert (
+            "warnings"
+            not in service.get("/observations", country="AFG", indicator="cpi_index", period="2012").json()["meta"]
+        )
+        every = service.get("/observations", country="AFG", indicator="cpi_index", sources="all").json()
+        assert "warnings" not in every["meta"]
 
 
 def test_no_growth_is_computed_across_two_bases(world):

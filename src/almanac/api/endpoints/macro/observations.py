@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,8 @@ from almanac.store.observations.reading.lists import TooBroadError
 from almanac.store.observations.reading.plan import Question, cost_of_newest, planned
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
+
+_BASE = re.compile(rb'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
 
 def _list(ctx: Context, kind: str) -> ListAnswer:
@@ -73,7 +76,22 @@ def _listed(ctx: Context, asked: Selection, *, lineage: bool, history: bool = Fa
     ctx.costs(plan.cost)
     with _narrowed(params):
         rows, following = ctx.view.read(question, plan)
+    if not history and params["sources"] == "preferred":
+        _warn_of_bases(ctx, rows)
     return _answer(ctx, rows, following, lineage=lineage)
+
+
+def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
+    """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
+    bases: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if (found := _BASE.search(row.marked)) is not None:
+            spec = row.series.spec
+            bases.setdefault((spec.indicator, spec.entity), set()).add(found[1].decode())
+    for (indicator, entity), stated in sorted(bases.items()):
+        if len(stated) > 1:
+            several = " and ".join(sorted(stated))
+            ctx.warn("sources", "preferred", f"joins values of {indicator} for {entity} on different bases: {several}")
 
 
 def _answer(
