@@ -15,7 +15,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.queryable import Queryable
 
 _AT_ONCE = 1_000
-_TABLE = re.compile(r"^CREATE TABLE (\w+)", re.MULTILINE)
+_TABLE = re.compile(r"^(CREATE|DROP) TABLE (\w+)", re.MULTILINE)
 
 
 class Area(NamedTuple):
@@ -41,7 +41,12 @@ class Area(NamedTuple):
     @property
     def tables(self) -> list[str]:
         """Its tables, each after those that it refers to."""
-        return [name for step in self.steps for name in _TABLE.findall(step)]
+        found: dict[str, None] = {}
+        for verb, name in (pair for step in self.steps for pair in _TABLE.findall(step)):
+            found.pop(name, None)
+            if verb == "CREATE":
+                found[name] = None
+        return list(found)
 
     def bring(self, db: Queryable, found: int, where: object) -> bool:
         """
