@@ -30,6 +30,11 @@ SOURCE = Source(
     rights=Rights(license="x", attribution="none"),
 )
 LETTERS = {"GDP": "Q", "GDPC1": "Q", "CPIAUCSL": "M", "CPILFESL": "M", "INDPRO": "M", "UNRATE": "M", "WGS10YR": "W"}
+#: As FRED states them; the others are percent.
+UNITS = {
+    "GDP": "usd_billions", "GDPC1": "usd_billions", "CPIAUCSL": "index", "CPILFESL": "index", "INDPRO": "index",
+    "BAMLH0A0HYM2": "percentage_points",
+}  # fmt: skip
 SERIES = {
     native: SeriesSpec(
         source=SOURCE.id,
@@ -37,7 +42,7 @@ SERIES = {
         indicator=native.lower(),
         entity="country_usa",
         frequency=Frequency(letter),
-        unit="percent",
+        unit=UNITS.get(native, "percent"),
         name=native,
     )
     for native, letter in {**LETTERS, "BAMLH0A0HYM2": "D"}.items()
