@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 MOST, FLOOR = 35, 0.001
 #: What is asked of an expression that its module hands on, or goes through in a loop.
 ELSEWHERE = {
-    "almanac.dashboard.formatting.dates:_TYPED": {"fullmatch"},
     "almanac.sources.feeds.rba:_TABLES": {"fullmatch"},
     "almanac.sources.feeds.sec.statement_lines:_LABELS": {"fullmatch"},
 }

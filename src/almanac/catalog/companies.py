@@ -301,16 +301,6 @@ def styles() -> Mapping[str, Style]:
     return {style.key: style for style in read_}
 
 
-def style_told(signs: Mapping[str, int], template: str) -> str:
-    """The style of a period: that of which most signs are given, two at least; else that of the kind of company."""
-    every = styles()
-    usual = next((style.key for style in every.values() if template in style.templates), next(iter(every)))
-    most = max(signs.values(), default=0)
-    if most < 2 or signs.get(usual) == most:
-        return usual
-    return next(style for style in every if signs.get(style) == most)
-
-
 #: Told by the reader, not by a filer: that a later report gives the balance sheet of a day anew.
 SHEET_ANEW = "pre:BalanceSheet"
 

@@ -31,7 +31,7 @@ class Stretch(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether no other native code speaks for the series."""
+        """Tell whether this native code alone speaks for the series."""
         return self.first is None and self.last is None and not self.copy
 
     def clip(

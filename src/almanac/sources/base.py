@@ -10,6 +10,7 @@ doubt by itself (a NaN, an infinity) costs its row alone and is reported by name
 
 from __future__ import annotations
 
+import abc
 import importlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -255,7 +256,7 @@ class Options(Protocol):
     def bulk(self) -> bool: ...
 
 
-class Connector:
+class Connector(abc.ABC):
     """Base of the connectors: each module of `feeds` has one object `CONNECTOR`; `Source.connector` names the module."""
 
     #: Grows by one whenever the same payload would be read differently; kept with each run.
@@ -273,6 +274,7 @@ class Connector:
         """Return this connector as an operator's settings want it. Raises ValueError naming the setting at fault."""
         return self
 
+    @abc.abstractmethod
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
@@ -281,11 +283,10 @@ class Connector:
 
         Raises ValueError naming the setting when the source needs a key and has none.
         """
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """Read one payload. `series` maps the native codes of this source. Raises SourceChanged."""
-        raise NotImplementedError
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
         """Return the requests that a response leads to, in a fixed order. Raises SourceChanged, ValueError naming the setting."""

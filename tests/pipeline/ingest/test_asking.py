@@ -42,6 +42,9 @@ class Reader(Connector):
     def plan(self, source, series, since, today, key):
         return [Request(HOME + name, {"key": key}) for name in ("list", "archive", "page0", *self.companies)]
 
+    def parse(self, payload, source, series):
+        raise AssertionError("responses are asked for here, not read")
+
     def follow(self, payload, source, key):
         if payload.body == b"changed":
             raise SourceChanged("another shape")

@@ -45,7 +45,7 @@ _USED = "This link has been used or has run out."
 
 
 def sign_up_form(visit: Visit) -> Answer:
-    """Who may have an account here, and a form where anybody may."""
+    """Show who may have an account, and a form if anybody may."""
     return _sign_up(visit)
 
 
@@ -72,7 +72,7 @@ def sign_up(visit: Visit) -> Answer:
 
 
 def join_form(visit: Visit) -> Answer:
-    """What a link to join is for."""
+    """Show what an invitation is for."""
     return _join(visit)
 
 

@@ -292,7 +292,7 @@ def percentile(value: float | None, *, width: int = 100) -> Markup:
 
 
 def meter(share: float | None, *, width: int = 96, height: int = 8) -> Markup:
-    """How much of something is there, from 0 to 1; nothing without a share."""
+    """Draw a share from 0 to 1 as a bar; nothing for None."""
     if share is None:
         return _NOTHING
     filled = min(max(share, 0), 1) * width

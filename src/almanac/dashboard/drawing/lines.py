@@ -257,7 +257,7 @@ def _dot(where: tuple[float, float], name: str, radius: float) -> str:
 
 
 class FigureState(NamedTuple):
-    """What a figure was from a day on (an ordinal), with how that is told at its end."""
+    """A value from a day (an ordinal) on, and the label at its end."""
 
     day: int
     value: float

@@ -36,7 +36,7 @@ class LinearScale(NamedTuple):
     stop: float
 
     def __call__(self, value: float) -> float:
-        """Where a number lies."""
+        """Return the position of a number on the axis."""
         return self.start + (value - self.low) * (self.stop - self.start) / (self.high - self.low)
 
     def back(self, place: float) -> float:
@@ -62,7 +62,7 @@ class Axis(NamedTuple):
 
     @property
     def room(self) -> float:
-        """How wide the widest label is."""
+        """Return the width of the widest label."""
         return CHARACTER * max(map(len, self.labels))
 
 
@@ -394,7 +394,7 @@ _NEAR = 24.0
 
 
 class End(NamedTuple):
-    """Where a line ends, and what is written there."""
+    """The end of a line and its label."""
 
     x: float
     y: float

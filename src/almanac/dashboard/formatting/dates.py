@@ -208,7 +208,7 @@ def notation(span: Period, frequency: Frequency | None = None) -> str:
 
 
 def code(span: Period, frequency: Frequency | None = None) -> str:
-    """Write a period as addresses and the interface's `period` have it: `2026-Q3`; of an irregular one its last day. Inverse: `read_period`."""
+    """Write a period as addresses and the interface's `period` have it: `2026-Q3`; of an irregular one its last day."""
     found = None if frequency in {Frequency.DAILY, Frequency.WEEKLY} else _regular(span)
     return period_name(span.key, found or Frequency.DAILY)
 
@@ -247,55 +247,6 @@ def between(first: str, last: str, *, tight: bool = False) -> str:
 
 #: A period as the interface ends a title with it; a bare year is left as it is, for it reads the same.
 _PERIOD_CODE = re.compile(r"[0-9]{4}-(?:[0-9]{2}(?:-[0-9]{2})?|[QS][1-4])")
-_MONTH_NUMBERS = {name.casefold(): number for number, name in enumerate(SHORT_MONTHS, 1)}
-_YEAR, _MONTH = r"(?P<year>[0-9]{4})", r"(?P<name>[A-Za-z]{3})[A-Za-z]*\.?"
-_TYPED = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?:FY\s?)?{_YEAR}",
-        rf"{_YEAR}[\s-]*Q(?P<quarter>[1-4])|Q(?P<quarter_>[1-4])[\s-]*(?P<year_>[0-9]{{4}})",
-        rf"{_YEAR}[\s-]*[HS](?P<half>[12])|[HS](?P<half_>[12])[\s-]*(?P<year_>[0-9]{{4}})",
-        rf"{_YEAR}-(?P<month>[0-9]{{1,2}})(?:-(?P<day>[0-9]{{1,2}}))?",
-        rf"(?:(?P<day>[0-9]{{1,2}})\s+)?{_MONTH}\s+{_YEAR}",
-    )
-]
-
-
-def read_period(text: str) -> Period:
-    """
-    What people type for a period or a day: `2024`, `2024-Q1`, `Q1 2024`, `2024-06`, `Jun 2024`, `2024-04-30`, `30 Apr 2024`.
-
-    Raises ValueError with the sentence for the page. 04/05/2026 is no day, for it may be two.
-    """
-    plain = " ".join(text.replace(NBSP, " ").split())
-    for pattern in _TYPED:
-        match = pattern.fullmatch(plain)
-        if match is not None:
-            found = _read({name.rstrip("_"): part for name, part in match.groupdict().items() if part is not None})
-            if found is not None:
-                return found
-    raise ValueError(f"“{plain}” is not a date or a period. Write 2024-04-30, 2024-Q1, 2024-06 or 2024")
-
-
-def _read(parts: dict[str, str]) -> Period | None:
-    """A period from its parts; None where there is no such month or day."""
-    year = int(parts["year"])
-    month = _MONTH_NUMBERS.get(parts["name"].casefold()) if "name" in parts else int(parts.get("month", 0))
-    if month is None:
-        return None
-    try:
-        if "quarter" in parts:
-            return Period.ending(date(year, 3 * int(parts["quarter"]), 1), Frequency.QUARTERLY)
-        if "half" in parts:
-            return Period.ending(date(year, 6 * int(parts["half"]), 1), Frequency.SEMIANNUAL)
-        if "day" in parts:
-            found = date(year, month, int(parts["day"]))
-            return Period(found, found)
-        if "month" in parts or "name" in parts:
-            return Period.ending(date(year, month, 1), Frequency.MONTHLY)
-        return Period.ending(date(year, 12, 31), Frequency.ANNUAL)
-    except ValueError:
-        return None
 
 
 def _regular(span: Period) -> Frequency | None:

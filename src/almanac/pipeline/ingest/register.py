@@ -71,11 +71,6 @@ def knows_what_it_led_to(held: Mapping[str, requests.RequestState]) -> bool:
     return any(one.answered_at is not None for _, one in _led(held))
 
 
-def turns_up(held: Mapping[str, requests.RequestState], now: int) -> int:
-    """How many of the requests that answers led to have their day of the slow round, or are owed."""
-    return sum((one.answered_at or 0) < its_day(url, now) for url, one in _led(held))
-
-
 def _led(held: Mapping[str, requests.RequestState]) -> Iterator[tuple[str, requests.RequestState]]:
     """Requests that answers led to."""
     return ((url, one) for url, one in held.items() if url != one.via)

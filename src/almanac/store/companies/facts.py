@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
-from almanac.domain.periods import end_of, lowest_key
+from almanac.domain.periods import lowest_key
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
@@ -49,19 +49,6 @@ _FACTS = (
 
 # What is appended to the source keeps either engine from the index on sources, which leads to every company there is: a
 # planner without statistics, as PostgreSQL's is throughout a first load, would read all of it for each topic.
-
-
-def ends_of_tags(db: Queryable, entity: str, source: str, tags: Collection[str]) -> Iterator[tuple[str, int]]:
-    """Which of some tags a company gives anything for, each with the last day of the period or the instant, an ordinal."""
-    for tag, period in db.execute(_ENDS.format(", ".join("?" * len(tags))), (entity, source, *tags)):
-        yield tag, end_of(period).toordinal()
-
-
-_ENDS = (
-    "SELECT DISTINCT p.native, v.period FROM topic t CROSS JOIN series s ON s.topic = t.topic CROSS JOIN spec p USING(spec)"
-    " CROSS JOIN vintages v ON v.topic = t.topic AND v.series = s.series WHERE t.entity = ? AND t.kind = 'raw'"
-    f" AND s.source || '' = ? AND p.native IN ({{0}}) AND v.to_version = {OPEN} AND v.value IS NOT NULL"
-)
 
 
 def derived_series(db: Queryable, entity: str, source: str) -> list[str]:

@@ -49,14 +49,6 @@ def check_schema(db: Database, place: object) -> None:
         raise SchemaError(explain_misfit(found, place))
 
 
-def vintages_held(db: Database) -> int | None:
-    """How many vintages a database holds, of whichever schema; None of one that has no table of that name."""
-    if "vintages" not in db.tables():
-        return None
-    found: int = db.execute("SELECT count(*) FROM vintages").get
-    return found
-
-
 def tables_of(script: str) -> list[str]:
     """The tables that a schema file makes, in its order."""
     return re.findall(r"^CREATE TABLE (\w+)", script, re.MULTILINE)
