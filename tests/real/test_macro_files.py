@@ -223,7 +223,8 @@ def test_the_fund_s_edition_keeps_its_release_and_its_scale_is_not_applied(catal
     released = instant(datetime(2025, 10, 14, 13, tzinfo=UTC))
     corrected = instant(datetime(2025, 11, 19, 21, tzinfo=UTC))
     parsed = read(catalog, listed, "imf", path)
-    year, note = Period.parse("2018").key, '{"dataflow":"IMF.RES:WEO(9.0.0)"}'
+    # The message states BASE_YEAR 2020.
+    year, note = Period.parse("2018").key, '{"dataflow":"IMF.RES:WEO(9.0.0)","priceBasis":"2020 prices"}'
     assert [(b.native, b.statements) for b in parsed.blocks] == [
         (
             "WEO.SVK.NGDP_R.A",
