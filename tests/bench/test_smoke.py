@@ -29,7 +29,7 @@ def test_a_small_run(made, tmp_path):
     with contenders(home, key, pages[:50], as_of, None, None, revised, lambda _: None) as every:
         names = [one.name for one in every]
         assert names[0] == f"{FLOOR} bytes from memory"
-        assert len(names) == 8
+        assert len(names) == 7
         for one in every:
             port = one.server.port
             found, place = load(one, home, seconds=0.2, connections=4, first=3, cpu=None)

@@ -25,7 +25,7 @@ from .test_proxies import running
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.postgres,
+    # Not of those that must run wherever PostgreSQL answers: nginx may not be there.
     pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
     pytest.mark.skipif(shutil.which("nginx") is None, reason="nginx is not here"),
 ]

@@ -261,7 +261,7 @@ def test_with_consent_the_walk_finds_them_different(
     twins: tuple[Service, Service], shut: list[str], tmp_path: Path
 ) -> None:
     """Under each path that shows numbers at all: what finds nothing above would find it."""
-    homes = [copy(one.home, tmp_path / one.home.name) for one in twins]
+    homes = [copy(one.home, tmp_path / str(number)) for number, one in enumerate(twins)]
     for home in homes:
         opened(home)
     first, second = (Service(home, FRAMES) for home in homes)

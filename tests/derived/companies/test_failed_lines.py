@@ -78,6 +78,9 @@ def unmarked(company):
             continue
         for name in measure.inputs:
             item = name.removesuffix(TTM)
+            # The basis of a figure per share is told by the diluted average, and by the basic one where there is none.
+            if item == "weighted_average_shares_basic" and end in _ends(outcome, "weighted_average_shares_diluted"):
+                continue
             at_end = {(item, letter, end) for letter in LETTERS.values()}
             # A sum of quarters rests on each of them; a year, and one that is moved on, on the year, and on quarters since.
             year = max((one for one in _years(outcome, item) if one <= end), default=0)
