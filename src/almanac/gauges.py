@@ -17,8 +17,8 @@ from almanac.domain.health import Word
 from almanac.pipeline.ingest.heartbeat import folder_of, signs
 from almanac.pipeline.operate.vitals import SourceVitals, Vitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.opening import Server, place, server_room
-from almanac.store.engine.patience import Patience, patiently
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.gauges")
@@ -120,7 +120,7 @@ class HostGauges(Collector):
         at = place(self._settings.data_place)
         if isinstance(at, Server):
             # It is away: `almanac_store_readable` says so.
-            with suppress(Exception), patiently(Patience(_SERVER_SECONDS)):
+            with suppress(Exception), deadline_scope(Deadline(_SERVER_SECONDS)):
                 found.databases["data"], free, total = server_room(at)
                 if free is not None and total is not None:
                     found.free["server"], found.total["server"] = free, total

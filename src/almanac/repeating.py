@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import structlog
 
-from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.deadline import Deadline, deadline_scope
 
 log = structlog.get_logger("almanac.serving")
 
@@ -39,7 +39,7 @@ class Every:
 
     def _once(self) -> None:
         try:
-            with patiently(Patience(_MOST_SECONDS)):
+            with deadline_scope(Deadline(_MOST_SECONDS)):
                 self._action()
         except Exception:  # what is written here is for the eye only: it must not end the service
             log.exception("not written", what=self._what)

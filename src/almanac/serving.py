@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from almanac.repeating import Every
-from almanac.store.engine.patience import Patience, patiently
+from almanac.store.engine.deadline import Deadline, deadline_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -74,7 +74,7 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
-    with patiently(Patience(_OPEN_SECONDS)):
+    with deadline_scope(Deadline(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
@@ -191,7 +191,7 @@ def missing_plans(settings: Settings) -> list[str]:
 
     try:
         with (
-            patiently(Patience(_PLANS_SECONDS)),
+            deadline_scope(Deadline(_PLANS_SECONDS)),
             contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts,
         ):
             return sorted({account.plan for account in accounts.list_accounts()} - set(settings.plans))
@@ -222,7 +222,7 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
     def view(seconds: float) -> Iterator[View]:
         """Open the store anew: what is in memory would hide a file that was damaged in place."""
         try:
-            with patiently(Patience(seconds)), reader.view() as opened:
+            with deadline_scope(Deadline(seconds)), reader.view() as opened:
                 yield opened
         finally:
             reader.close()

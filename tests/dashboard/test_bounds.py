@@ -24,7 +24,7 @@ from almanac.dashboard.visit import Answer, Download, Page, Visit
 from almanac.reports.filter_text import MOST_CLAUSES
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.accounts.passwords import Passwords
-from almanac.store.engine.patience import check, is_over
+from almanac.store.engine.deadline import check_deadline, deadline_passed
 from tests.support.page_visitor import NOW, dashboard, signed_in
 from tests.support.service import REAL_NOW, Service
 
@@ -43,10 +43,10 @@ class Slow:
     def __call__(self, visit: Visit) -> Answer:
         who = visit.person.account if visit.person else visit.address
         self.begun[who] += 1
-        while not is_over() and not self.done.wait(0.01):
+        while not deadline_passed() and not self.done.wait(0.01):
             pass
         self.ended[who] += 1
-        check()  # as whatever reads the store does
+        check_deadline()  # as whatever reads the store does
         return Download(b"slow", "text/plain")
 
 

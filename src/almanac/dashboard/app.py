@@ -34,8 +34,8 @@ from almanac.dashboard.sending import Sent, send_answer
 from almanac.dashboard.site import navigation
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Answer, Download, Forbidden, Html, NotFound, Page, Redirect, Visit
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, patiently
 
 log = structlog.get_logger("almanac.dashboard")
 
@@ -132,10 +132,10 @@ class Dashboard:
         if len(visit.query_string) > _QUERY_BYTES:
             return Sent.refusal(414, f"The address has more than {_QUERY_BYTES:,} characters behind its question mark.")
         body = await _body(receive) if visit.method == "POST" else b""
-        patience = Patience(self._settings.request_seconds)
-        making = asyncio.ensure_future(self._made(visit, found, headers, body, patience))
+        deadline = Deadline(self._settings.request_seconds)
+        making = asyncio.ensure_future(self._made(visit, found, headers, body, deadline))
         try:
-            return await watched(making, receive, self._settings.request_seconds, patience)
+            return await watched(making, receive, self._settings.request_seconds, deadline)
         except StoppedError:
             log.warning("given up", request_id=visit.request_id, seconds=self._settings.request_seconds)
             return Sent.refusal(503, self._late(), _RETRY_SECONDS)
@@ -145,10 +145,10 @@ class Dashboard:
             return Sent.refusal(429 if full.own else 503, text, _RETRY_SECONDS)
 
     async def _made(
-        self, visit: Visit, found: Found, headers: dict[bytes, bytes], body: bytes, patience: Patience
+        self, visit: Visit, found: Found, headers: dict[bytes, bytes], body: bytes, deadline: Deadline
     ) -> Sent:
         """The answer: who came, whether they may ask for another page, and in their turn the page."""
-        failed = await self._thread(self._door, partial(self._known, visit, headers), patience)
+        failed = await self._thread(self._door, partial(self._known, visit, headers), deadline)
         if failed is not None:
             return failed
         wait = self._over_limit(visit)
@@ -157,19 +157,19 @@ class Dashboard:
                 429, "More pages were asked for than one visitor needs in a minute. Wait a little.", wait
             )
         leave = await self._queue.turn(None if visit.person is None else visit.person.account, visit.address)
-        return await self._thread(self._threads, partial(self._answered, visit, found, headers, body), patience, leave)
+        return await self._thread(self._threads, partial(self._answered, visit, found, headers, body), deadline, leave)
 
     async def _thread(
         self,
         pool: ThreadPoolExecutor,
         work: Callable[[], T],
-        patience: Patience,
+        deadline: Deadline,
         afterwards: Callable[[], object] = int,
     ) -> T:
         """What `work` gives, in a thread; then, however long after nobody waits any more, `afterwards` in this event loop."""
 
         def waited_for() -> T:
-            with patiently(patience):
+            with deadline_scope(deadline):
                 return work()
 
         loop = asyncio.get_running_loop()

@@ -22,8 +22,8 @@ from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
 from almanac.store.engine.cost import Cost
+from almanac.store.engine.deadline import time_limit
 from almanac.store.engine.errors import StoppedError, UnavailableError
-from almanac.store.engine.patience import at_most
 from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered
 
@@ -144,7 +144,7 @@ class InProcessApi:
     def simulated(self) -> bool:
         """Whether the store holds the simulated world; where that cannot be read just now, as it was last."""
         try:
-            with at_most(_BANNER_SECONDS, grace=_BANNER_SECONDS), self._view() as view:
+            with time_limit(_BANNER_SECONDS, grace=_BANNER_SECONDS), self._view() as view:
                 self._simulated = is_simulated(view)
         except (UnavailableError, StoppedError):
             pass

@@ -10,8 +10,8 @@ from almanac.api.server.app import App
 from almanac.api.server.exchange import Reply
 from almanac.api.server.threads import HungUp, Threads
 from almanac.api.use import metrics
+from almanac.store.engine.deadline import check_deadline, deadline_passed
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import check, is_over
 
 from ..conftest import PRO
 
@@ -23,9 +23,9 @@ async def stays():
 
 def until_over():
     """Work without end, but for somebody who waits."""
-    while not is_over():
+    while not deadline_passed():
         pass
-    check()
+    check_deadline()
 
 
 class Client:

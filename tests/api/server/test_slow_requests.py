@@ -9,7 +9,7 @@ from prometheus_client import REGISTRY
 
 from almanac.api.server.logs import told_text
 from almanac.store.engine import sqlite
-from almanac.store.engine.patience import Patience, is_timed, patiently, time_statements, took
+from almanac.store.engine.deadline import Deadline, add_database_time, deadline_scope, is_timed, time_statements
 from tests.support import postgres
 
 
@@ -59,14 +59,14 @@ def test_only_what_takes_longer_than_the_setting_is_told_and_counted(frame, seco
 
 
 def test_time_in_the_database_counts_for_whom_it_is_read():
-    first, second = Patience(60), Patience(60)
-    with patiently(first):
-        took(0.25)
-        with patiently(second):
-            took(0.5)
-        took(0.125)
-    took(9)  # nobody's
-    assert (first.database, second.database) == (0.375, 0.5)
+    first, second = Deadline(60), Deadline(60)
+    with deadline_scope(first):
+        add_database_time(0.25)
+        with deadline_scope(second):
+            add_database_time(0.5)
+        add_database_time(0.125)
+    add_database_time(9)  # nobody's
+    assert (first.database_seconds, second.database_seconds) == (0.375, 0.5)
 
 
 @pytest.mark.sqlite
@@ -79,12 +79,12 @@ def test_a_thread_that_is_timed_measures_what_a_file_takes(tmp_path):
 
     def read():
         db = sqlite.connect(tmp_path / "data.db", read_only=True)
-        patience, began = Patience(60), time.perf_counter()
-        with patiently(patience):
+        deadline, began = Deadline(60), time.perf_counter()
+        with deadline_scope(deadline):
             db.execute(slow).fetchall()
         whole = time.perf_counter() - began
         db.close()
-        return is_timed(), patience.database, whole
+        return is_timed(), deadline.database_seconds, whole
 
     with ThreadPoolExecutor(1, initializer=time_statements) as timed, ThreadPoolExecutor(1) as other:
         is_so, database, whole = timed.submit(read).result()
@@ -101,10 +101,10 @@ def test_what_a_server_takes_is_measured():
     name, url = postgres.fresh()
     db = opening.create(opening.Server(url))
     try:
-        patience, began = Patience(60), time.perf_counter()
-        with patiently(patience):
+        deadline, began = Deadline(60), time.perf_counter()
+        with deadline_scope(deadline):
             assert db.execute("SELECT 1 FROM pg_sleep(0.2)").get == 1
-        assert (time.perf_counter() - began) / 2 < patience.database
+        assert (time.perf_counter() - began) / 2 < deadline.database_seconds
     finally:
         db.close()
         postgres.drop(name)

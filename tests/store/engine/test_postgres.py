@@ -11,6 +11,7 @@ import pytest
 
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements, tables_of
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -21,7 +22,6 @@ from almanac.store.engine.errors import (
     UnavailableError,
 )
 from almanac.store.engine.opening import Server
-from almanac.store.engine.patience import Patience, patiently
 from almanac.store.engine.words import following
 from tests.support import postgres
 
@@ -173,13 +173,13 @@ def test_what_is_scanned_is_found_as_it_is_read(db: Any) -> None:
 
 
 def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
-    with pytest.raises(StoppedError), opening.faults(), patiently(Patience(0.05)), db.snapshot():
+    with pytest.raises(StoppedError), opening.faults(), deadline_scope(Deadline(0.05)), db.snapshot():
         db.execute("SELECT pg_sleep(60)")
-    gone = Patience(60)
+    gone = Deadline(60)
     threading.Timer(0.05, gone.end).start()
-    with pytest.raises(StoppedError), opening.faults(), patiently(gone), db.snapshot():
+    with pytest.raises(StoppedError), opening.faults(), deadline_scope(gone), db.snapshot():
         db.execute("SELECT pg_sleep(60)")
-    with patiently(Patience(60)), db.snapshot():
+    with deadline_scope(Deadline(60)), db.snapshot():
         assert meta(db, "version") == "0"
 
 

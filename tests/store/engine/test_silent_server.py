@@ -3,9 +3,9 @@
 import pytest
 
 from almanac.store.engine import opening
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import SilentError, StoppedError
 from almanac.store.engine.opening import Server
-from almanac.store.engine.patience import Patience, patiently
 from tests.support import postgres
 from tests.support.stalling import way_to
 
@@ -16,7 +16,7 @@ pytestmark = [
 
 
 def soon():
-    return patiently(Patience(0.1, grace=0.1))
+    return deadline_scope(Deadline(0.1, grace=0.1))
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_a_writer_undoes_nothing_that_it_cannot_reach(way, db):
 
 def test_a_server_that_answers_is_kept(db):
     """It ends the statement, and the connection goes on."""
-    with pytest.raises(StoppedError) as stopped, patiently(Patience(0.1)), db.snapshot():
+    with pytest.raises(StoppedError) as stopped, deadline_scope(Deadline(0.1)), db.snapshot():
         db.execute("SELECT pg_sleep(600)")
     assert not isinstance(stopped.value, SilentError)
     link = db.link

@@ -14,9 +14,9 @@ import pytest
 
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, set_meta
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
 from almanac.store.engine.opening import Place
-from almanac.store.engine.patience import Patience, patiently
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.reader import Reader, View
 from tests.support.places import on_each_engine, placed
@@ -82,7 +82,7 @@ def test_after_a_walk_that_was_broken_off_the_newest_state_is_read(reader: Reade
     read(reader)
     connection = reader._here.connection
     for _ in range(2):
-        with pytest.raises(StoppedError) as held, patiently(Patience(0.05)), reader.view() as view:
+        with pytest.raises(StoppedError) as held, deadline_scope(Deadline(0.05)), reader.view() as view:
             broken_off(view)
         version = write(writer)
         assert read(reader) == version
@@ -121,7 +121,7 @@ def test_a_request_given_up_leaves_others_of_its_turn_theirs(place: Place, write
         for _ in range(3):
             turn.pop()()
             version = write(writer)
-            with pytest.raises(StoppedError), patiently(Patience(0.1)), reader.view() as view:
+            with pytest.raises(StoppedError), deadline_scope(Deadline(0.1)), reader.view() as view:
                 assert view.version == version
                 view.execute(WITHOUT_END).fetchall()
             newest = write(writer)

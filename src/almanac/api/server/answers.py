@@ -21,7 +21,7 @@ from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.cost import Cost
-from almanac.store.engine.patience import at_once, here, patiently
+from almanac.store.engine.deadline import current_deadline, deadline_scope, event_loop_deadline
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
@@ -73,7 +73,7 @@ class Answers:
         elsewhere, or later.
         """
         endpoint, real_now = parsed.endpoint, self._walltime()
-        request.patience = here()
+        request.deadline = current_deadline()
         with self._open_view() as view:
             asked = self._prepared(request, parsed, plan, now, real_now, view)
             kept = self._pages.get(asked.name) if endpoint.cached else None
@@ -163,7 +163,7 @@ class Answers:
     def newest_version(self) -> int:
         """For an error's x-data-version: the store's newest, else the last one seen here (0: none yet)."""
         try:
-            with patiently(at_once()), self._open_view() as view:
+            with deadline_scope(event_loop_deadline()), self._open_view() as view:
                 self.version = view.version
         except Exception:  # the answer is an error already: that the version cannot be read must not make another of it
             log.warning("data version unknown", last=self.version)

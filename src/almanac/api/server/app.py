@@ -36,8 +36,8 @@ from almanac.api.use.limits import Limiter
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.cost import Cost, PutOffError
+from almanac.store.engine.deadline import Deadline, deadline_scope, event_loop_deadline
 from almanac.store.engine.errors import SilentError, StoppedError
-from almanac.store.engine.patience import Patience, at_once, patiently
 from almanac.store.observations.reading.reader import View
 
 _STORAGE_RETRY_SECONDS = 5
@@ -191,9 +191,9 @@ class App:
         if self._is_late:
             return await self._apart(work, receive, seconds)
         until = time.monotonic() + seconds
-        patience = at_once(seconds) if self._waits else Patience(seconds)
+        deadline = event_loop_deadline(seconds) if self._waits else Deadline(seconds)
         try:
-            return _done(work, patience)
+            return _done(work, deadline)
         except (StoppedError, SilentError):
             if not self._waits:
                 raise
@@ -266,8 +266,8 @@ class App:
             slowness.tell(request, endpoint, scope["query_string"], status, seconds)
 
 
-def _done(work: Callable[[], Reply], patience: Patience) -> Reply:
-    with patiently(patience):
+def _done(work: Callable[[], Reply], deadline: Deadline) -> Reply:
+    with deadline_scope(deadline):
         return work()
 
 

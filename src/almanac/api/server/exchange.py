@@ -14,7 +14,7 @@ from almanac.api.server.auth import read_headers
 from almanac.api.server.request_ids import RequestIds
 from almanac.api.use.limits import Decision
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.patience import Patience
+from almanac.store.engine.deadline import Deadline
 from almanac.store.observations.reading.plan import ReadingPlan
 
 _next_id = RequestIds()
@@ -32,7 +32,18 @@ class ClientRequest:
     """What is learnt of one request on its way; errors and the log line tell as much as was known."""
 
     __slots__ = (
-        "announced", "decision", "endpoint", "headers", "heavy", "http1", "id", "key", "list_plan", "method", "path", "patience",
+        "announced",
+        "deadline",
+        "decision",
+        "endpoint",
+        "headers",
+        "heavy",
+        "http1",
+        "id",
+        "key",
+        "list_plan",
+        "method",
+        "path",
         "version",
     )  # fmt: skip
 
@@ -47,9 +58,9 @@ class ClientRequest:
         self.endpoint: Endpoint | None = None
         self.key: KeyRecord | None = None
         self.decision: Decision | None = None
-        #: Whether it is one of the heavy ones, and whose patience it is answered for, once that is known.
+        #: Whether it is one of the heavy ones, and whose deadline it is answered for, once that is known.
         self.heavy = False
-        self.patience: Patience | None = None
+        self.deadline: Deadline | None = None
         #: How the list of observations is read that answers it, where one was read.
         self.list_plan: ReadingPlan | None = None
         #: Data version the answer speaks of.

@@ -22,7 +22,7 @@ def tell(request: ClientRequest, endpoint: Endpoint, query: bytes, status: int, 
     """
     metrics.SLOW.labels(endpoint.path).inc()
     asked = {**request.path, **{name: value for name, value in split_query(query).pairs if name in endpoint.by_name}}
-    patience = request.patience
+    deadline = request.deadline
     log.warning(
         "a slow request",
         request_id=request.id.decode(),
@@ -33,7 +33,9 @@ def tell(request: ClientRequest, endpoint: Endpoint, query: bytes, status: int, 
         status=status,
         ms=round(seconds * 1000, 3),
         # None where nothing was measured: a page that is read in the event loop from a file.
-        database_ms=None if patience is None or not patience.database else round(patience.database * 1000, 3),
+        database_ms=None
+        if deadline is None or not deadline.database_seconds
+        else round(deadline.database_seconds * 1000, 3),
         account=None if request.key is None else request.key.account_id,
         key=None if request.key is None else request.key.prefix,
     )

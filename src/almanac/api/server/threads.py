@@ -14,8 +14,8 @@ from starlette.types import Message, Receive
 from almanac.api.contract.errors import ApiError
 from almanac.api.server.exchange import Reply
 from almanac.api.use import metrics
+from almanac.store.engine.deadline import Deadline, deadline_scope, time_statements
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, patiently, time_statements
 
 _T = TypeVar("_T")
 
@@ -87,10 +87,10 @@ class Threads:
         afterwards: Callable[[], object],
     ) -> _T:
         seconds = self._seconds if seconds is None else seconds
-        patience = Patience(seconds)
+        deadline = Deadline(seconds)
 
         def waited_for() -> _T:
-            with patiently(patience):
+            with deadline_scope(deadline):
                 return work()
 
         try:
@@ -100,7 +100,7 @@ class Threads:
             raise
         future.add_done_callback(lambda _: afterwards())
         try:
-            return await watched(asyncio.wrap_future(future), receive, seconds, patience)
+            return await watched(asyncio.wrap_future(future), receive, seconds, deadline)
         finally:
             del future  # as in `watched`
 
@@ -110,9 +110,9 @@ class Threads:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float, patience: Patience) -> _T:
+async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float, deadline: Deadline) -> _T:
     """
-    What a future gives, for so many seconds and as long as its client is there: then it is cancelled, and its patience ends.
+    What a future gives, for so many seconds and as long as its client is there: then it is cancelled, and its deadline ends.
     Raises what it raises; StoppedError where it takes too long; HungUp as soon as the client has gone.
     """
     watching = asyncio.ensure_future(_gone(receive))
@@ -124,7 +124,7 @@ async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float,
             raise HungUp
         raise StoppedError("the time for it is up")
     finally:
-        patience.end()
+        deadline.cancel()
         watching.cancel()
         if not working.done():
             # Nobody looks at what becomes of it.

@@ -40,9 +40,9 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
+from almanac.store.engine.deadline import check_deadline, lock_held, time_limit
 from almanac.store.engine.errors import ConflictError, StoppedError, UnavailableError
 from almanac.store.engine.opening import Place, Server, faults
-from almanac.store.engine.patience import at_most, check, holding
 from almanac.store.engine.words import following
 
 __all__ = [
@@ -302,7 +302,7 @@ class Accounts(AccountsFile):
         """
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
-        with self._promptly(), holding(self._lock):
+        with self._promptly(), lock_held(self._lock):
             name = self._name(text)
             if name not in self._known and not well_formed(text):
                 return MALFORMED
@@ -331,10 +331,10 @@ class Accounts(AccountsFile):
         if began < self._rests:
             raise UnavailableError(self._fault)
         try:
-            with at_most(_ANSWER_SECONDS, grace=_GRACE_SECONDS) if self._on_server else contextlib.nullcontext():
+            with time_limit(_ANSWER_SECONDS, grace=_GRACE_SECONDS) if self._on_server else contextlib.nullcontext():
                 yield
         except (UnavailableError, StoppedError) as error:
-            check()  # it is over for whoever asks, and nothing is said against the server
+            check_deadline()  # it is over for whoever asks, and nothing is said against the server
             # Left alone for as long as it took to find out: else requests would wait for it one after the other.
             ended = self._monotonic()
             self._rests, self._fault = ended + (ended - began), f"the accounts cannot be read ({error})"

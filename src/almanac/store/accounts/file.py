@@ -16,9 +16,9 @@ from typing import Any
 from almanac.store.accounts.records import AccountError, NewerAccountsError
 from almanac.store.engine import opening
 from almanac.store.engine.areas import Area
+from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, UnavailableError
 from almanac.store.engine.opening import Place, faults
-from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
 
 #: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
@@ -67,7 +67,7 @@ class AccountsFile:
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
         """The database for one thread at a time, one that has replaced it too; errors of the database leave as ours."""
-        with holding(self._lock), faults():
+        with lock_held(self._lock), faults():
             if not self._changing:
                 self._notice()
             yield self._db

@@ -18,6 +18,7 @@ import apsw
 from almanac.store.engine import data_schema
 from almanac.store.engine.areas import Area
 from almanac.store.engine.data_schema import SCHEMA, check_schema, meta, set_meta
+from almanac.store.engine.deadline import add_database_time, deadline_passed, is_timed
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -28,7 +29,6 @@ from almanac.store.engine.errors import (
     UnavailableError,
     UnfitError,
 )
-from almanac.store.engine.patience import is_over, is_timed, took
 from almanac.store.engine.protocol import Database
 
 __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
@@ -276,7 +276,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
     if read_only:
         # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
         connection.pragma("query_only", 1)
-        connection.set_progress_handler(is_over, _STEPS)
+        connection.set_progress_handler(deadline_passed, _STEPS)
         if is_timed():
             connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, _profiled)
     return connection
@@ -284,7 +284,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
 
 def _profiled(told: Any) -> None:
     """A statement is through: what was done with its rows as they came counts with it."""
-    took(told["nanoseconds"] / 1e9)
+    add_database_time(told["nanoseconds"] / 1e9)
 
 
 @faults()

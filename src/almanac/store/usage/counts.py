@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from almanac.store.engine import opening
 from almanac.store.engine.areas import Area
+from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, UnavailableError
 from almanac.store.engine.opening import Place, faults
-from almanac.store.engine.patience import holding
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.words import following
 
@@ -83,7 +83,7 @@ class UsageFile:
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
         """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
-        with holding(self._lock), faults():
+        with lock_held(self._lock), faults():
             if self._db is None or not self._standing(self._db):
                 self._close()
                 self._db = _open(self._at)

@@ -37,7 +37,7 @@ from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.cost import Cost
-from almanac.store.engine.patience import check
+from almanac.store.engine.deadline import check_deadline
 from almanac.store.events import events
 
 #: Events that are read at a time where a form is looked for.
@@ -95,7 +95,7 @@ def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[A
                 rows.append(one)
         if following is None:
             return rows, None
-        check()
+        check_deadline()
         after = following
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from psycopg import errors, pq
 from psycopg.adapt import Transformer
 
-from almanac.store.engine.patience import is_patient, took
+from almanac.store.engine.deadline import add_database_time, has_deadline
 from almanac.store.engine.postgres.link import LOOK, PostgresLink, StatementEnd
 
 #: Statements prepared in one connection, and met once without being prepared, at most.
@@ -80,7 +80,7 @@ class Asking:
         """
         libpq, ending, last = self._libpq, StatementEnd(self._link), None
         began = time.perf_counter()
-        look = LOOK if is_patient() else None
+        look = LOOK if has_deadline() else None
         try:
             while libpq.flush():
                 self._poll.modify(libpq.socket, select.POLLIN | select.POLLOUT)
@@ -102,7 +102,7 @@ class Asking:
             libpq.finish()
             raise
         finally:
-            took(time.perf_counter() - began)
+            add_database_time(time.perf_counter() - began)
 
     def _came(self, look: int | None, ending: StatementEnd) -> None:
         if not self._poll.poll(look):

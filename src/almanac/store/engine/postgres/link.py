@@ -19,8 +19,8 @@ from psycopg.types.numeric import FloatBinaryDumper, Int8BinaryDumper, Int8Dumpe
 from psycopg.types.string import StrBinaryDumper
 from psycopg.waiting import Ready
 
+from almanac.store.engine.deadline import add_database_time, check_deadline, deadline_passed, grace, has_deadline
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.patience import check, grace, is_over, is_patient, took
 from almanac.store.engine.postgres.faults import SilentServerError
 
 #: So often it is asked whether anybody still waits for a statement, in milliseconds.
@@ -99,7 +99,7 @@ class PostgresLink(psycopg.Connection[Any]):
             wanted = next(steps)
             while True:
                 ready = yield wanted
-                if not ready and is_over():
+                if not ready and deadline_passed():
                     raise SilentServerError("the server does not answer")
                 wanted = steps.send(ready)
         except StopIteration as end:
@@ -107,13 +107,13 @@ class PostgresLink(psycopg.Connection[Any]):
 
     def wait(self, gen: Any, *args: Any, **named: Any) -> Any:
         """Run one of the driver's generators to its end; it waits for the server now and then."""
-        if not is_patient():
+        if not has_deadline():
             return super().wait(gen, *args, **named)
         began = time.perf_counter()
         try:
             return self._wait_patiently(gen)
         finally:
-            took(time.perf_counter() - began)
+            add_database_time(time.perf_counter() - began)
 
     def __del__(self, *_: Any) -> None:
         # One that nobody holds any more is closed without a word, as a file is.
@@ -145,7 +145,7 @@ class PostgresLink(psycopg.Connection[Any]):
 class StatementEnd:
     """
     The end of one wait for a server: it is told to end its work when nobody waits for that any more, and where it does not
-    say within the patience's grace that it has, the connection is given up.
+    say within the deadline's grace that it has, the connection is given up.
     """
 
     __slots__ = ("_link", "_telling", "_until")
@@ -161,7 +161,7 @@ class StatementEnd:
             if time.monotonic() >= self._until:
                 self._link.pgconn.finish()
                 raise SilentServerError("the server does not answer")
-        elif is_over():
+        elif deadline_passed():
             self._until = time.monotonic() + grace()
             self._telling = _told_to_end(self._link.pgconn)
 
@@ -203,7 +203,7 @@ def opened(url: str, *, prepared: bool) -> PostgresLink:
     Connect. Raises UnavailableError where it cannot be, StoppedError where nobody waits for it any more; the address is never
     repeated, for it has a password in it.
     """
-    check()
+    check_deadline()
     try:
         said = conninfo_to_dict(url)
     except psycopg.Error:

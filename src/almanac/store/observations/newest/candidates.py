@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, Frequency
-from almanac.store.engine.patience import check
+from almanac.store.engine.deadline import check_deadline
 from almanac.store.engine.words import among
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import HAS_VALUE, Conditions, Selection, in_order, standing
@@ -270,7 +270,7 @@ def _newest_periods(
     )
     for count, found in enumerate(view.scan(sql, [*values, *query.values])):
         if not count % _BETWEEN:
-            check()
+            check_deadline()
         yield found
 
 

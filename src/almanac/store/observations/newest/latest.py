@@ -18,7 +18,7 @@ import msgspec
 
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, lowest_key
-from almanac.store.engine.patience import check
+from almanac.store.engine.deadline import check_deadline
 from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.plan import Question
@@ -81,7 +81,7 @@ def latest(
     hopeful = candidates(view, selection, freshness, as_of, descending=descending) if version == view.version else None
     pairs = _pairs(view, selection, descending, after, hopeful)
     while some := list(islice(pairs, limit + _SPARE - len(rows))):
-        check()
+        check_deadline()
         found = _newest_of_topics(view, selection, [topic for pair in some for topic in pair.topics], version, as_of)
         for pair in some:
             one = _of_pair(view, selection, pair, found, version, as_of)

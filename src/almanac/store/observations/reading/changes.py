@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from almanac.domain.fragments import own_id, rendered
-from almanac.store.engine.patience import check
+from almanac.store.engine.deadline import check_deadline
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader, cut
@@ -128,7 +128,7 @@ class Changes:
         )
         size = _AT_ONCE
         while some := list(islice(topics, size)):
-            check()
+            check_deadline()
             numbers = json.dumps([one.number for one in some])
             near = {topic for (topic,) in self._db.execute(sql, (numbers, *within.values))}
             yield from (one for one in some if one.number in near)

@@ -13,7 +13,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from almanac.store.engine.patience import check
+from almanac.store.engine.deadline import check_deadline
 from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import TOPIC, VINTAGE, ObservationRow, RowReader
@@ -45,7 +45,7 @@ def groups(db: Database, reader: RowReader, wanted: Question, after: list[Any] |
     """Groups of rows in order, from the place `after` on, that group included. `newest`: the newest data version."""
     place, size = after, 2 * wanted.limit + _SPARE
     while True:
-        check()
+        check_deadline()
         sql, values = _query(wanted, place, newest)
         found = db.execute(sql, (*values, size)).fetchall()
         some = [(list(key), list(lines)) for key, lines in groupby(found, key=_PLACE)]

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from almanac.store.engine import sqlite
+from almanac.store.engine.deadline import Deadline, check_deadline, deadline_scope, lock_held
 from almanac.store.engine.errors import StoppedError
-from almanac.store.engine.patience import Patience, check, holding, patiently
 from almanac.store.observations.reading.reader import Reader
 
 #: Counts for minutes.
@@ -22,67 +22,67 @@ def reader(tmp_path):
 
 
 def test_a_statement_ends_at_the_deadline(reader):
-    with patiently(Patience(0.05)), pytest.raises(StoppedError), reader.view() as view:
+    with deadline_scope(Deadline(0.05)), pytest.raises(StoppedError), reader.view() as view:
         view.execute(LONG).fetchall()
     with reader.view() as view:
         assert view.execute("SELECT 1").get == 1
 
 
 def test_a_statement_ends_when_nobody_waits_any_more(reader):
-    patience = Patience(600)
+    deadline = Deadline(600)
     begun = threading.Event()
 
     def leave():
         begun.wait(60)
-        patience.end()
+        deadline.cancel()
 
     leaving = threading.Thread(target=leave)
     leaving.start()
-    with patiently(patience), pytest.raises(StoppedError), reader.view() as view:
+    with deadline_scope(deadline), pytest.raises(StoppedError), reader.view() as view:
         begun.set()
         view.execute(LONG).fetchall()
     leaving.join()
 
 
 def test_nothing_is_begun_for_somebody_who_has_left(reader):
-    patience = Patience(600)
-    patience.end()
-    assert patience.left == 0
-    with pytest.raises(StoppedError), patiently(patience):
+    deadline = Deadline(600)
+    deadline.cancel()
+    assert deadline.left == 0
+    with pytest.raises(StoppedError), deadline_scope(deadline):
         raise AssertionError("it was begun")
 
 
-def test_patience_is_of_one_thread_and_of_one_block(reader):
+def test_a_deadline_is_of_one_thread_and_of_one_block(reader):
     now = [0.0]
-    patience = Patience(10, lambda: now[0])
-    with patiently(patience):
-        check()
+    deadline = Deadline(10, lambda: now[0])
+    with deadline_scope(deadline):
+        check_deadline()
         now[0] = 11.0
         with pytest.raises(StoppedError):
-            check()
-        other = threading.Thread(target=check)
+            check_deadline()
+        other = threading.Thread(target=check_deadline)
         other.start()
         other.join()
-    check()
+    check_deadline()
 
 
 def test_a_part_of_it_ends_with_the_whole(reader):
     now = [0.0]
-    whole = Patience(10, lambda: now[0])
-    part = Patience(60, lambda: now[0], within=whole)
+    whole = Deadline(10, lambda: now[0])
+    part = Deadline(60, lambda: now[0], within=whole)
     assert part.left == 10
     now[0] = 10.0
-    assert part.over
-    whole = Patience(600, lambda: now[0])
-    part = Patience(60, lambda: now[0], within=whole)
-    whole.end()
-    assert part.over
+    assert part.passed
+    whole = Deadline(600, lambda: now[0])
+    part = Deadline(60, lambda: now[0], within=whole)
+    whole.cancel()
+    assert part.passed
 
 
 def test_a_lock_is_waited_for_no_longer_than_its_patience():
     lock = threading.Lock()
-    with lock, pytest.raises(StoppedError), patiently(Patience(0.05)), holding(lock):
+    with lock, pytest.raises(StoppedError), deadline_scope(Deadline(0.05)), lock_held(lock):
         raise AssertionError("two have it")
-    with patiently(Patience(60)), holding(lock):
+    with deadline_scope(Deadline(60)), lock_held(lock):
         assert lock.locked()
     assert not lock.locked()

@@ -1,0 +1,146 @@
+"""Deadlines of requests: how long an answer is waited for, and what stops reading once nobody waits any more."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+from almanac.store.engine.errors import StoppedError
+
+#: Longest time the event loop waits for a database server, and all its clients with it. Anything slower belongs in a thread.
+EVENT_LOOP_SECONDS = 0.25
+#: How long a server may take to confirm that it has ended a cancelled statement before its connection is given up.
+GRACE_SECONDS = 1.0
+
+
+class Deadline:
+    """
+    The deadline of one request, `seconds` from its creation. `cancel` may be called from any thread.
+
+    `grace` is how long a server may take after it to end its work. A deadline `within` another one passes with it.
+    """
+
+    __slots__ = ("_monotonic", "_until", "_within", "cancelled", "database_seconds", "grace")
+
+    def __init__(
+        self,
+        seconds: float,
+        monotonic: Callable[[], float] = time.monotonic,
+        *,
+        grace: float = GRACE_SECONDS,
+        within: Deadline | None = None,
+    ) -> None:
+        self._monotonic = monotonic
+        self._until = monotonic() + seconds
+        #: Seconds spent in the database, as far as they were measured (`time_statements`).
+        self.database_seconds = 0.0
+        self._within, self.grace = within, grace
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """Stop the work at its next step: nobody waits for it any more."""
+        self.cancelled = True
+
+    @property
+    def left(self) -> float:
+        """Seconds left; 0 once it is cancelled."""
+        own = 0.0 if self.cancelled else max(0.0, self._until - self._monotonic())
+        return own if self._within is None else min(own, self._within.left)
+
+    @property
+    def passed(self) -> bool:
+        return self.cancelled or self._monotonic() >= self._until or (self._within is not None and self._within.passed)
+
+
+def event_loop_deadline(seconds: float = EVENT_LOOP_SECONDS) -> Deadline:
+    """Return the deadline of work in the event loop, which waits for nobody."""
+    return Deadline(min(seconds, EVENT_LOOP_SECONDS), grace=EVENT_LOOP_SECONDS)
+
+
+class _Local(threading.local):
+    deadline: Deadline | None = None
+    timed = False
+
+
+_local = _Local()
+
+
+@contextlib.contextmanager
+def deadline_scope(deadline: Deadline) -> Iterator[None]:
+    """Give everything that this thread reads in the block a deadline. Raises StoppedError if it has passed already."""
+    before, _local.deadline = _local.deadline, deadline
+    try:
+        check_deadline()
+        yield
+    finally:
+        _local.deadline = before
+
+
+def current_deadline() -> Deadline | None:
+    """Return the deadline of this thread's work; None for work without one."""
+    return _local.deadline
+
+
+def has_deadline() -> bool:
+    """Return whether this thread's work has a deadline."""
+    return _local.deadline is not None
+
+
+def add_database_time(seconds: float) -> None:
+    """Count seconds that the database took for this thread's work."""
+    if _local.deadline is not None:
+        _local.deadline.database_seconds += seconds
+
+
+def time_statements() -> None:
+    """
+    Measure statements run inside the process on connections that this thread opens from now on.
+
+    Measuring costs some microseconds a statement: as much as a short one takes, and nothing of what a thread is for.
+    """
+    _local.timed = True
+
+
+def is_timed() -> bool:
+    """Return whether statements of this thread are measured."""
+    return _local.timed
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, *, grace: float = GRACE_SECONDS) -> Iterator[None]:
+    """Give this thread's work in the block at most `seconds`, and never more than its present deadline leaves."""
+    before = _local.deadline
+    with deadline_scope(Deadline(seconds, grace=grace if before is None else min(grace, before.grace), within=before)):
+        yield
+
+
+@contextlib.contextmanager
+def lock_held(lock: threading.RLock | threading.Lock) -> Iterator[None]:
+    """Hold a lock in the block. Raises StoppedError if it is not free before this thread's deadline."""
+    deadline = _local.deadline
+    if not lock.acquire(timeout=-1 if deadline is None else deadline.left):
+        raise StoppedError("another one keeps it for longer than this is waited for")
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def grace() -> float:
+    """Return how long a server may take to end this thread's work after its deadline, seconds."""
+    deadline = _local.deadline
+    return GRACE_SECONDS if deadline is None else deadline.grace
+
+
+def deadline_passed() -> bool:
+    """Return whether this thread's deadline has passed. Engines ask every so many steps."""
+    deadline = _local.deadline
+    return deadline is not None and deadline.passed
+
+
+def check_deadline() -> None:
+    """Raise StoppedError if this thread's deadline has passed: for long work between two statements."""
+    if deadline_passed():
+        raise StoppedError("nobody waits for it any more, or its time is up")
