@@ -128,13 +128,11 @@ def run(settings: Settings) -> None:
 
 def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
     """Return the application of one worker, in its own process."""
-    from almanac.api.server.warming import Warming
     from almanac.serving import api
 
     _end_with(parent)
-    warming = Warming(lambda: app.warm())
-    app = api(settings, warming)
-    return _answering(app, probe, lambda: warming.holds_back)
+    app = api(settings, warms=True)
+    return _answering(app, probe, lambda: app.is_warming)
 
 
 def _answering(app: ASGIApp, probe: str, is_warming: Callable[[], bool]) -> ASGIApp:

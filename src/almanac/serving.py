@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from almanac.api.server.app import App
-    from almanac.api.server.warming import Warming
     from almanac.api.use.limits import Limiter
     from almanac.config import Settings
     from almanac.dashboard.app import Dashboard
@@ -48,16 +47,11 @@ _OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
 _PLANS_SECONDS = 10.0
 
 
-def api(settings: Settings, warming: Warming | None = None) -> App:
-    """
-    Return the HTTP interface of one worker.
-
-    `warming` makes it warm when it starts: what needs nothing of that is answered meanwhile, what does waits for it.
-    """
+def api(settings: Settings, *, warms: bool = False) -> App:
+    """Return the HTTP interface of one worker. `warms` lets it make in a thread, when it starts, what its first requests need."""
     from almanac.api.interface import endpoints
     from almanac.api.server import logs
     from almanac.api.server.app import App
-    from almanac.api.server.journal import Journal
     from almanac.api.use import metrics
     from almanac.api.use.usage import Tally
     from almanac.catalog.load import shipped
@@ -73,7 +67,7 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
     logs.configure(settings.log_level)
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
-    journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
+    journal = logs.Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     with deadline_scope(Deadline(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
@@ -89,12 +83,8 @@ def api(settings: Settings, warming: Warming | None = None) -> App:
         clock=settings.clock,
         unavailable=(UnavailableError,),
         journal=journal,
-        warming=warming,
-        on_startup=[
-            flusher.start,
-            counting.start,
-            *([] if warming is None else [warming.start]),
-        ],
+        warms=warms,
+        on_startup=[flusher.start, counting.start],
         on_shutdown=[
             flusher.stop,
             accounts.close,

@@ -20,7 +20,6 @@ from almanac.api.server.app import App
 from almanac.api.use.limits import Decision
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
-from almanac.store.engine.cost import Cost
 
 #: The data's clock: 2026-11-20T12:00:00Z.
 NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
@@ -235,10 +234,10 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
             record=Row,
             braces=(Param("idOrSlug", "Name."),),
         ),
-        Endpoint("/indicators/broken", "getFault", "Fault", fault, cost=Cost.HEAVY),
+        Endpoint("/indicators/broken", "getFault", "Fault", fault, cost="heavy"),
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
         Endpoint("/coverage", "getCoverage", "Any key", lambda _: ItemAnswer(b'{"series":3}')),
-        Endpoint("/heavy", "getHeavy", "In a thread", lambda _: ItemAnswer(b'"' + b"x" * 2000 + b'"'), cost=Cost.HEAVY),
+        Endpoint("/heavy", "getHeavy", "In a thread", lambda _: ItemAnswer(b'"' + b"x" * 2000 + b'"'), cost="heavy"),
         Endpoint("/llms.txt", "getText", "Text", lambda _: TextAnswer("Almanac\n"), kind="text"),
     )
 

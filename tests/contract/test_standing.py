@@ -9,7 +9,6 @@ import pytest
 
 from almanac.api.endpoints.reference import standing
 from almanac.store.engine import opening
-from almanac.store.engine.cost import Cost
 from almanac.store.observations import specs
 from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
@@ -86,10 +85,15 @@ def test_few_states_are_remembered(own):
     assert len(memory._held) == 2
 
 
-def test_scores_are_lined_up_when_the_service_starts(own):
-    assert own.cost("/equity-screener", filter="score:gt:1") is Cost.HEAVY
-    own.app.warm()
-    assert own.cost("/equity-screener", filter="score:gt:2") is Cost.PAGE
+@pytest.mark.parametrize(("more", "where"), [({}, "thread"), ({"as_of": "2026-01-31"}, "heavy")])
+def test_a_screen_of_another_day_or_version_is_a_heavy_one(own, more, where):
+    assert own.where("/equity-screener", filter="score:gt:1", **more) == where
+
+
+def test_a_further_page_of_a_screen_is_a_heavy_one(own):
+    """Its columns are those of the version that the walk is pinned to."""
+    (screener,) = (one for one in own.endpoints if one.path == "/equity-screener")
+    assert screener.runs_in({"as_of": None, "cursor": "of-a-walk"}) == "heavy"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.endpoint import Endpoint, Where
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
 from almanac.catalog.load import shipped
@@ -28,7 +28,6 @@ from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.workplace import Workplace
 from almanac.serving import at_turn, limiter
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.engine.cost import Cost
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
@@ -149,17 +148,12 @@ class Service:
         found: dict[str, Any] = answer.json()["error"]
         return found
 
-    def cost(self, path: str, key: str = "pro", /, **params: Any) -> Cost:
-        """Where a GET, whatever becomes of it, is answered in the end."""
-        spent, original = [], self.app._answered
-
-        async def noted(cost: Cost, *rest: Any) -> Any:
-            spent.append(cost)
-            return await original(cost, *rest)
-
-        with mock.patch.object(self.app, "_answered", noted):
+    def where(self, path: str, key: str = "pro", /, **params: Any) -> Where:
+        """Where a GET, whatever becomes of it, is answered."""
+        noted: list[Where] = []
+        with mock.patch.object(self.app, "_note", lambda request, *_: noted.append(request.where)):
             self.get(path, key, None, **params)
-        return spent[-1]
+        return noted[-1]
 
     def walk(self, path: str, key: str = "pro", /, **params: Any) -> list[dict[str, Any]]:
         """All rows of a list, page by page."""

@@ -19,11 +19,12 @@ from starlette.types import Receive, Scope, Send
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.keyshape import redact
 from almanac.api.server import envelope
-from almanac.api.server.auth import Addresses, read_headers
+from almanac.api.server.authentication import Addresses
 from almanac.api.server.lifespan import lifespan
-from almanac.api.server.request_ids import RequestIds
+from almanac.api.server.request import RequestIds, read_headers
 from almanac.api.server.routes import Routes
-from almanac.api.server.threads import HungUp, watched
+from almanac.api.server.threads import ClientDisconnected as HungUp
+from almanac.api.server.threads import watched
 from almanac.api.use.limits import Limiter
 from almanac.config import Settings
 from almanac.dashboard import cookies, sending

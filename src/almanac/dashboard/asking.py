@@ -7,21 +7,20 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import quote, urlencode
 
 import msgspec
 
-from almanac.api.contract.cursor import Signer, fingerprint
+from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError
-from almanac.api.server.answers import Answers, ParsedQuery
-from almanac.api.server.exchange import ClientRequest, Reply
+from almanac.api.server.answers import Answers
+from almanac.api.server.app import warm
+from almanac.api.server.request import ClientRequest, Reply
 from almanac.api.server.routes import Routes
-from almanac.api.server.warming import warm
 from almanac.config import Plan, Settings
 from almanac.store.accounts.records import KeyRecord
-from almanac.store.engine.cost import Cost
 from almanac.store.engine.deadline import time_limit
 from almanac.store.engine.errors import StoppedError, UnavailableError
 from almanac.store.observations.reading.reader import View
@@ -209,12 +208,12 @@ class InProcessApi:
         now = self._clock()
         endpoint.check_path(path_values)
         values = endpoint.read(request.params, now)
-        name = fingerprint(endpoint.path, path_values, values) if endpoint.kind == "list" else b""
-        client = ClientRequest({"type": "http", "method": "GET", "headers": []})
+        client = ClientRequest(
+            {"type": "http", "method": "GET", "path": request.path, "query_string": b"", "headers": []}
+        )
         client.endpoint, client.path = endpoint, path_values
         client.key = KeyRecord("", account, plan, (ALL_SCOPES,), "")
-        parsed = ParsedQuery(endpoint, path_values, values, name)
-        return client, self._answers.produce(client, parsed, self.plan(plan), now, Cost.HEAVY)
+        return client, cast("Reply", self._answers.produce(client, values, self.plan(plan), now))
 
     def plan(self, name: str) -> Plan:
         """A plan of the settings. Raises ApiError 403 where there is none of this name any more."""

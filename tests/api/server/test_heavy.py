@@ -7,10 +7,10 @@ import pytest
 
 from almanac.api.contract.errors import ApiError
 from almanac.api.server.app import App
-from almanac.api.server.exchange import Reply
-from almanac.api.server.threads import HungUp, Threads
+from almanac.api.server.request import Reply
+from almanac.api.server.threads import ClientDisconnected, Threads
 from almanac.api.use import metrics
-from almanac.store.engine.deadline import check_deadline, deadline_passed
+from almanac.store.engine.deadline import Deadline, check_deadline, deadline_passed
 from almanac.store.engine.errors import StoppedError
 
 from ..conftest import PRO
@@ -41,7 +41,7 @@ class Client:
 
 @pytest.fixture
 def threads():
-    one = Threads(2, 60)
+    one = Threads(2)
     yield one
     one.close()
 
@@ -57,20 +57,20 @@ def test_an_account_has_two_heavy_requests_at_a_time_and_others_have_theirs(thre
 
         path = "/observations"
         before = metrics.HEAVY_REFUSALS.labels(path)._value.get()
-        two = [asyncio.ensure_future(threads.heavy("one", path, work, stays)) for _ in range(2)]
+        two = [asyncio.ensure_future(threads.heavy("one", path, work, stays, Deadline(60))) for _ in range(2)]
         for _ in two:
             await asyncio.to_thread(begun.acquire)
         with pytest.raises(ApiError) as refused:
-            await threads.heavy("one", path, work, stays)
+            await threads.heavy("one", path, work, stays, Deadline(60))
         assert (refused.value.status, refused.value.code) == (429, "rate_limited")
         assert refused.value.details == {"reason": "heavy_requests", "limit": 2, "retryAfterSeconds": 1}
         assert (b"retry-after", b"1") in refused.value.headers
         assert metrics.HEAVY_REFUSALS.labels(path)._value.get() == before + 1
-        another = asyncio.ensure_future(threads.heavy("other", path, work, stays))
+        another = asyncio.ensure_future(threads.heavy("other", path, work, stays, Deadline(60)))
         await asyncio.to_thread(begun.acquire)
         go.set()
         assert [reply.status for reply in await asyncio.gather(*two, another)] == [200] * 3
-        assert (await threads.heavy("one", path, work, stays)).status == 200
+        assert (await threads.heavy("one", path, work, stays, Deadline(60))).status == 200
 
     asyncio.run(run())
 
@@ -90,8 +90,8 @@ def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
         for _ in range(3):
             client.leaves.clear()
             ended.clear()
-            with pytest.raises(HungUp):
-                await threads.heavy("one", "/observations", work, client)
+            with pytest.raises(ClientDisconnected):
+                await threads.heavy("one", "/observations", work, client, Deadline(60))
             assert await asyncio.to_thread(ended.wait, 60)
         # The place is free a moment after the work has ended.
         threads.close()
@@ -129,9 +129,9 @@ def asked_app(frame):
 
 
 def test_work_is_given_up_at_the_deadline():
-    threads = Threads(2, 0.05)
+    threads = Threads(2)
     with pytest.raises(StoppedError):
-        asyncio.run(threads.apart(until_over, stays))
+        asyncio.run(threads.run(until_over, stays, Deadline(0.05)))
     threads.close()
 
 

@@ -7,6 +7,7 @@ import time
 import weakref
 
 from almanac.api.server.threads import Threads
+from almanac.store.engine.deadline import Deadline
 from almanac.store.engine.errors import StoppedError
 
 
@@ -20,9 +21,9 @@ async def stays():
 
 
 async def in_a_thread(work):
-    threads = Threads(2, 60)
+    threads = Threads(2)
     try:
-        await threads.heavy("one", "/observations", work, stays)
+        await threads.heavy("one", "/observations", work, stays, Deadline(60))
     finally:
         threads.close()
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from prometheus_client import REGISTRY
 
-from almanac.api.server import gate
+from almanac.api.server import authentication
 
 
 def test_what_is_wrong_first_is_told_first(frame):
@@ -84,7 +84,7 @@ def test_a_plan_that_is_not_in_the_settings(frame, monkeypatch):
     frame.settings = msgspec.structs.replace(frame.settings, plans={"pro": frame.settings.plans["pro"]})
     frame.__post_init__()
     told = []
-    monkeypatch.setattr(gate.log, "error", lambda event, **more: told.append(more), raising=False)
+    monkeypatch.setattr(authentication.log, "error", lambda event, **more: told.append(more), raising=False)
     for _ in range(3):
         error = frame.error("/coverage", 403, frame.FREE)
     assert (error["message"], error["details"]) == (
@@ -136,7 +136,7 @@ def test_failures_under_the_real_limiter(frame):
     """The frame and the real limiter agree on what `fail` means."""
     from almanac.api.use.limits import MemoryLimiter
 
-    frame.app._gate._limiter = MemoryLimiter()
+    frame.app._authentication._limiter = MemoryLimiter()
     assert [frame.get("/coverage", None).status_code for _ in range(4)] == [401, 401, 401, 429]
     assert frame.get("/coverage").headers["x-ratelimit-remaining"] == "999"
 

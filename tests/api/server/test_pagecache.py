@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.api.contract.endpoint import ListAnswer, TextAnswer
-from almanac.api.server.answers import _with_etag
-from almanac.api.server.pagecache import _ENTRY, Kept, PageCache
+from almanac.api.server.answers import _ENTRY, Kept, PageCache, _with_etag
 
 
 def page(size: int, fill: bytes = b"x") -> Kept:
@@ -44,14 +43,14 @@ def test_it_never_holds_more_than_it_may(steps: list[tuple[int, int]]) -> None:
 
 def test_a_kept_page_holds_its_rows_once() -> None:
     """Those of its own are as much again, and nobody asks for them once they are joined."""
-    context = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None})
-    asked: Any = SimpleNamespace(context=context, pinned=SimpleNamespace(epoch="e", issued=1))
-    kept = _with_etag(asked, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7, b"v"))
+    ctx: Any = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None})
+    pinned: Any = SimpleNamespace(epoch="e", issued=1)
+    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7, b"v"))
     assert kept.data == b'{"a":1},{"a":2}'
     assert isinstance(kept.answer, ListAnswer)
     assert (kept.answer.next_key, kept.answer.total) == ([2], 7)
     assert kept.answer.rows is kept.data
-    text = _with_etag(asked, TextAnswer("in words"))
+    text = _with_etag(ctx, pinned, TextAnswer("in words"))
     assert isinstance(text.answer, TextAnswer)
     assert text.answer.body is text.data
 

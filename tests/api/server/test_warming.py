@@ -1,90 +1,78 @@
-"""What a worker makes when it starts: waited for by whoever needs it, and by nobody else; and said by /readyz."""
+"""What a worker makes when it starts: no request waits for it, and /readyz says so."""
 
+import asyncio
 import threading
-import time
 
 import pytest
 
 from almanac import ops
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
-from almanac.api.server.app import App
-from almanac.api.server.warming import Warming
+from almanac.api.server import app
 from tests.api.server.test_logs_and_ops import ask
 
 
-@pytest.fixture
-def world(frame):
-    """An app with an endpoint that needs what is made, and one that does not; `let` lets the making end."""
-    let, made, asked = threading.Event(), [], []
+class Worker:
+    """An app whose warm-up lasts until it is let go."""
 
-    def make():
-        let.wait(10)
-        made.append(1)
+    def __init__(self, frame, fails=False):
+        self.let = threading.Event()
 
-    def handler(ctx):
-        if ctx.endpoint.path == "/needs":
-            ctx.awaits(bool(made))
-        asked.append(len(made))
-        return ItemAnswer(b"{}")
+        def warm(_view, _now):
+            self.let.wait(10)
+            if fails:
+                raise OSError("the disk is gone")
 
-    warming = Warming(make)
-    frame.app = App(
-        (
-            Endpoint("/needs", "needs", "", handler),
-            Endpoint("/plain", "plain", "", handler),
-        ),
-        frame.accounts, frame.limiter, frame.open_view, frame.settings, clock=lambda: frame.now, warming=warming,
-    )  # fmt: skip
-    yield frame, warming, let, asked
-    let.set()
+        endpoint = Endpoint("/plain", "plain", "", lambda _: ItemAnswer(b"{}"), warm=warm)
+        frame.app = self.app = app.App(
+            (endpoint,),
+            frame.accounts,
+            frame.limiter,
+            frame.open_view,
+            frame.settings,
+            clock=lambda: frame.now,
+            warms=True,
+        )
 
+    def play(self, during):
+        """Start the app, have something done, and stop it."""
 
-def test_who_needs_it_waits_and_finds_it_made(world):
-    frame, warming, let, asked = world
-    warming.start()
-    assert warming.under_way
-    assert frame.get("/plain").status_code == 200
-    threading.Timer(0.3, let.set).start()
-    begun = time.monotonic()
-    assert frame.get("/needs").status_code == 200
-    assert 0.2 < time.monotonic() - begun < 5
-    assert asked == [0, 1]
-    warming._over.wait(60)
-    assert (warming.under_way, warming.holds_back) == (False, False)
+        async def run():
+            inbox, sent = asyncio.Queue(), asyncio.Queue()
+            inbox.put_nowait({"type": "lifespan.startup"})
+            playing = asyncio.ensure_future(self.app({"type": "lifespan"}, inbox.get, sent.put))
+            assert (await sent.get())["type"] == "lifespan.startup.complete"
+            await asyncio.to_thread(during)
+            inbox.put_nowait({"type": "lifespan.shutdown"})
+            assert (await sent.get())["type"] == "lifespan.shutdown.complete"
+            await playing
+
+        asyncio.run(run())
 
 
-def test_nobody_waits_longer_than_a_request_may_take(world):
-    frame, warming, _, asked = world
-    warming.start()
-    frame.app._seconds = 0.2
-    answer = frame.get("/needs")
-    assert (answer.status_code, answer.json()["error"]["details"]["reason"]) == (503, "late")
-    assert asked == []
+@pytest.mark.parametrize("fails", [False, True])
+def test_requests_are_answered_while_it_lasts_and_it_ends_whatever_fails(frame, fails):
+    worker = Worker(frame, fails)
+    assert not worker.app.is_warming
+
+    def during():
+        assert worker.app.is_warming
+        assert frame.get("/plain").status_code == 200
+        worker.let.set()
+        assert worker.app._warmed.wait(60)
+        assert not worker.app.is_warming
+
+    worker.play(during)
 
 
-def test_nobody_waits_for_what_failed_or_was_never_begun(world):
-    frame, _, _, asked = world
-    assert frame.get("/needs").status_code == 200  # not begun: it makes it itself
-    assert asked == [0]
+def test_it_holds_back_for_a_while_at_most(frame, monkeypatch):
+    monkeypatch.setattr(app, "_WARMING_SECONDS", 0.0)
+    worker = Worker(frame)
 
+    def during():
+        assert not worker.app.is_warming
+        worker.let.set()
 
-def test_a_failure_ends_it():
-    failing = Warming(lambda: 1 / 0)
-    with pytest.raises(ZeroDivisionError):  # in the thread: told to its log
-        failing._run()
-    failing._over.wait(60)
-    assert not failing.under_way
-
-
-def test_it_holds_back_for_a_while_at_most():
-    let, now = threading.Event(), [0.0]
-    warming = Warming(let.wait, 60, lambda: now[0])
-    assert not warming.holds_back
-    warming.start()
-    assert warming.holds_back
-    now[0] = 61.0
-    assert (warming.holds_back, warming.under_way) == (False, True)
-    let.set()
+    worker.play(during)
 
 
 @pytest.mark.parametrize(("warming", "status"), [(True, 503), (False, 200)])

@@ -20,7 +20,6 @@ from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, ch
 from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.cost import Cost, PutOffError
 from almanac.store.observations.reading.plan import ReadingPlan
 from almanac.store.observations.reading.reader import View
 
@@ -84,9 +83,6 @@ class Context(msgspec.Struct):
     version: int
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
     at: int
-    #: What may be spent where this is answered, and whether what handlers look at is being made by a warm-up.
-    within: Cost = Cost.HEAVY
-    warming: bool = False
     #: How the list of observations that answers is read, where it is one.
     list_plan: ReadingPlan | None = None
     #: What the answer of a list says in `meta.warnings`, in this order. It may be kept for keys of the same scopes.
@@ -97,22 +93,6 @@ class Context(msgspec.Struct):
         value = redact(value)
         shown = value if len(value) <= _SHOWN else value[: _SHOWN - 1] + "…"
         self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
-
-    def costs(self, cost: Cost) -> None:
-        """
-        Say, before the work begins, what it may cost. Raises PutOffError where that is more than may be spent here: the request is
-        then answered anew where it may.
-        """
-        if cost > self.within:
-            raise PutOffError(cost)
-
-    def awaits(self, made: bool) -> None:
-        """
-        Say, before the work begins, whether what a warm-up makes is there that it looks at. Raises PutOffError where it is not, and
-        is being made: the request then waits for it rather than make the same beside it.
-        """
-        if self.warming and not made:
-            raise PutOffError(None)
 
     def may_read(self, scope: str) -> bool:
         """Whether the key may read what a scope is for, beside what the path asks for."""
@@ -141,6 +121,9 @@ class Context(msgspec.Struct):
 
 
 Handler = Callable[[Context], Answer]
+#: Where a request is answered, by what it may cost at most: a page in the event loop, while others wait; some tenths of a second
+#: in a thread; as much as is allowed at all in a thread too, of which an account has few at a time.
+Where = Literal["loop", "thread", "heavy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +150,12 @@ class Endpoint:
     default_limit: int = 100
     max_limit: int = 500
     default_order: Literal["asc", "desc"] | None = "asc"
-    #: What each of its answers may cost at least; a handler says where one may cost more (`Context.costs`).
-    cost: Cost = Cost.PAGE
+    #: Where its requests are answered, where that depends on the typed parameters as a function of them.
+    cost: Where | Callable[[Mapping[str, Any]], Where] = "loop"
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
     cached: bool = False
     #: Makes what the first request would wait for, from an open view, at a moment of the data's clock (unix seconds).
-    #: Called once when the service starts, in a thread (`Context.awaits`).
+    #: Called once when the service starts, in a thread.
     warm: Callable[[View, int], None] | None = None
     tag: str = ""
     #: Parameters that this endpoint has not, by name → path of the one below it that has.
@@ -254,12 +237,18 @@ class Endpoint:
             check_range(param, values)
         return values
 
-    def pin(self, values: dict[str, Any], at: int) -> None:
-        """Let the bare date of today mean the pinned moment `at`, on the first page and on every further one."""
+    def runs_in(self, values: Mapping[str, Any]) -> Where:
+        """Return where a request with these typed parameters is answered."""
+        return self.cost if isinstance(self.cost, str) else self.cost(values)
+
+    def pinned(self, values: Mapping[str, Any], at: int) -> dict[str, Any]:
+        """Return parameters in which the bare date of today means the moment `at`, on the first page and on every further one."""
+        pinned = dict(values)
         for param in self._timed:
-            value = values[param.name]
+            value = pinned[param.name]
             if value is not None and value > at + CLOCK_TOLERANCE:
-                values[param.name] = at
+                pinned[param.name] = at
+        return pinned
 
     def check_window(self, ctx: Context) -> None:
         """Raise ApiError 403 where a declared parameter asks for nothing inside the plan's window."""

@@ -13,7 +13,6 @@ from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.envelopes import Error, envelope
 from almanac.api.contract.errors import CODES
 from almanac.api.contract.params import Param
-from almanac.store.engine.cost import Cost
 
 #: The version of the interface, which stays while what it promises does: not that of the program.
 VERSION = "0.1.0"
@@ -76,10 +75,9 @@ def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
     """The endpoints and one more, /openapi.json, which describes them all and itself."""
     made: list[bytes] = []
 
-    def answer(ctx: Context) -> TextAnswer:
+    def answer(_: Context) -> TextAnswer:
         # Some tenths of a second, for those processes only that are asked for it.
         if not made:
-            ctx.costs(Cost.HEAVY)
             made.append(msgspec.json.encode(document(every)))
         return TextAnswer(made[0])
 
@@ -90,6 +88,7 @@ def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
         description="The description of the service as OpenAPI 3.1.",
         handler=answer,
         kind="json",
+        cost="thread",
         tag="Description",
     )
     every = (*endpoints, own)

@@ -1,41 +1,77 @@
-"""What a request gets that has passed the gate: the store opened, the handler asked, the page wrapped or taken from memory."""
+"""Answers: the store is opened, the handler asked, and its page wrapped or taken from memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any, cast
 
 import msgspec
 import structlog
+from cachetools import LRUCache
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
 from almanac.api.server import envelope
-from almanac.api.server.exchange import ClientRequest, Reply
-from almanac.api.server.pagecache import Kept, PageCache
+from almanac.api.server.request import ClientRequest, Reply
 from almanac.config import Plan, Settings
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.cost import Cost
-from almanac.store.engine.deadline import current_deadline, deadline_scope, event_loop_deadline
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
 
+#: What a kept page takes beside its bytes: its key, the objects around them, and a cursor or two. Measured: 0.6 to 1.3 KB as
+#: objects, to which a long cursor in the key and what the allocator rounds up are added.
+_ENTRY = 2_048
 
-class ParsedQuery(msgspec.Struct, frozen=True):
-    """A path and query string that passed every check but those of the plan."""
 
-    endpoint: Endpoint
-    path: dict[str, str]
-    #: Typed values.
-    values: dict[str, Any]
-    #: Of a list: what its cursors are bound to.
-    fingerprint: bytes
+class Kept:
+    """
+    An answer with its rows joined, its warnings as a JSON list (empty: none) and its ETag, as pages are kept; and the cursor to
+    the next page as it was last written, with its times.
+    """
+
+    __slots__ = ("answer", "data", "etag", "following", "warnings")
+
+    def __init__(self, answer: Answer, data: bytes, etag: bytes, warnings: bytes = b"") -> None:
+        self.answer = answer
+        self.data = data
+        self.etag = etag
+        self.warnings = warnings
+        #: ((time of issue, pinned moment), cursor).
+        self.following: tuple[tuple[int, int], str] | None = None
+
+    def size(self) -> int:
+        """Return about how many bytes it takes with its place in the cache: one without a row takes room too."""
+        return _ENTRY + len(self.data) + len(self.warnings)
+
+
+class PageCache:
+    """
+    The most recently used pages, up to a number of bytes. Safe between threads.
+
+    A key holds all that the bytes depend on: the query as read, the data version it is answered from and the newest one (rights
+    are never pinned), the account's window, the day. So nothing is ever invalidated; what is old falls out.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=Kept.size)
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> Kept | None:
+        with self._lock:
+            return self._pages.get(key)
+
+    def put(self, key: Hashable, kept: Kept) -> None:
+        """Keep a page; one that alone is larger than the whole cache is not kept."""
+        if kept.size() <= self._pages.maxsize:
+            with self._lock:
+                self._pages[key] = kept
 
 
 class Answers:
@@ -57,153 +93,120 @@ class Answers:
         self.version = 0
 
     def produce(
-        self,
-        request: ClientRequest,
-        parsed: ParsedQuery,
-        plan: Plan,
-        now: int,
-        within: Cost = Cost.HEAVY,
-        *,
-        warming: bool = False,
-    ) -> Reply:
+        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, *, only_kept: bool = False
+    ) -> Reply | None:
         """
-        Open the store, ask the handler, wrap what it says. Runs in one thread from end to end.
+        Answer a request whose parameters passed every check but the plan's window. Runs in one thread from end to end.
 
-        `within`: what may be spent here; `warming`: whether a warm-up is under way. Raises PutOffError where it is to be answered
-        elsewhere, or later.
+        Returns None where the page is not kept and `only_kept` is set. Raises ApiError and errors of the store.
         """
-        endpoint, real_now = parsed.endpoint, self._walltime()
-        request.deadline = current_deadline()
+        endpoint, real_now = cast("Endpoint", request.endpoint), self._walltime()
+        query = fingerprint(endpoint.path, request.path, values) if endpoint.kind == "list" or endpoint.cached else b""
         with self._open_view() as view:
-            asked = self._prepared(request, parsed, plan, now, real_now, view)
-            kept = self._pages.get(asked.name) if endpoint.cached else None
-            if kept is None:
-                asked.context.within, asked.context.warming = within, warming
-                asked.context.costs(endpoint.cost)
-                try:
-                    answer = endpoint.handler(asked.context)
-                finally:
-                    request.list_plan = asked.context.list_plan
-        if kept is None:
-            kept = _with_etag(asked, answer)
+            request.version = self.version = version = view.version
+            cursor: Cursor | None = None
+            if endpoint.kind == "list" and values["cursor"] is not None:
+                cursor = self._signer.read(values["cursor"], query, view.epoch, version, real_now)
+                request.version = version = cursor.version
+            at = now if cursor is None else cursor.at
+            ctx = Context(
+                endpoint=endpoint,
+                params=endpoint.pinned(values, at),
+                path=request.path,
+                key=cast("KeyRecord", request.key),
+                plan=plan,
+                window_start=_window_start(plan, now),
+                now=now,
+                view=view,
+                settings=self._settings,
+                cursor=cursor,
+                version=version,
+                at=at,
+            )
+            endpoint.check_window(ctx)
+            # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
+            issued = int(real_now) if cursor is None else cursor.issued
+            pinned = Cursor(issued, view.epoch, version, at, query, [])
+            kept, name = None, ()
             if endpoint.cached:
-                self._pages.put(asked.name, kept)
-        return self._wrap(request, asked, kept)
+                name = _name_of(ctx, query, int(real_now) // DAY_SECONDS)
+                kept = self._pages.get(name)
+            if kept is None:
+                if only_kept:
+                    return None
+                try:
+                    answer = endpoint.handler(ctx)
+                finally:
+                    request.list_plan = ctx.list_plan
+                kept = _with_etag(ctx, pinned, answer)
+                if endpoint.cached:
+                    self._pages.put(name, kept)
+        return self._wrap(request, ctx, kept, pinned)
 
-    def _prepared(
-        self, request: ClientRequest, parsed: ParsedQuery, plan: Plan, now: int, real_now: float, view: View
-    ) -> PreparedRequest:
-        """What one request asks of one state of the store. Raises ApiError."""
-        endpoint, values, query = parsed.endpoint, parsed.values.copy(), parsed.fingerprint
-        version, epoch = view.version, view.epoch
-        request.version = self.version = version
-        cursor: Cursor | None = None
-        if endpoint.kind == "list" and values["cursor"] is not None:
-            cursor = self._signer.read(values["cursor"], query, epoch, version, real_now)
-            request.version = version = cursor.version
-        at = cursor.at if cursor is not None else now
-        endpoint.pin(values, at)
-        context = Context(
-            endpoint=endpoint,
-            params=values,
-            path=request.path,
-            key=cast("KeyRecord", request.key),
-            plan=plan,
-            window_start=_window_start(plan, now),
-            now=now,
-            view=view,
-            settings=self._settings,
-            cursor=cursor,
-            version=version,
-            at=at,
-        )
-        endpoint.check_window(context)
-        name: tuple[Any, ...] = ()
-        if endpoint.cached:
-            # A list has its fingerprint for its cursors already.
-            of = query or fingerprint(endpoint.path, request.path, values)
-            name = (
-                endpoint.path, of, values.get("limit"), values.get("cursor"), values.get("as_of"), version, view.version,
-                epoch, context.window_start, now // DAY_SECONDS, int(real_now) // DAY_SECONDS, context.key.scopes,
-            )  # fmt: skip
-        # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
-        issued = cursor.issued if cursor is not None else int(real_now)
-        return PreparedRequest(context, Cursor(issued, epoch, version, at, query, []), name)
-
-    def _wrap(self, request: ClientRequest, asked: PreparedRequest, kept: Kept) -> Reply:
-        context, answer, data, etag = asked.context, kept.answer, kept.data, kept.etag
-        content_type = envelope.PLAIN if context.endpoint.kind == "text" else envelope.JSON
+    def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept, pinned: Cursor) -> Reply:
+        """Return the reply of a page: 304 where the client has it already, else its body in the envelope."""
+        answer, data, etag = kept.answer, kept.data, kept.etag
         headers: list[Header] = [(b"etag", etag)]
-        if context.endpoint.dated and context.window_start is not None:
-            headers.append((b"x-history-from", context.window_start.isoformat().encode()))
+        if ctx.endpoint.dated and ctx.window_start is not None:
+            headers.append((b"x-history-from", ctx.window_start.isoformat().encode()))
         condition = request.headers.get(b"if-none-match")
         if condition is not None and envelope.matches(condition, etag):
             return Reply(304, headers)
         if isinstance(answer, ListAnswer):
-            following = None if answer.next_key is None else self._following(kept, asked.pinned, answer.next_key)
-            limit, used = context.params["limit"], context.params["cursor"]
+            following = None
+            if answer.next_key is not None:
+                times = (pinned.issued, pinned.at)
+                if kept.following is None or kept.following[0] != times:
+                    kept.following = times, self._signer.write(pinned.following(answer.next_key))
+                following = kept.following[1]
+            limit, used = ctx.params["limit"], ctx.params["cursor"]
             body = envelope.list_body(
                 answer, data, request.id, limit=limit, cursor=used, following=following, warnings=kept.warnings
             )
         else:
             body = envelope.item_body(data, request.id) if isinstance(answer, ItemAnswer) else data
-        headers.append(content_type)
+        headers.append(envelope.PLAIN if ctx.endpoint.kind == "text" else envelope.JSON)
         body, coding = envelope.encode(body, request.headers.get(b"accept-encoding"))
         if coding is not None:
             headers.append((b"content-encoding", coding))
         return Reply(200, headers, body)
 
-    def _following(self, kept: Kept, pinned: Cursor, key: list[Any]) -> str:
-        """The cursor to the next page; as it was written before, where it would be the same."""
-        times = (pinned.issued, pinned.at)
-        if kept.following is None or kept.following[0] != times:
-            kept.following = times, self._signer.write(pinned.following(key))
-        return kept.following[1]
-
     def newest_version(self) -> int:
-        """For an error's x-data-version: the store's newest, else the last one seen here (0: none yet)."""
+        """Return the data version for an error: the store's newest, else the last one seen here (0: none yet)."""
         try:
-            with deadline_scope(event_loop_deadline()), self._open_view() as view:
+            with self._open_view() as view:
                 self.version = view.version
         except Exception:  # the answer is an error already: that the version cannot be read must not make another of it
             log.warning("data version unknown", last=self.version)
         return self.version
 
 
-class PreparedRequest(msgspec.Struct):
-    """A request, ready for its handler; the cursor that its walk goes on with; and the name its page is kept under."""
+def _name_of(ctx: Context, query: bytes, real_day: int) -> tuple[Any, ...]:
+    """Return the name under which a page is kept."""
+    values, view = ctx.params, ctx.view
+    return (
+        ctx.endpoint.path, query, values.get("limit"), values.get("cursor"), values.get("as_of"), ctx.version, view.version,
+        view.epoch, ctx.window_start, ctx.now // DAY_SECONDS, real_day, ctx.key.scopes,
+    )  # fmt: skip
 
-    context: Context
-    pinned: Cursor
-    name: tuple[Any, ...]
 
-
-def _with_etag(asked: PreparedRequest, answer: Answer) -> Kept:
-    """An answer with its rows joined, its warnings and its ETag."""
-    context, pinned = asked.context, asked.pinned
-    warnings = msgspec.json.encode(context.warnings) if context.warnings else b""
+def _with_etag(ctx: Context, pinned: Cursor, answer: Answer) -> Kept:
+    """Return an answer with its rows joined, its warnings and its ETag. A page is held for long, and its rows but once."""
+    warnings = msgspec.json.encode(ctx.warnings) if ctx.warnings else b""
     if isinstance(answer, ListAnswer):
         data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
-        limit, used = context.params["limit"], context.params["cursor"]
         etag = envelope.page_etag(
-            answer, data, warnings, limit=limit, cursor=used, epoch=pinned.epoch, issued=pinned.issued
-        )
-        answer = ListAnswer(data, answer.next_key, answer.total)  # a page is held for long, and its rows but once
-    elif isinstance(answer, ItemAnswer):
-        data = answer.data
-        etag = envelope.body_etag(data)
-    else:
-        data = _bytes(answer.body)
-        etag = envelope.body_etag(data)
-        answer = TextAnswer(data)
-    return Kept(answer, data, etag, warnings)
+            answer, data, warnings, limit=ctx.params["limit"], cursor=ctx.params["cursor"], epoch=pinned.epoch,
+            issued=pinned.issued,
+        )  # fmt: skip
+        return Kept(ListAnswer(data, answer.next_key, answer.total), data, etag, warnings)
+    if isinstance(answer, ItemAnswer):
+        return Kept(answer, answer.data, envelope.body_etag(answer.data), warnings)
+    data = answer.body.encode() if isinstance(answer.body, str) else answer.body
+    return Kept(TextAnswer(data), data, envelope.body_etag(data), warnings)
 
 
 def _window_start(plan: Plan, now: int) -> date | None:
     if plan.history_months is None:
         return None
     return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -plan.history_months)
-
-
-def _bytes(body: str | bytes) -> bytes:
-    return body.encode() if isinstance(body, str) else body

@@ -1,63 +1,62 @@
-"""The ASGI application: every request goes through the same steps, in one fixed order.
+"""
+The interface as one ASGI application: the steps of every request, in their order.
 
 Id of the request; host; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
+`App` gives each request its id, headers and log line, and makes answers of errors; Starlette's router finds the endpoint.
 """
 
 from __future__ import annotations
 
-import asyncio
-import functools
+import contextlib
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import cast
 
 import structlog
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from almanac.api.contract.cursor import Signer, fingerprint
-from almanac.api.contract.endpoint import Endpoint
+from almanac.api.contract.cursor import Signer
+from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
-from almanac.api.contract.keyshape import redact
 from almanac.api.contract.ports import KeyStore
-from almanac.api.server import envelope, logs, slowness
-from almanac.api.server.answers import Answers, ParsedQuery
-from almanac.api.server.auth import QueryString, one_host, split_query
-from almanac.api.server.exchange import ClientRequest, Reply, drain, has_body
-from almanac.api.server.gate import Gate
+from almanac.api.server import envelope, logs
+from almanac.api.server.answers import Answers
+from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
 from almanac.api.server.headers import Cors, limit_headers
-from almanac.api.server.journal import Journal
-from almanac.api.server.lifespan import lifespan
-from almanac.api.server.routes import Routes, path_of
-from almanac.api.server.threads import HungUp, Threads
-from almanac.api.server.warming import Warming, warm
+from almanac.api.server.request import ClientRequest, Reply, drain, has_body
+from almanac.api.server.routes import Routes, path_of, path_values
+from almanac.api.server.threads import ClientDisconnected, Threads
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter
-from almanac.config import Settings
-from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.engine.cost import Cost, PutOffError
-from almanac.store.engine.deadline import Deadline, deadline_scope, event_loop_deadline
-from almanac.store.engine.errors import SilentError, StoppedError
+from almanac.config import Plan, Settings
+from almanac.store.engine.deadline import Deadline, deadline_scope
+from almanac.store.engine.errors import StoppedError
 from almanac.store.observations.reading.reader import View
 
+_METHODS = ("GET", "HEAD")
+_ALLOW: Header = (b"allow", b"GET, HEAD")
 _STORAGE_RETRY_SECONDS = 5
 _LATE_RETRY_SECONDS = 30
 #: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
-_HUNG_UP = 499
-_CLIENT_ID_MAX = 128
-#: How often a request that waits for the warm-up looks whether what it needs is there.
-_LOOK_SECONDS = 0.02
-#: Answers of which an operator wants to know who keeps asking.
-_ADDRESSED = frozenset({401, 403, 429})
+_DISCONNECTED = 499
+#: How long an error waits to learn the data version.
+_VERSION_SECONDS = 0.25
+#: How long a starting process may say that it is warming up: one that takes longer answers as it can, lest it never answer.
+_WARMING_SECONDS = 60.0
 
 log = structlog.get_logger("almanac.access")
 
 
 class App:
-    """The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
+    """
+    The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503.
-    `warming` is when `warm` is done.
+    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `warms` makes it warm up
+    in a thread when it starts.
     """
 
     def __init__(
@@ -71,167 +70,143 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
-        journal: Journal | None = None,
-        warming: Warming | None = None,
+        journal: logs.Journal | None = None,
+        warms: bool = False,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
     ) -> None:
         self.endpoints = tuple(endpoints)
         metrics.begin(endpoint.path for endpoint in endpoints)
-        self._gate = Gate(Routes(self.endpoints), accounts, limiter, settings, walltime)
-        self._open_view = open_view
-        self._clock = clock
-        self._walltime = walltime
+        self._clock, self._walltime, self._open_view = clock, walltime, open_view
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
-        self._journal = journal or Journal()
-        self._addresses_told = settings.log_addresses
-        self._threads = Threads(settings.heavy_requests, settings.request_seconds)
-        self._seconds = settings.request_seconds
-        self._slow_seconds = settings.slow_seconds
-        #: Whether the store is on a server, which may take longer than the event loop can wait; and whether it does.
-        self._waits = isinstance(settings.data_place, str)
-        self._is_late = False
+        self._journal = journal or logs.Journal()
+        self._settings = settings
+        self._threads = Threads(settings.heavy_requests)
+        self._authentication = Authentication(accounts, limiter, settings, walltime, self._threads)
+        self._answers = Answers(open_view, Signer(accounts.secret("cursor"), settings.cursor_days), settings, walltime)
+        #: Whether the store is on a server: the event loop never waits for one.
+        self._remote = isinstance(settings.data_place, str)
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
-        signer = Signer(accounts.secret("cursor"), settings.cursor_days)
-        self._warming = warming
-        self._answers = Answers(open_view, signer, settings, walltime)
-        self._cors = Cors(settings.cors_origins)
-        self._common: tuple[Header, ...] = (
-            envelope.CACHE_CONTROL,
-            (b"vary", envelope.VARY + self._cors.vary),
+        self._warms, self._warming_until, self._warmed = warms, 0.0, threading.Event()
+        self._routes = Routes(self.endpoints)
+        self._router = Router(
+            [Route(endpoint.path, _Resource(self, endpoint)) for endpoint in self._routes.declared],
+            redirect_slashes=False,
+            default=self._nothing_here,
+            lifespan=self._lifespan,
         )
-
-    def warm(self) -> None:
-        """Make what the first requests would wait for. What cannot be made now, they make themselves."""
-        warm(self.endpoints, self._open_view, self._clock)
+        self._cors = Cors(settings.cors_origins)
+        self._common = (envelope.CACHE_CONTROL, (b"vary", envelope.VARY + self._cors.vary))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._serve(scope, receive, send)
-        elif scope["type"] == "lifespan":
-            await lifespan(receive, send, self._on_startup, self._on_shutdown)
-        else:
+        if scope["type"] == "lifespan":
+            await self._router(scope, receive, send)
+        elif scope["type"] != "http":
             await send({"type": "websocket.close", "code": 1000})
+        else:
+            await self._serve(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, whatever becomes of it, and take note of it."""
         started = time.perf_counter()
         request = ClientRequest(scope)
+        request.deadline = deadline = Deadline(self._settings.request_seconds)
         try:
-            reply = await self._answer(request, scope, receive)
-        except ApiError as error:
-            reply = self._refusal(request, error)
-        except HungUp:
-            self._record(request, scope, _HUNG_UP, time.perf_counter() - started)
+            if self._cors.is_preflight(request.method, request.headers):
+                request.reply = Reply(204, list(self._cors.preflight))
+            else:
+                check_host(scope)
+                query = split_query(request.query_string)
+                plan = await self._authentication.admit(request, query, deadline)
+                # `answer` goes on where the router finds an endpoint.
+                scope.update({"path": path_of(scope), "almanac": (request, query, plan)})
+                await self._router(scope, receive, send)
+        except ClientDisconnected:
+            self._note(request, _DISCONNECTED, time.perf_counter() - started)
             return
-        except StoppedError:
-            reply = self._refusal(request, self._late(request))
-        except self._unavailable as error:
-            reply = self._refusal(request, self._storage_fault(request, error))
-        except Exception as error:  # a fault of ours, whatever it is: a client gets an answer, the log the cause
-            reply = self._refusal(request, _own_fault(request, error))
-        body = reply.body
-        headers = self._finish(request, reply)
+        except Exception as error:  # whatever it is: a client gets an answer, the log the cause
+            request.reply = await self._refusal(request, error)
+        reply = cast("Reply", request.reply)
+        headers = self._headers(request, reply)
         if request.announced and not request.http1:
             await drain(receive)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else body})
-        self._record(request, scope, reply.status, time.perf_counter() - started)
+        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
+        self._note(request, reply.status, time.perf_counter() - started)
 
-    async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive) -> Reply:
-        if self._cors.is_preflight(request.method, request.headers):
-            return Reply(204, list(self._cors.preflight))
-        one_host(scope)
-        query = split_query(scope["query_string"])
-        self._gate.refuse_key_in_query(query, request, scope)
-        text, seconds = self._gate.presented(request, scope), self._seconds
-        verdict = self._gate.known(text)
-        if verdict is None:
-            began = time.monotonic()
-            verdict = await self._threads.key(functools.partial(self._gate.verify, text))
-            seconds = max(0.0, seconds - (time.monotonic() - began))
-        plan = self._gate.admit(request, scope, verdict)
-        endpoint = self._gate.route(request, path_of(scope))
-        self._gate.check_scope(request, endpoint)
+    async def answer(self, endpoint: Endpoint, scope: Scope, receive: Receive) -> None:
+        """Reply to a request that was let in and whose path leads to an endpoint. Raises ApiError and errors of the store."""
+        request: ClientRequest
+        query: QueryString
+        plan: Plan
+        request, query, plan = scope["almanac"]
+        request.endpoint, request.path = endpoint, path_values(scope["path_params"])
+        if request.method not in _METHODS:
+            raise ApiError(405, "every operation is a GET (or HEAD)", {"allowed": list(_METHODS)}, (_ALLOW,))
+        scopes = request.key.scopes if request.key is not None else ()
+        if endpoint.scope is not None and endpoint.scope not in scopes and ALL_SCOPES not in scopes:
+            details = {"scope": endpoint.scope, "granted": list(scopes)}
+            raise ApiError(403, f"the key lacks the scope '{endpoint.scope}'", details)
         if request.announced or (not request.http1 and await has_body(receive)):
             raise refuse("body", "must be absent: every operation is a GET", code="body")
+        if query.broken is not None:
+            raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
         now = self._clock()
-        parsed = _read(query, endpoint, request.path, now)
-        # What may lie ready in memory is looked for first.
-        cost, until = Cost.PAGE if endpoint.cached else endpoint.cost, time.monotonic() + seconds
-        while True:
-            warming = self._warming is not None and self._warming.under_way
-            work = functools.partial(self._answers.produce, request, parsed, plan, now, cost, warming=warming)
-            try:
-                return await self._answered(cost, request, endpoint, work, receive, max(0.0, until - time.monotonic()))
-            except PutOffError as put_off:
-                # A warm-up is waited for without a thread, and without a place among the heavy.
-                if put_off.cost is None:
-                    await asyncio.sleep(_LOOK_SECONDS)
-                else:
-                    cost = put_off.cost
-            if time.monotonic() >= until:
-                raise StoppedError("what it needs was not made in time")
+        endpoint.check_path(request.path)
+        values = endpoint.read(query.pairs, now)
+        where, deadline = endpoint.runs_in(values), cast("Deadline", request.deadline)
+        work = partial(self._answers.produce, request, values, plan, now)
+        if not self._remote and (where == "loop" or endpoint.cached):
+            with deadline_scope(deadline):
+                request.reply = work(only_kept=where != "loop")
+        if request.reply is not None:
+            return
+        if where == "heavy" and request.key is not None:
+            request.where = where
+            account = request.key.account_id
+            request.reply = await self._threads.heavy(account, endpoint.path, work, receive, deadline)
+        else:
+            request.where = "thread"
+            request.reply = await self._threads.run(work, receive, deadline)
 
-    async def _answered(
-        self,
-        cost: Cost,
-        request: ClientRequest,
-        endpoint: Endpoint,
-        work: Callable[[], Reply],
-        receive: Receive,
-        seconds: float,
-    ) -> Reply:
-        """What `work` gives, done where it may cost so much."""
-        if cost is Cost.HEAVY:
-            request.heavy = True
-            account = cast("KeyRecord", request.key).account_id
-            return await self._threads.heavy(account, endpoint.path, work, receive, seconds)
-        if cost is Cost.APART:
-            return await self._threads.apart(work, receive, seconds)
-        if self._is_late:
-            return await self._apart(work, receive, seconds)
-        until = time.monotonic() + seconds
-        deadline = event_loop_deadline(seconds) if self._waits else Deadline(seconds)
-        try:
-            return _done(work, deadline)
-        except (StoppedError, SilentError):
-            if not self._waits:
-                raise
-        # The server takes longer than an event loop can wait.
-        self._is_late = True
-        return await self._apart(work, receive, max(0.0, until - time.monotonic()))
+    async def _nothing_here(self, scope: Scope, _receive: Receive, _send: Send) -> None:
+        raise self._routes.unknown(scope["path"])
 
-    async def _apart(self, work: Callable[[], Reply], receive: Receive, seconds: float) -> Reply:
-        """Have a thread wait for a server that is late, until the first of those that wait is answered."""
-        try:
-            reply = await self._threads.apart(work, receive, seconds)
-        except (ApiError, PutOffError):  # it was answered as well
-            self._is_late = False
-            raise
-        self._is_late = False
-        return reply
-
-    def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
+    async def _refusal(self, request: ClientRequest, error: Exception) -> Reply:
+        """Return the reply of an error: ours, the store's, or a fault."""
+        if isinstance(error, StoppedError):
+            metrics.FAULTS.labels("late").inc()
+            seconds = self._settings.request_seconds
+            log.warning("given up", request_id=request.id.decode(), seconds=seconds)
+            request.version = self._answers.version
+            message = f"this was not answered within {seconds:g} seconds and was given up; ask for less, or later"
+            details = {"reason": "late", "seconds": seconds, "retryAfterSeconds": _LATE_RETRY_SECONDS}
+            error = ApiError(503, message, details, ((b"retry-after", b"%d" % _LATE_RETRY_SECONDS),))
+        elif isinstance(error, self._unavailable):
+            metrics.FAULTS.labels("storage").inc()
+            log.error("storage unavailable", request_id=request.id.decode(), exc_info=error)
+            request.version = self._answers.version
+            headers = ((b"retry-after", b"%d" % _STORAGE_RETRY_SECONDS),)
+            error = ApiError(503, "the data cannot be read just now; try again", headers=headers)
+        elif not isinstance(error, ApiError):
+            metrics.FAULTS.labels("internal").inc()
+            log.error("fault", request_id=request.id.decode(), exc_info=error)
+            error = ApiError(500, "a fault of this service; its log has the request id")
         if request.key is not None and request.version is None:
-            request.version = self._answers.version if self._is_late else self._answers.newest_version()
+            request.version = await self._newest_version()
         return Reply(error.status, [envelope.JSON, *error.headers], envelope.error_body(error, request.id))
 
-    def _storage_fault(self, request: ClientRequest, error: Exception) -> ApiError:
-        metrics.FAULTS.labels("storage").inc()
-        log.error("storage unavailable", request_id=request.id.decode(), exc_info=error)
-        request.version = self._answers.version
-        headers = ((b"retry-after", b"%d" % _STORAGE_RETRY_SECONDS),)
-        return ApiError(503, "the data cannot be read just now; try again", headers=headers)
+    async def _newest_version(self) -> int:
+        deadline = Deadline(_VERSION_SECONDS)
+        if self._remote:
+            with contextlib.suppress(StoppedError):
+                return await self._threads.key(self._answers.newest_version, deadline)
+            return self._answers.version
+        with deadline_scope(deadline):
+            return self._answers.newest_version()
 
-    def _late(self, request: ClientRequest) -> ApiError:
-        metrics.FAULTS.labels("late").inc()
-        log.warning("given up", request_id=request.id.decode(), seconds=self._seconds)
-        request.version = self._answers.version
-        message = f"this was not answered within {self._seconds:g} seconds and was given up; ask for less, or later"
-        details = {"reason": "late", "seconds": self._seconds, "retryAfterSeconds": _LATE_RETRY_SECONDS}
-        return ApiError(503, message, details, ((b"retry-after", b"%d" % _LATE_RETRY_SECONDS),))
-
-    def _finish(self, request: ClientRequest, reply: Reply) -> list[Header]:
+    def _headers(self, request: ClientRequest, reply: Reply) -> list[Header]:
+        """Return the headers of a reply with those that every answer has."""
         headers = reply.headers
         headers.append((b"x-request-id", request.id))
         headers.extend(self._common)
@@ -241,48 +216,69 @@ class App:
             headers.append((b"x-data-version", b"%d" % (request.version or 0)))
             if request.decision is not None:
                 headers.extend(limit_headers(request.key.plan, request.decision, self._walltime()))
-        headers.extend(self._cors.headers(request.headers.get(b"origin")))
+        origin = request.headers.get(b"origin")
+        if origin is not None:
+            headers.extend(self._cors.headers(origin))
         return headers
 
-    def _record(self, request: ClientRequest, scope: Scope, status: int, seconds: float) -> None:
-        endpoint, key = request.endpoint, request.key
-        theirs = request.headers.get(b"x-request-id")
-        line = logs.AccessLine(
-            request_id=request.id.decode(),
-            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
-            method=request.method[:16],
-            path=None if endpoint is None else endpoint.path,
-            status=status,
-            ms=round(seconds * 1000, 3),
-            account=None if key is None else key.account_id,
-            key=None if key is None else key.prefix,
-        )
-        if status == 404:
-            line.target = logs.told_path(scope["path"])
-        elif status in _ADDRESSED and self._addresses_told:
-            line.address = self._gate.address(request, scope)
-        self._journal.add(line, seconds)
-        if 0 < self._slow_seconds <= seconds and endpoint is not None:
-            slowness.tell(request, endpoint, scope["query_string"], status, seconds)
+    def _note(self, request: ClientRequest, status: int, seconds: float) -> None:
+        """Log and count an answer."""
+        if status == 429 and request.endpoint is None:
+            # It was refused before its path was looked at; whoever wonders at a 429 asks which.
+            found = self._routes.find(request.target)
+            request.endpoint = None if found is None else found[0]
+        address = None
+        if status in logs.ADDRESSED and self._settings.log_addresses:
+            address = self._authentication.address(request)
+        self._journal.add(logs.access_line(request, status, seconds, address), seconds)
+        if 0 < self._settings.slow_seconds <= seconds and request.endpoint is not None:
+            logs.tell_slow(request, request.endpoint, split_query(request.query_string).pairs, status, seconds)
+
+    # -- start and end ------------------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _app: object) -> AsyncIterator[None]:
+        for callback in self._on_startup:
+            callback()
+        if self._warms:
+            self._warming_until = time.monotonic() + _WARMING_SECONDS
+            threading.Thread(target=self.warm, name="warming", daemon=True).start()
+        yield
+        for callback in self._on_shutdown:
+            callback()
+
+    def warm(self) -> None:
+        """Make what the first requests would wait for. What cannot be made now, they make themselves."""
+        try:
+            warm(self.endpoints, self._open_view, self._clock)
+        finally:
+            self._warmed.set()
+
+    @property
+    def is_warming(self) -> bool:
+        """Return whether the process had better be given no requests yet."""
+        return not self._warmed.is_set() and time.monotonic() < self._warming_until
 
 
-def _done(work: Callable[[], Reply], deadline: Deadline) -> Reply:
-    with deadline_scope(deadline):
-        return work()
+class _Resource:
+    """An endpoint as the router calls it."""
+
+    def __init__(self, app: App, endpoint: Endpoint) -> None:
+        self._app, self._endpoint = app, endpoint
+
+    async def __call__(self, scope: Scope, receive: Receive, _send: Send) -> None:
+        await self._app.answer(self._endpoint, scope, receive)
 
 
-def _read(query: QueryString, endpoint: Endpoint, path: dict[str, str], now: int) -> ParsedQuery:
-    """The typed values of a query. Raises ApiError 400."""
-    if query.broken is not None:
-        raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
-    endpoint.check_path(path)
-    values = endpoint.read(query.pairs, now)
-    return ParsedQuery(
-        endpoint, path, values, fingerprint(endpoint.path, path, values) if endpoint.kind == "list" else b""
-    )
-
-
-def _own_fault(request: ClientRequest, error: Exception) -> ApiError:
-    metrics.FAULTS.labels("internal").inc()
-    log.error("fault", request_id=request.id.decode(), exc_info=error)
-    return ApiError(500, "a fault of this service; its log has the request id")
+def warm(
+    endpoints: Sequence[Endpoint], open_view: Callable[[], AbstractContextManager[View]], clock: Callable[[], int]
+) -> None:
+    """Make what endpoints need. What cannot be made now, the first requests make themselves."""
+    for endpoint in endpoints:
+        if endpoint.warm is None:
+            continue
+        try:
+            with open_view() as view:
+                endpoint.warm(view, clock())
+        except Exception as error:  # whatever it is, a request that needs it will meet it and say so
+            log.warning("not warmed", path=endpoint.path, reason=str(error))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
@@ -48,6 +48,11 @@ def path_of(scope: Scope) -> str:
     return "/".join(unquote(part, "utf-8").replace("/", _SLASH) for part in parts)
 
 
+def path_values(values: Mapping[str, str]) -> dict[str, str]:
+    """Return what stands in the braces of a path, with the slashes that were sent as %2F."""
+    return {name: value.replace(_SLASH, "/") for name, value in values.items()}
+
+
 Found = TypeVar("Found", bound=Declared)
 
 
@@ -58,6 +63,8 @@ class Routes(Generic[Found]):
         """Raise ValueError where two of them share a path."""
         self._literal: dict[str, Found] = {}
         self._templates: list[tuple[re.Pattern[str], Found]] = []
+        #: In the order in which a router has to try them.
+        self.declared = sorted(declared, key=lambda one: "{" in one.path)
         self._parts = [one.path.split("/")[1:] for one in declared]
         seen: set[str] = set()
         for one in declared:
@@ -79,7 +86,7 @@ class Routes(Generic[Found]):
             # `match` would let a newline pass behind the end of the pattern.
             found = pattern.fullmatch(path)
             if found is not None:
-                return candidate, {name: value.replace(_SLASH, "/") for name, value in found.groupdict().items()}
+                return candidate, path_values(found.groupdict())
         return None
 
     def unknown(self, path: str) -> ApiError:

@@ -1,4 +1,4 @@
-"""Requests that are answered in a thread, so that the event loop goes on: watched, timed, and counted where they are heavy."""
+"""Requests that are answered in a thread, so that the event loop goes on: timed, and counted where they are heavy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from typing import Any, TypeVar
 from starlette.types import Message, Receive
 
 from almanac.api.contract.errors import ApiError
-from almanac.api.server.exchange import Reply
 from almanac.api.use import metrics
 from almanac.store.engine.deadline import Deadline, deadline_scope, time_statements
 from almanac.store.engine.errors import StoppedError
 
 _T = TypeVar("_T")
 
-#: Threads of one worker for heavy requests, and for those that only had better not be on the event loop. Each has a
-#: connection to the store. More would share the same cores.
+#: Threads of one worker for heavy requests, and for others. Each has a connection to the store. More would share the same cores.
 _HEAVY, _OTHERS = 4, 4
 #: Threads that ask a server for keys which are not remembered. They share its connection.
 _KEYS = 2
@@ -28,27 +26,25 @@ _KEYS = 2
 _RETRY_SECONDS = 1
 
 
-class HungUp(Exception):  # noqa: N818 - it names what the client did
+class ClientDisconnected(Exception):  # noqa: N818 - it names what the client did
     """The client has gone: there is nobody to answer."""
 
 
 class Threads:
     """The threads of one worker."""
 
-    def __init__(self, heavy_requests: int, seconds: float) -> None:
-        """`heavy_requests`: how many of one account are answered at a time."""
-        self._most, self._seconds = heavy_requests, seconds
+    def __init__(self, heavy_requests: int) -> None:
+        """Allow `heavy_requests` of one account at a time."""
+        self._most = heavy_requests
         self._lock = threading.Lock()
         #: Heavy requests under way, by account.
         self._under_way: Counter[str] = Counter()
         self._heavy = ThreadPoolExecutor(_HEAVY, "heavy", time_statements)
-        self._others = ThreadPoolExecutor(_OTHERS, "apart", time_statements)
+        self._others = ThreadPoolExecutor(_OTHERS, "request", time_statements)
         self._keys = ThreadPoolExecutor(_KEYS, "keys")
 
-    async def heavy(
-        self, account: str, path: str, work: Callable[[], Reply], receive: Receive, seconds: float | None = None
-    ) -> Reply:
-        """Do heavy work in a thread, as `apart` does, unless the account has too much under way. Raises ApiError 429 then."""
+    async def heavy(self, account: str, path: str, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
+        """Do heavy work as `run` does. Raises ApiError 429 if the account has too much under way."""
         with self._lock:
             if self._under_way[account] >= self._most:
                 metrics.HEAVY_REFUSALS.labels(path).inc()
@@ -56,7 +52,7 @@ class Threads:
             self._under_way[account] += 1
         metrics.HEAVY.labels(path).inc()
         # Over when the work has ended, which may be later than the request has.
-        return await self._done(self._heavy, work, receive, seconds, lambda: self._ended(account))
+        return await self._run_in(self._heavy, work, receive, deadline, lambda: self._ended(account))
 
     def _ended(self, account: str) -> None:
         with self._lock:
@@ -64,43 +60,43 @@ class Threads:
             if not self._under_way[account]:
                 del self._under_way[account]
 
-    async def key(self, work: Callable[[], _T]) -> _T:
+    async def key(self, work: Callable[[], _T], deadline: Deadline) -> _T:
         """
-        Learn what has to be known of a key, in threads of its own: no request that was let in keeps another one waiting at the gate. Whether
-        its client has gone is not asked: what it says first is for whoever looks at the request afterwards.
-        """
-        return await self._done(self._keys, work, _unasked, None, lambda: None)
+        Look up a key in threads of its own, so that no request that was let in keeps another one waiting at the gate.
 
-    async def apart(self, work: Callable[[], Reply], receive: Receive, seconds: float | None = None) -> Reply:
+        Messages of the client are left to whoever looks at the request afterwards.
         """
-        What `work` gives, in a thread. Raises what it raises; StoppedError where it takes too long, waiting for a
-        thread included; HungUp as soon as the client has gone. `seconds`: those that are left of its time, where some are not.
-        """
-        return await self._done(self._others, work, receive, seconds, lambda: None)
+        return await self._run_in(self._keys, work, _never, Deadline(deadline.left))
 
-    async def _done(
+    async def run(self, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
+        """
+        Return what `work` returns, run in a thread. Raises what it raises; StoppedError at the deadline, waiting for a thread
+        included; ClientDisconnected as soon as the client has gone.
+        """
+        return await self._run_in(self._others, work, receive, deadline)
+
+    async def _run_in(
         self,
         pool: ThreadPoolExecutor,
         work: Callable[[], _T],
         receive: Receive,
-        seconds: float | None,
-        afterwards: Callable[[], object],
+        deadline: Deadline,
+        afterwards: Callable[[], object] | None = None,
     ) -> _T:
-        seconds = self._seconds if seconds is None else seconds
-        deadline = Deadline(seconds)
-
-        def waited_for() -> _T:
+        def within_deadline() -> _T:
             with deadline_scope(deadline):
                 return work()
 
         try:
-            future: Future[_T] = pool.submit(waited_for)
+            future: Future[_T] = pool.submit(within_deadline)
         except BaseException:
-            afterwards()
+            if afterwards is not None:
+                afterwards()
             raise
-        future.add_done_callback(lambda _: afterwards())
+        if afterwards is not None:
+            future.add_done_callback(lambda _: afterwards())
         try:
-            return await watched(asyncio.wrap_future(future), receive, seconds, deadline)
+            return await watched(asyncio.wrap_future(future), receive, deadline.left, deadline)
         finally:
             del future  # as in `watched`
 
@@ -112,43 +108,44 @@ class Threads:
 
 async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float, deadline: Deadline) -> _T:
     """
-    What a future gives, for so many seconds and as long as its client is there: then it is cancelled, and its deadline ends.
-    Raises what it raises; StoppedError where it takes too long; HungUp as soon as the client has gone.
+    Return the result of a future; cancel it and its deadline after `seconds`, or as soon as its client has gone.
+
+    Raises what the future raises; StoppedError where it takes too long; ClientDisconnected if the client has gone.
     """
-    watching = asyncio.ensure_future(_gone(receive))
+    watching = asyncio.ensure_future(_disconnected(receive))
     try:
         await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         if watching.done():
-            raise HungUp
+            raise ClientDisconnected
         raise StoppedError("the time for it is up")
     finally:
         deadline.cancel()
         watching.cancel()
         if not working.done():
             # Nobody looks at what becomes of it.
-            working.add_done_callback(_unheard)
+            working.add_done_callback(_ignore)
             working.cancel()
         # What it raises knows of this frame: in a cycle with it, all that was being read would wait for the collector.
         del working
 
 
-async def _gone(receive: Receive) -> None:
-    """Until the client has gone; without end where the server goes on telling of other things instead."""
+async def _disconnected(receive: Receive) -> None:
+    """Return when the client has gone; never where the server goes on telling of other things instead."""
     for _ in range(2):  # the end of an empty body, unless that was heard before, then this
         if (await receive())["type"] == "http.disconnect":
             return
     await asyncio.Event().wait()
 
 
-async def _unasked() -> Message:
-    """A client that is not listened to."""
+async def _never() -> Message:
+    """Stand for a client that is not listened to."""
     await asyncio.Event().wait()
     return {"type": "http.disconnect"}
 
 
-def _unheard(future: asyncio.Future[Any]) -> None:
+def _ignore(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()
 

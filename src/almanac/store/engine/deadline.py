@@ -9,8 +9,6 @@ from collections.abc import Callable, Iterator
 
 from almanac.store.engine.errors import StoppedError
 
-#: Longest time the event loop waits for a database server, and all its clients with it. Anything slower belongs in a thread.
-EVENT_LOOP_SECONDS = 0.25
 #: How long a server may take to confirm that it has ended a cancelled statement before its connection is given up.
 GRACE_SECONDS = 1.0
 
@@ -52,11 +50,6 @@ class Deadline:
     @property
     def passed(self) -> bool:
         return self.cancelled or self._monotonic() >= self._until or (self._within is not None and self._within.passed)
-
-
-def event_loop_deadline(seconds: float = EVENT_LOOP_SECONDS) -> Deadline:
-    """Return the deadline of work in the event loop, which waits for nobody."""
-    return Deadline(min(seconds, EVENT_LOOP_SECONDS), grace=EVENT_LOOP_SECONDS)
 
 
 class _Local(threading.local):

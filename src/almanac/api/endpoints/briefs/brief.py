@@ -23,7 +23,6 @@ from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
 from almanac.reports.measures import SECTIONS, MeasureReading
-from almanac.store.engine.cost import Cost
 from almanac.store.events import events
 from almanac.store.observations.reading.reader import View
 
@@ -36,13 +35,10 @@ class Briefs:
 
     def __init__(self, cache: ProcessCache) -> None:
         self._cache = cache
-        #: Whether `warm` is through.
-        self._warmed = False
 
     def brief(self, ctx: Context) -> ItemAnswer:
         """The brief of one country."""
         entity = _entity(ctx)
-        ctx.awaits(self._warmed or ctx.params["as_of"] is not None)
         gatherer = Gatherer(self._cache, ctx, entity)
         place = briefs.BriefSubject(entity.name, shares(entity))
         gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
@@ -78,7 +74,6 @@ class Briefs:
     def warm(self, view: View, now: int) -> None:
         """Line up the readings of all countries as they are now: the same for the briefs of all."""
         prepare(self._cache, Moment(view, view.version, None, day_of(now)))
-        self._warmed = True
 
 
 def _entity(ctx: Context) -> Entity:
@@ -154,7 +149,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         kind="item",
         record=Brief,
         dated=True,
-        cost=Cost.APART,
+        cost="thread",
         cached=True,
         tag="Analytics",
     )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import msgspec
 
-from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
+from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.event_numbers import EventNumbers, numbers
@@ -36,7 +36,6 @@ from almanac.domain.periods import Period
 from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
-from almanac.store.engine.cost import Cost
 from almanac.store.engine.deadline import check_deadline
 from almanac.store.events import events
 
@@ -58,8 +57,6 @@ def listed(ctx: Context) -> ListAnswer:
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
-    if any(params[name] is not None for name in _TESTED):
-        ctx.costs(Cost.HEAVY)
     status = params["status"]
     if status == "unknown":
         wanted = wanted.until(_overdue(ctx) - 1)._replace(statuses=COMING)
@@ -207,6 +204,10 @@ def _number(value: float | None) -> Any:
 _TESTED = ("status", "type", "form", "country", "source_id", "provider_id", "indicator", "indicator_id")
 
 
+def _where(params: Mapping[str, Any]) -> Where:
+    return "heavy" if any(params[name] is not None for name in _TESTED) else "loop"
+
+
 ENDPOINTS = (
     Endpoint(
         path="/events",
@@ -265,6 +266,7 @@ ENDPOINTS = (
         dated=True,
         default_order="desc",
         cached=True,
+        cost=_where,
         tag="Events",
     ),
 )

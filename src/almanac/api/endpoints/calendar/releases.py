@@ -10,7 +10,6 @@ from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
 from almanac.domain.times import midnight
-from almanac.store.engine.cost import Cost
 from almanac.store.events import releases as store
 
 
@@ -129,7 +128,7 @@ ENDPOINTS = (
         dated=True,
         default_order="desc",
         cached=True,
-        cost=Cost.HEAVY,
+        cost="heavy",
         tag="Analytics",
     ),
 )

@@ -18,11 +18,10 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import DOMICILE, countries
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
-from almanac.reports.scoring import MEASURES, PILLARS
+from almanac.reports.scoring import PILLARS
 from almanac.reports.screener import Column, Mask, Texts, page, place
 from almanac.store.companies.rows import by_ids
 from almanac.store.companies.universe import reporting
-from almanac.store.engine.cost import Cost
 
 _SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
 
@@ -36,9 +35,6 @@ class CompanyList:
     def listed(self, ctx: Context) -> ListAnswer:
         """One page of companies that have statements."""
         params = ctx.params
-        if not self._cache.readings.warm(MEASURES):
-            ctx.awaits(made=False)
-            ctx.costs(Cost.APART)
         standing = CompanyScoring(self._cache, ctx)
         table = standing.peers.table
         scores = standing.scores
@@ -137,6 +133,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             record=CompanySchema,
             dated=True,
             cached=True,
+            cost="thread",
             tag="Companies",
         ),
         profile.endpoint(cache, explain),

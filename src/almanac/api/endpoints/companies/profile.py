@@ -24,10 +24,8 @@ from almanac.domain.numbers import plain
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of
-from almanac.reports.scoring import MEASURES
 from almanac.store.companies import rows as company_rows
 from almanac.store.companies.rows import Company
-from almanac.store.engine.cost import Cost
 
 _FILINGS, _PEERS = 10, 8
 #: What begins a further word of a score's name on the wire.
@@ -51,9 +49,6 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
 
     def profile(ctx: Context) -> ItemAnswer:
         company = company_of(ctx)
-        if not cache.readings.warm([*MEASURES, *FIGURES.values()]):
-            ctx.awaits(made=False)
-            ctx.costs(Cost.APART)
         standing = CompanyScoring(cache, ctx)
         record, relatives = company.record, Relatives.of(ctx, company)
         whole: bytes = msgspec.json.encode(
@@ -89,6 +84,7 @@ def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         scope="companies:read",
         record=Profile,
         dated=True,
+        cost="thread",
         tag="Companies",
     )
 

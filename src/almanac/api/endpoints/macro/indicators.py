@@ -39,7 +39,6 @@ from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.reports.indicator_search import CALLED, nearness, relevance
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator
@@ -279,7 +278,7 @@ ENDPOINTS = (
         scope="macro:read",
         params=FILTERS,
         kind="list",
-        cost=Cost.APART,
+        cost="thread",
         cached=True,
         record=records.IndicatorSchema,
         tag="Indicators",

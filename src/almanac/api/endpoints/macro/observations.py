@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
+from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
@@ -28,13 +28,13 @@ from almanac.api.rows.filters import (
     selection,
 )
 from almanac.api.rows.redaction import redaction_of
+from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.candidates import WantedFreshness
 from almanac.store.observations.newest.latest import latest
 from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.plan import Question, cost_of_newest, planned
+from almanac.store.observations.reading.plan import Question, planned
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.selection import Selection
 
@@ -73,7 +73,6 @@ def _listed(ctx: Context, asked: Selection, *, lineage: bool, history: bool = Fa
         history,
     )
     ctx.list_plan = plan = planned(question)
-    ctx.costs(plan.cost)
     with _narrowed(params):
         rows, following = ctx.view.read(question, plan)
     if not history and params["sources"] == "preferred":
@@ -143,7 +142,6 @@ def latest_readings(ctx: Context) -> ListAnswer:
     """The latest reading per indicator and entity."""
     params, redaction = ctx.params, redaction_of(ctx)
     wanted, asked = params["freshness"], selection(ctx, params["kind"])
-    ctx.costs(cost_of_newest(asked, as_of=params["as_of"], freshness=wanted))
     rows, following = latest(
         ctx.view,
         asked,
@@ -160,6 +158,8 @@ def latest_readings(ctx: Context) -> ListAnswer:
 
 #: Bounds on knowledge: no index leads from them to rows.
 _KNOWN = ("start_date", "end_date")
+#: What a row is tested for after it is read.
+_TESTS = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "license", "as_of")
 #: What narrows a list whose rows are gone through, in the order in which it is worth naming.
 _NARROWING = ("indicator_id", "country", "entity_id", "source_id", "provider_id", "frequency", "period", "license")
 
@@ -179,6 +179,37 @@ def _narrowed(params: Mapping[str, Any]) -> Iterator[None]:
         raise ApiError(400, message, details) from None
 
 
+def _names_of(params: Mapping[str, Any], *names: str) -> int | None:
+    """Return how many values parameters have in all; None where none of them is given."""
+    given = [1 if isinstance(params[name], str) else len(params[name]) for name in names if params[name] is not None]
+    return sum(given) if given else None
+
+
+def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
+    """
+    Return where a page of a list is answered.
+
+    A list that is sorted, or bounded by knowledge times, is gone through whole, and what a fiscal period means is looked up;
+    but the rows of one indicator for one entity are few. A filter on rows may pass over many topics that have none to give.
+    """
+    indicators = _names_of(params, "indicator", "indicator_id")
+    entities = [_names_of(params, name) for name in ("country", "entity", "entity_id") if params[name] is not None]
+    through = params["sort"] != "topic" or any(params[name] is not None for name in _KNOWN)
+    if isinstance(params["period"], FiscalPeriod) or (through and not (indicators == 1 and 1 in entities)):
+        return "heavy"
+    if indicators is not None or entities:
+        return "loop"
+    return "thread" if history or any(params[name] is not None for name in _TESTS) else "loop"
+
+
+def _where_newest(params: Mapping[str, Any]) -> Where:
+    """Return where a page of newest readings is answered: each indicator and entity has one, which a test may pass over."""
+    if any(params[name] is not None for name in ("indicator", "indicator_id", "country", "entity", "entity_id")):
+        return "loop"
+    tests = ("source_id", "provider_id", "license", "as_of", "freshness")
+    return "heavy" if any(params[name] is not None for name in tests) else "thread"
+
+
 SINCE = Param(
     "since", "Data version of an earlier answer, from its x-data-version; 0 lists all that is served.", "integer",
     required=True, minimum=0, example="0",
@@ -196,6 +227,7 @@ ENDPOINTS = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
+        cost=_where,
         record=Observation,
         dated=True,
         tag="Observations",
@@ -224,6 +256,7 @@ ENDPOINTS = (
         ),
         kind="list",
         cached=True,
+        cost=_where_newest,
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -238,6 +271,7 @@ ENDPOINTS = (
         params=(replace(SORT, choices=("topic", "observed_at")), *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
+        cost=lambda params: _where(params, history=True),
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -255,7 +289,7 @@ ENDPOINTS = (
         kind="list",
         cached=True,
         # How far back it reaches is not told by the question.
-        cost=Cost.HEAVY,
+        cost="heavy",
         record=DerivedObservation,
         dated=True,
         tag="Observations",
@@ -273,6 +307,7 @@ DERIVED = (
         params=(SORT, *OBSERVATION_FILTERS),
         kind="list",
         cached=True,
+        cost=_where,
         record=DerivedObservation,
         dated=True,
         tag="Analytics",

@@ -19,7 +19,6 @@ from almanac.domain.numbers import plain
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import View
@@ -77,7 +76,7 @@ def endpoint(explain: Explain) -> Endpoint:
         handler=provenance,
         braces=(Param("id", "Id of an observation.", example="obs_vybtlprlj7yali3577brtjln77"),),
         scope="macro:read",
-        cost=Cost.APART,
+        cost="thread",
         record=Provenance,
         dated=True,
         tag="Observations",

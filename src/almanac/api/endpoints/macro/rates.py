@@ -20,7 +20,6 @@ from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS
 from almanac.reports import rates as report
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.latest import frequencies_of, numbers_of, reading
 from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.rows import ObservationRow
@@ -343,6 +342,6 @@ HISTORY = Endpoint(
     record=report.RatesOfDay,
     dated=True,
     cached=True,
-    cost=Cost.HEAVY,
+    cost="heavy",
     tag="Analytics",
 )

@@ -25,7 +25,6 @@ from almanac.reports import names as report
 from almanac.reports.names import Match, Spellings, Subject, foreign_names
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary.native_codes import with_code
@@ -231,7 +230,7 @@ def endpoints() -> tuple[Endpoint, ...]:
                     description="The day the name was in use. Without it names of today come first, then former ones.",
                 ),
             ),
-            cost=Cost.APART,
+            cost="thread",
             record=Resolved,
             tag="Entities",
         ),

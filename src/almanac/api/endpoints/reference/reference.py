@@ -17,7 +17,6 @@ from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_time
-from almanac.store.engine.cost import Cost
 from almanac.store.summary import feeds, figures
 
 
@@ -175,7 +174,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             scope="reference:read",
             params=(LICENSE,),
             kind="list",
-            cost=Cost.APART,
+            cost="thread",
             record=records.SourceSchema,
             tag="Reference",
         ),
@@ -194,7 +193,7 @@ def endpoints() -> tuple[Endpoint, ...]:
                 ),
             ),
             kind="list",
-            cost=Cost.APART,
+            cost="thread",
             cached=True,
             record=records.Country,
             tag="Reference",

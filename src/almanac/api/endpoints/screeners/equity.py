@@ -20,7 +20,6 @@ from almanac.api.endpoints.screeners.screening import (
     SCREEN_AS_OF,
     ProcessCache,
     ScreenFields,
-    Warmed,
     check_window,
     clauses,
     filter_param,
@@ -32,6 +31,7 @@ from almanac.api.endpoints.screeners.screening import (
     sort_field,
     text_field,
     warn_of_texts,
+    where_screened,
 )
 from almanac.api.rows.names import place as place_called
 from almanac.domain.periods import end_of
@@ -77,8 +77,11 @@ _DOLLARS = (
 _IDENTITY = ("ticker", "name")
 
 
-class EquityScreener(Warmed):
+class EquityScreener:
     """The equity screener of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
@@ -92,7 +95,6 @@ class EquityScreener(Warmed):
             wanted[by] = None
         wanted |= dict.fromkeys(further)
         self._cache.readings.see(ctx.view)
-        self.looks_at(ctx, wanted.keys() - {_SCORE, *_TEXTS} | (set(MEASURES) if _SCORE in wanted else set()))
         peers = Peers(self._cache, ctx)
         dollars = not any(clause.field.name == "currency" for clause in asked)
         readings: dict[str, AlignedColumn] = {}
@@ -127,7 +129,6 @@ class EquityScreener(Warmed):
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
-        self.looks_at_all(ctx)
         peers = Peers(self._cache, ctx)
         companies, there = peers.table.companies, peers.taking_part
         told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
@@ -152,8 +153,8 @@ class EquityScreener(Warmed):
             told.append(text_field(name, title, description, taking_part))
         return ItemAnswer(filters(told, _EXAMPLE))
 
-    def line_up(self, view: View) -> None:
-        """What scores are made of, and the companies."""
+    def warm(self, view: View, _: int) -> None:
+        """Line up what scores are made of, and the companies: else whoever asks first waits for it."""
         self._cache.readings.see(view)
         self._cache.universe.companies(view)
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
@@ -347,6 +348,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             total=True,
             max_limit=200,
             warm=screener.warm,
+            cost=where_screened,
             cached=True,
             tag="Screeners",
         ),

@@ -19,7 +19,6 @@ from almanac.api.endpoints.screeners.screening import (
     SCREEN_AS_OF,
     ProcessCache,
     ScreenFields,
-    Warmed,
     aligned,
     check_window,
     clauses,
@@ -32,6 +31,7 @@ from almanac.api.endpoints.screeners.screening import (
     sort_field,
     text_field,
     warn_of_texts,
+    where_screened,
 )
 from almanac.api.rows.names import place as place_called
 from almanac.api.rows.names import suggested_place
@@ -58,8 +58,11 @@ class _Places(NamedTuple):
     numbers: npt.NDArray[np.int32]
 
 
-class MacroScreener(Warmed):
+class MacroScreener:
     """The macro screener of one process."""
+
+    def __init__(self, cache: ProcessCache) -> None:
+        self._cache = cache
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
@@ -79,7 +82,6 @@ class MacroScreener(Warmed):
         if by is not None and by != _NAME:
             named[by] = None
         named |= dict.fromkeys(further)
-        self.looks_at(ctx, named)
         redaction = redaction_of(ctx)
         found = {name: self._aligned(ctx, redaction, name, places) for name in named}
         columns: dict[str, Column] = {
@@ -99,13 +101,12 @@ class MacroScreener(Warmed):
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """The fields, operators and syntax of the filter."""
-        self.looks_at_all(ctx)
         places, directory = self._places(ctx), ctx.view.directory
         told = [self._describe(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
 
-    def line_up(self, view: View) -> None:
-        """All fields."""
+    def warm(self, view: View, _: int) -> None:
+        """Line up all fields: else whoever asks first waits for it."""
         self._cache.readings.see(view)
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
@@ -253,6 +254,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             dated=True,
             total=True,
             warm=screener.warm,
+            cost=where_screened,
             cached=True,
             tag="Screeners",
         ),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import abc
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from almanac.api.contract.endpoint import Context, Endpoint, Handler
+from almanac.api.contract.endpoint import Context, Endpoint, Handler, Where
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
@@ -27,9 +26,7 @@ from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.names import Suggestions
 from almanac.reports.screener import Numbers, Texts
 from almanac.store.companies.universe import Universe
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.newest.columns import Readings
-from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
 
@@ -41,38 +38,9 @@ _MADE = 8
 _LINED_UP = 64
 
 
-class Warmed(abc.ABC):
-    """What a screener's warm-up makes, and which requests had better wait for it. `_cache`: where it is kept."""
-
-    #: Whether `warm` is through.
-    _warmed = False
-
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
-
-    def warm(self, view: View, _: int) -> None:
-        """Line up what requests look at: else whoever asks first waits for it."""
-        self.line_up(view)
-        self._warmed = True
-
-    @abc.abstractmethod
-    def line_up(self, view: View) -> None:
-        """Make the columns of today."""
-
-    def looks_at(self, ctx: Context, names: Iterable[str]) -> None:
-        """
-        Declare which fields a screen reads before it does: columns that are not at hand take long, and those of today are
-        made by the warm-up. Raises PutOffError.
-        """
-        today = ctx.params["as_of"] is None
-        if today and self._cache.readings.warm(names, pinned=ctx.params["cursor"] is not None):
-            return
-        ctx.awaits(made=not today)
-        ctx.costs(Cost.HEAVY)
-
-    def looks_at_all(self, ctx: Context) -> None:
-        """Say of the list of fields that it looks at every column. Raises PutOffError."""
-        ctx.awaits(self._warmed)
+def where_screened(params: Mapping[str, Any]) -> Where:
+    """Return where a screen is answered: columns of a past day, or of the version that a walk is pinned to, may have to be read."""
+    return "thread" if params["as_of"] is None and params["cursor"] is None else "heavy"
 
 
 def filter_param(example: str, fields: str) -> Param:
@@ -107,7 +75,7 @@ def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handle
         handler=handler,
         scope="screeners:read",
         record=ScreenerFilters,
-        cost=Cost.APART,
+        cost="thread",
         # The same for everybody until the data change; made anew it takes a look at every column.
         cached=True,
         tag="Screeners",

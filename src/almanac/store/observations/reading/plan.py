@@ -1,5 +1,5 @@
 """
-How a list is read, and what that may cost: decided here and nowhere else, from the question alone.
+How a list is read: decided here and nowhere else, from the question alone.
 
 There are three ways. A page in the order of the tables, one preferred row a cell, is read as far as it needs. One in that
 order with all rows of its cells is read group by group. What has another order is gone through whole, and sorted.
@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from typing import Any, NamedTuple
 
-from almanac.store.engine.cost import Cost
 from almanac.store.observations.reading.selection import EVER, SORTS, Selection
 
 #: So many vintages at most are gone through for a list, unless told otherwise: some tenths of a second.
@@ -52,11 +51,10 @@ class Way(enum.Enum):
 
 
 class ReadingPlan(NamedTuple):
-    """The way a question goes, and what it may cost. `judged`: first it is counted how many vintages are meant."""
+    """The way a question goes. `judged`: first it is counted how many vintages are meant."""
 
     question: Question
     way: Way
-    cost: Cost
     judged: bool
 
 
@@ -71,34 +69,4 @@ def planned(question: Question) -> ReadingPlan:
         way = Way.CELLS
     # No index leads from what was known when to rows: those that are meant are gone through for the first of them too.
     through = way is Way.SORTED or selection.bounded
-    return ReadingPlan(question, way, _cost(question, through=through), judged=through)
-
-
-def cost_of_newest(selection: Selection, *, as_of: int | None, freshness: str | None) -> Cost:
-    """What a page of newest readings may cost: each indicator and entity has one, which a test may pass over."""
-    if selection.empty or not _is_open(selection):
-        return Cost.PAGE
-    tested = any(one is not None for one in (selection.sources, as_of, freshness))
-    return Cost.HEAVY if tested else Cost.APART
-
-
-def _cost(question: Question, *, through: bool) -> Cost:
-    selection = question.selection
-    if selection.empty:
-        return Cost.PAGE
-    if selection.fiscal is not None or (through and not _is_of_one(selection)):
-        return Cost.HEAVY
-    # Topics may be looked at that have no row to give, and there is no telling how many.
-    tests = (selection.starts_from, selection.ends_by, selection.frequency, selection.sources, question.as_of)
-    passing_over = _is_open(selection) and any(one is not None for one in tests)
-    return Cost.APART if passing_over else Cost.PAGE
-
-
-def _is_of_one(selection: Selection) -> bool:
-    """Whether rows of one indicator for one entity are meant: they are few."""
-    return all(names is not None and len(names) == 1 for names in (selection.indicators, selection.entities))
-
-
-def _is_open(selection: Selection) -> bool:
-    """Whether all indicators of all entities are meant."""
-    return selection.indicators is None and selection.entities is None
+    return ReadingPlan(question, way, judged=through)

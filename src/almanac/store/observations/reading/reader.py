@@ -19,7 +19,6 @@ from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, explain_misfit
-from almanac.store.engine.deadline import deadline_scope, event_loop_deadline
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
 from almanac.store.engine.protocol import Database
@@ -115,8 +114,7 @@ class Reader:
     def _turned(self) -> None:
         here = self._here
         here.turning = False
-        with deadline_scope(event_loop_deadline()):
-            self._release()
+        self._release()
 
     def _renewed(self, db: Database) -> View:
         here = self._here

@@ -1,0 +1,259 @@
+"""Authentication: the key of a request, a key where it must not be, the limits, and the address behind trusted proxies."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from ipaddress import ip_address, ip_network
+from math import ceil
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import msgspec
+import structlog
+from starlette.types import Scope
+
+from almanac.api.contract.errors import ApiError, Header, refuse
+from almanac.api.contract.keyshape import has_key, redact
+from almanac.api.contract.ports import KeyStore
+from almanac.api.server.headers import is_any_preflight
+from almanac.api.server.request import ClientRequest
+from almanac.api.server.threads import Threads
+from almanac.api.use import metrics
+from almanac.api.use.limits import WINDOW, Limiter
+from almanac.config import Plan, Settings
+from almanac.store.accounts.accounts import MALFORMED, KeyRecord, Refused
+from almanac.store.engine.deadline import Deadline
+
+_CHALLENGE: Header = (b"www-authenticate", b"Bearer")
+_NO_KEY = "no API key was sent; send it as `x-api-key: <key>` or `Authorization: Bearer <key>`"
+_TWO_KEYS = "x-api-key and Authorization carry different keys; send one key"
+#: Missing plans that are logged.
+_PLANS_LOGGED = 100
+
+log = structlog.get_logger("almanac.authentication")
+
+#: Names of query parameters that would carry a key, compared without regard to case.
+KEY_NAMES = frozenset(
+    {
+        "api_key",
+        "apikey",
+        "api-key",
+        "x-api-key",
+        "x_api_key",
+        "key",
+        "token",
+        "access_token",
+        "authorization",
+        "auth",
+        "bearer",
+    }
+)
+_BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+
+
+class QueryString(msgspec.Struct, frozen=True):
+    """A decoded query string. `broken` names the first parameter that is not strict UTF-8 percent-encoding."""
+
+    pairs: list[tuple[str, str]]
+    broken: str | None = None
+
+
+def split_query(raw: bytes) -> QueryString:
+    """Split at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing."""
+    if b"%" not in raw and b"+" not in raw and raw.isascii():
+        return QueryString([piece.partition("=")[::2] for piece in raw.decode("ascii").split("&") if piece])
+    pairs = []
+    broken = None
+    for piece in raw.split(b"&"):
+        if not piece:
+            continue
+        name_bytes, _, value_bytes = piece.partition(b"=")
+        name, fine = _decode(name_bytes)
+        value, also_fine = _decode(value_bytes)
+        if not (fine and also_fine) and broken is None:
+            broken = name
+        pairs.append((name, value))
+    return QueryString(pairs, broken)
+
+
+def _decode(raw: bytes) -> tuple[str, bool]:
+    if b"%" not in raw and b"+" not in raw and raw.isascii():
+        return raw.decode("ascii"), True
+    plain = unquote_to_bytes(raw.replace(b"+", b" "))
+    try:
+        return plain.decode("utf-8"), _BROKEN_PERCENT.search(raw) is None
+    except UnicodeDecodeError:
+        return plain.decode("utf-8", "replace"), False
+
+
+def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
+    """Name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
+    for name, value in pairs:
+        if name.lower() in KEY_NAMES or has_key(value) or has_key(name):
+            return redact(name)
+    return None
+
+
+def presented_key(headers: Mapping[bytes, bytes]) -> tuple[str | None, str]:
+    """Return the key of `x-api-key` or `Authorization: Bearer` (the scheme in any case), or None and why there is none."""
+    direct = headers.get(b"x-api-key")
+    authorization = headers.get(b"authorization")
+    bearer = None
+    if authorization is not None:
+        scheme, _, rest = authorization.strip().partition(b" ")
+        if scheme.lower() == b"bearer":
+            bearer = rest.strip()
+    if direct is None:
+        return (None, _NO_KEY) if bearer is None else (bearer.decode("latin-1"), "")
+    direct = direct.strip()
+    if bearer is not None and bearer != direct:
+        return None, _TWO_KEYS
+    return direct.decode("latin-1"), ""
+
+
+def check_host(scope: Scope) -> None:
+    """
+    Raise ApiError 400 for a request that says twice whom it is for, or under HTTP/1.1 not at all (RFC 9112, 3.2).
+
+    Programs that take it for different requests would let one pass in the name of another.
+    """
+    hosts = [value for name, value in scope["headers"] if name == b"host"]
+    if len(hosts) > 1 or (hosts and b"," in hosts[0]):
+        raise refuse("host", "was sent more than once; send one Host header", code="repeated")
+    if not any(hosts) and scope.get("http_version") == "1.1":
+        raise refuse("host", "is missing; send a Host header", code="required")
+
+
+class Authentication:
+    """Lets requests in by their key, within the limits of account and address."""
+
+    def __init__(
+        self,
+        accounts: KeyStore,
+        limiter: Limiter,
+        settings: Settings,
+        walltime: Callable[[], float],
+        threads: Threads,
+    ) -> None:
+        self._accounts, self._limiter, self._threads = accounts, limiter, threads
+        self._settings, self._walltime = settings, walltime
+        self._addresses = Addresses(settings.trusted_proxies)
+        #: Missing plans that were logged: once each, not at every request.
+        self._logged_plans: set[str] = set()
+
+    async def admit(self, request: ClientRequest, query: QueryString, deadline: Deadline) -> Plan:
+        """
+        Set the key and limit of a request; return its plan. Raises ApiError 400, 401, 403 or 429.
+
+        A refused key counts as a failure of its address, one in the query too: else keys could be tried this way without end.
+        """
+        name = key_in_query(query.pairs)
+        if name is not None:
+            reason = "carries a key, and a key in the query string is refused; send it in a header"
+            raise self._failed(request, "in_query", refuse(name[:100], reason, code="key"))
+        text, problem = presented_key(request.headers)
+        if text is None:
+            raise self._unauthorized(request, "missing", self._hint(request) or problem)
+        now = int(self._walltime())
+        verdict = self._accounts.known(text, now)
+        if verdict is None:  # a server has to be asked
+            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
+        if isinstance(verdict, Refused):
+            message = "the API key is malformed" if verdict == MALFORMED else "the API key is not valid"
+            raise self._unauthorized(request, verdict.reason, message)
+        request.key = key = verdict
+        plan = self._settings.plans.get(key.plan)
+        if plan is None:
+            raise self._without_plan(key)
+        request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, self._walltime())
+        if not decision.admitted:
+            message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
+            raise _too_many(message, decision.limit, decision.retry_after)
+        if key.disabled:
+            message = "the account of this key is disabled; ask whoever runs this service"
+            raise ApiError(403, message, {"reason": "account_disabled"})
+        return plan
+
+    def address(self, request: ClientRequest) -> str:
+        """Return where a request came from, behind trusted proxies."""
+        return self._addresses.of(request.client, request.headers.get(b"x-forwarded-for"))
+
+    def _hint(self, request: ClientRequest) -> str | None:
+        """Return a message for people who open the interface in a browser, or whose page asks it from another origin."""
+        if is_any_preflight(request.method, request.headers):
+            return (
+                "this is a browser's preflight, which carries no key: scripts of pages of another origin are let in by "
+                "the setting ALMANAC_CORS_ORIGINS"
+            )
+        accepts_html = b"text/html" in request.headers.get(b"accept", b"")
+        if request.target != "/" or not accepts_html or not self._settings.dashboard:
+            return None
+        address = self._settings.dashboard_address
+        return f"this is the interface for programs, which wants an API key; people find the dashboard at {address}"
+
+    def _without_plan(self, key: KeyRecord) -> ApiError:
+        """Return the 403 of an account that another program put on a plan which these settings do not have."""
+        if key.plan not in self._logged_plans and len(self._logged_plans) < _PLANS_LOGGED:
+            self._logged_plans.add(key.plan)
+            log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
+        message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
+        return ApiError(403, message, {"plan": key.plan})
+
+    def _unauthorized(self, request: ClientRequest, reason: str, message: str) -> ApiError:
+        return self._failed(request, reason, ApiError(401, message, headers=(_CHALLENGE,)))
+
+    def _failed(self, request: ClientRequest, reason: str, error: ApiError) -> ApiError:
+        """Count a failure of the address; return the error, or 429 in its place after too many."""
+        metrics.FAILURES.labels(reason).inc()
+        limit, now = self._settings.failures_per_minute, self._walltime()
+        if not self._limiter.fail(self.address(request), limit, now):
+            return error
+        message = f"more than {limit} requests without a good key from this address in this minute"
+        return _too_many(message, limit, max(1, ceil(WINDOW - now % WINDOW)))
+
+
+def _too_many(message: str, limit: int, wait: int) -> ApiError:
+    details = {"limit": limit, "windowSeconds": WINDOW, "retryAfterSeconds": wait}
+    return ApiError(429, message, details, ((b"retry-after", b"%d" % wait),))
+
+
+class Addresses:
+    """Tells the client's address from the peer and, where the peer is trusted, from X-Forwarded-For."""
+
+    def __init__(self, trusted: Iterable[str]) -> None:
+        """`trusted` are addresses or networks. Raises ValueError naming one that is neither."""
+        self._trusted = [ip_network(text, strict=False) for text in trusted]
+
+    def of(self, client: Any, forwarded: bytes | None) -> str:
+        """The socket's peer, unless it is a trusted proxy: then the right-most untrusted address it forwards for."""
+        address = str(client[0]) if client else "unknown"
+        if forwarded is None or not self._trusted or not self._is_trusted(address):
+            return address
+        for hop in reversed(forwarded.decode("latin-1").split(",")):
+            text = _bare(hop.strip())
+            try:
+                # One spelling per address, so that a client cannot count as many.
+                address = str(ip_address(text))
+            except ValueError:
+                # Whoever wrote this is the last we can name: the hop that passed it on.
+                return address
+            if not self._is_trusted(address):
+                return address
+        return address
+
+    def _is_trusted(self, text: str) -> bool:
+        try:
+            address = ip_address(text)
+        except ValueError:
+            return False
+        return any(address in network for network in self._trusted)
+
+
+def _bare(hop: str) -> str:
+    """An address without port and brackets: `[::1]:80` and `10.0.0.1:80` as some proxies write them."""
+    if hop.startswith("["):
+        return hop[1:].partition("]")[0]
+    host, _, port = hop.partition(":")
+    return host if port.isdigit() and "." in host else hop

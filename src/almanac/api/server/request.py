@@ -1,0 +1,145 @@
+"""One request as far as it is known, its id, and its reply."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from starlette.types import Receive, Scope
+
+from almanac.api.contract.endpoint import Endpoint, Where
+from almanac.api.contract.errors import Header
+from almanac.api.use.limits import Decision
+from almanac.store.accounts.records import KeyRecord
+from almanac.store.engine.deadline import Deadline
+from almanac.store.observations.reading.plan import ReadingPlan
+
+_ALPHABET = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+#: Ten bits at a time.
+_PAIRS = [bytes((high, low)) for high in _ALPHABET for low in _ALPHABET]
+#: Ids that share a random part, and the pairs of digits they are numbered by.
+_NUMBERED = 1 << 20
+_RANDOM_BITS = range(50, -1, -10)
+#: How long a body under HTTP/2 is waited for that nobody is to send.
+_DRAIN_SECONDS = 1.0
+
+
+class RequestIds:
+    """
+    Makes request ids: `req_` and a ULID (https://github.com/ulid/spec), unique and sorted by time.
+
+    Eighty fresh random bits per id take a tenth of the time of a kept page. So the random part is fresh once in a million ids
+    and counted up between, as the specification has it for ids of one millisecond. Safe between threads and after a fork.
+    """
+
+    def __init__(self, clock_ns: Callable[[], int] = time.time_ns) -> None:
+        self._clock_ns = clock_ns
+        self._lock = threading.Lock()
+        self._millisecond = -1
+        self._time = self._random = b""
+        self._number = 0
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self._number = 0
+
+    def __call__(self) -> bytes:
+        """Return the next id, 30 characters."""
+        with self._lock:
+            millisecond = self._clock_ns() // 1_000_000
+            if millisecond != self._millisecond:
+                self._millisecond = millisecond
+                pairs = [_PAIRS[millisecond >> shift & 1023] for shift in (40, 30, 20, 10, 0)]
+                self._time = b"req_" + b"".join(pairs)
+            number = self._number
+            if number == 0:
+                bits = int.from_bytes(os.urandom(8), "big")
+                self._random = b"".join([_PAIRS[bits >> shift & 1023] for shift in _RANDOM_BITS])
+            self._number = (number + 1) % _NUMBERED
+            return self._time + self._random + _PAIRS[number >> 10] + _PAIRS[number & 1023]
+
+
+_next_id = RequestIds()
+
+
+class Reply(msgspec.Struct):
+    """An answer but for the headers that every answer has."""
+
+    status: int
+    headers: list[Header]
+    body: bytes = b""
+
+
+class ClientRequest:
+    """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
+
+    __slots__ = (
+        "announced", "client", "deadline", "decision", "endpoint", "headers", "http1", "id", "key", "list_plan", "method",
+        "path", "query_string", "reply", "target", "version", "where",
+    )  # fmt: skip
+
+    def __init__(self, scope: Scope) -> None:
+        self.id = _next_id()
+        self.method: str = scope["method"]
+        self.target: str = scope["path"]
+        self.query_string: bytes = scope["query_string"]
+        self.client: Any = scope.get("client")
+        self.headers = headers = read_headers(scope["headers"])
+        self.http1: bool = scope.get("http_version", "1.1").startswith("1")
+        #: Whether the headers announce a body. Under HTTP/1 there is no other.
+        self.announced = b"transfer-encoding" in headers or bool(headers.get(b"content-length", b"0").strip(b"0 "))
+        #: What stands in the braces of the path.
+        self.path: dict[str, str] = {}
+        self.endpoint: Endpoint | None = None
+        self.key: KeyRecord | None = None
+        self.decision: Decision | None = None
+        #: Where it was answered, and by when it had to be.
+        self.where: Where = "loop"
+        self.deadline: Deadline | None = None
+        #: How the list of observations is read that answers it, where one was read.
+        self.list_plan: ReadingPlan | None = None
+        #: Data version the answer speaks of.
+        self.version: int | None = None
+        self.reply: Reply | None = None
+
+
+def read_headers(pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
+    """Return headers by name; a repeated one is joined by commas, so a second key makes the first malformed."""
+    headers = dict(pairs)
+    if len(headers) != len(pairs):
+        headers = {}
+        for name, value in pairs:
+            headers[name] = headers[name] + b", " + value if name in headers else value
+    return headers
+
+
+async def has_body(receive: Receive) -> bool:
+    """Return whether a body comes that no header announced, as may be under HTTP/2; a stream left open counts as one."""
+    try:
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while True:
+                message = await receive()
+                if message.get("body"):
+                    return True
+                if not message.get("more_body", False):
+                    return False
+    except TimeoutError:
+        return True
+
+
+async def drain(receive: Receive) -> None:
+    """
+    Read away an announced body under HTTP/2, for a second at most.
+
+    An answer that overtakes the body would end the stream with a reset, and the client would never see the answer.
+    """
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_DRAIN_SECONDS):
+            while (await receive()).get("more_body", False):
+                pass
