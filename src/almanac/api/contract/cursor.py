@@ -37,6 +37,8 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
         return Cursor(self.issued, self.epoch, self.version, self.at, self.fingerprint, key)
 
 
+#: Parameters that may change from page to page.
+_UNBOUND = {"limit", "cursor"}
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Cursor)
 _canonical = msgspec.msgpack.Encoder(enc_hook=str)
@@ -45,7 +47,7 @@ _canonical = msgspec.msgpack.Encoder(enc_hook=str)
 def fingerprint(template: str, path: Mapping[str, str], params: Mapping[str, Any]) -> bytes:
     """Digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
     values = sorted([(name, value.lower()) for name, value in path.items()]) if path else []
-    query = [template, values, [params[name] for name in sorted(params) if name not in {"limit", "cursor"}]]
+    query = [template, values, list(map(params.__getitem__, sorted(params.keys() - _UNBOUND)))]
     return hashlib.blake2b(_canonical.encode(query), digest_size=_FINGERPRINT_BYTES).digest()
 
 

@@ -234,7 +234,8 @@ class Endpoint:
             if value is not None:
                 check_future(param, value, now)
         for param in self._ranges:
-            check_range(param, values)
+            if values[param.name] is not None:
+                check_range(param, values)
         return values
 
     def runs_in(self, values: Mapping[str, Any]) -> Where:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, Literal
 
 from almanac.api.contract.errors import ApiError, quoted, refuse
@@ -82,7 +83,8 @@ class Param:
 
     def read(self, text: str) -> Any:
         """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
-        if self.kind not in {"list", "integer"}:  # each value of a list by itself; a number has digits only so many
+        # Each value of a list by itself; a number has digits only so many.
+        if len(text) > self.longest and self.kind not in {"list", "integer"}:
             self.check_length(text)
         return self._read(self, text)
 
@@ -169,12 +171,13 @@ def _list(param: Param, text: str) -> tuple[Any, ...]:
     # People write a space behind a comma; a value kept with its space would match nothing, and its rows be missed unseen.
     if param.maximum is not None and text.count(",") >= param.maximum:
         raise refuse(param.name, f"takes at most {param.maximum} values", {"maximum": param.maximum}, code="range")
-    parts = [part.strip() for part in text.split(",")]
-    for part in parts:
-        param.check_length(part)
-    if not all(parts):
+    parts = list(map(str.strip, text.split(",")))
+    if len(text) > param.longest:
+        for part in parts:
+            param.check_length(part)
+    if "" in parts:
         raise refuse(param.name, "must not have an empty value between commas", code="empty")
-    return tuple(dict.fromkeys(_enum(param, part) if param.choices else part for part in parts))
+    return tuple(dict.fromkeys(map(partial(_enum, param), parts) if param.choices else parts))
 
 
 def _time(param: Param, text: str) -> int:

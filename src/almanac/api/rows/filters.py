@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.names import place, suggested, suggested_entity, suggested_indicator, suggested_place
 from almanac.domain.companies import FiscalPeriod, is_company
 from almanac.domain.periods import FREQUENCY_NAMES
-from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.reference import Provider, Source
 from almanac.domain.rights import LICENSE_CLASSES
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.observations.reading.selection import SORTS, Selection
@@ -139,8 +139,9 @@ def selection(ctx: Context, kind: str | None) -> Selection:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
     slugs, ids = indicators(ctx, kind), entities(ctx)
-    warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
     companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
+    if not (companies and derived):
+        warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
     return Selection(
         kind=kind if derived else "raw",
         indicators=slugs if derived or kind != "derived" else (),
@@ -187,70 +188,58 @@ def warn_of_scopes(ctx: Context, lacking: Iterable[str]) -> None:
 
 
 def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
-    """Slugs named by `indicator` or `indicator_id`; None where neither is given. `kind`: the only one the list has rows of."""
-    one, several = ctx.params.get("indicator"), ctx.params.get("indicator_id")
-    if one is None and several is None:
+    """Return slugs named by `indicator` or `indicator_id`; None where neither is given. `kind`: the only one the list has rows of."""
+    single, several = ctx.params.get("indicator"), ctx.params.get("indicator_id")
+    if single is None and several is None:
         return None
-    found = [*_indicators(ctx, kind, "indicator_id", several or ())]
-    found += _indicators(ctx, kind, "indicator", () if one is None else (one,))
-    return tuple(sorted(set(found)))
-
-
-def _indicators(ctx: Context, kind: str | None, parameter: str, names: Iterable[str]) -> Iterator[str]:
-    for name in names:
-        found = ctx.view.directory.indicator(name)
-        if found is None:
+    slugs = set()
+    names = [("indicator_id", name) for name in several or ()]
+    for parameter, name in names if single is None else [*names, ("indicator", single)]:
+        indicator = ctx.view.directory.indicator(name)
+        if indicator is None:
             near = _near(ctx, name, lambda ctx, name: suggested_indicator(ctx, name, kind))
             ctx.warn(parameter, name, "names no indicator", near)
             continue
-        if kind is not None and found.kind != kind:
-            ctx.warn(
-                parameter, name, f"is a {found.kind} indicator, and this is of {kind} ones: see {_PATHS[found.kind]}"
-            )
-        yield found.slug
+        if kind is not None and indicator.kind != kind:
+            reason = f"is a {indicator.kind} indicator, and this is of {kind} ones: see {_PATHS[indicator.kind]}"
+            ctx.warn(parameter, name, reason)
+        slugs.add(indicator.slug)
+    return tuple(sorted(slugs))
 
 
-def entities(ctx: Context) -> tuple[str, ...] | None:
-    """Entity ids that satisfy every one of `country`, `entity`, `entity_id` that is given."""
-    return _all_of(countries(ctx), named_entities(ctx))
+def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
+    """Return ids of the entities that satisfy each of these parameters that is given; None where none is."""
+    found: set[str] | None = None
+    for parameter in parameters or ("country", "entity", "entity_id"):
+        names = ctx.params.get(parameter)
+        if names is None:
+            continue
+        directory = ctx.view.directory
+        if parameter == "country":
+            find, reason, suggest = directory.country, "names no country or region", suggested_place
+        else:
+            find, reason, suggest = directory.entity, "names no entity", suggested_entity
+        ids = set()
+        for name in names:
+            entity = find(name)
+            if entity is None and parameter == "country":
+                entity = place(ctx, name)
+            if entity is None:
+                ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
+            else:
+                ids.add(entity.id)
+        found = ids if found is None else found & ids
+    return None if found is None else tuple(sorted(found))
 
 
 def countries(ctx: Context) -> tuple[str, ...] | None:
-    """Entity ids of the places named by `country`; None where it is not given."""
-    return _named(ctx, "country", lambda name: place(ctx, name), "names no country or region", suggested_place)
+    """Return entity ids of the places named by `country`; None where it is not given."""
+    return entities(ctx, "country")
 
 
 def named_entities(ctx: Context) -> tuple[str, ...] | None:
-    """Entity ids that satisfy both `entity` and `entity_id`; None where neither is given."""
-    find = ctx.view.directory.entity
-    return _all_of(*(_named(ctx, name, find, "names no entity", suggested_entity) for name in ("entity", "entity_id")))
-
-
-def _all_of(*named: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """What is in each that is given; None where none is."""
-    given = [set(one) for one in named if one is not None]
-    return tuple(sorted(set.intersection(*given))) if given else None
-
-
-def _named(
-    ctx: Context,
-    parameter: str,
-    find: Callable[[str], Entity | Source | Provider | None],
-    reason: str,
-    suggest: Callable[[Context, str], str | None],
-) -> tuple[str, ...] | None:
-    """Ids of the records that a list of names means; None where it is not given. Of names that mean none it is said so."""
-    names = ctx.params.get(parameter)
-    if names is None:
-        return None
-    found = set()
-    for name in names:
-        record = find(name)
-        if record is None:
-            ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
-        else:
-            found.add(record.id)
-    return tuple(sorted(found))
+    """Return entity ids that satisfy both `entity` and `entity_id`; None where neither is given."""
+    return entities(ctx, "entity", "entity_id")
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
@@ -259,20 +248,37 @@ def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]
 
 
 def sources(ctx: Context) -> frozenset[str] | None:
-    """Ids of the sources that satisfy `source_id`, `provider_id` and `license`; None where none of them is given."""
-    held, publishers = ctx.view.directory.sources, ctx.view.directory.providers
+    """Return ids of the sources that satisfy `source_id`, `provider_id` and `license`; None where they leave none out."""
+    params, directory = ctx.params, ctx.view.directory
+    if params.get("source_id") is params.get("provider_id") is params.get("license") is None:
+        return None
     allowed = licensed(ctx)
-    own = _named(ctx, "source_id", lambda name: held.get(name.lower()), "names no source", _suggested_source)
-    theirs = _named(
-        ctx, "provider_id", lambda name: publishers.get(name.lower()), "names no provider", _suggested_provider
-    )
-    if own is None and theirs is None and len(allowed) == len(held):
+    own = _known(ctx, "source_id", directory.sources, "names no source", _suggested_source)
+    theirs = _known(ctx, "provider_id", directory.providers, "names no provider", _suggested_provider)
+    if own is None and theirs is None and len(allowed) == len(directory.sources):
         return None
     return frozenset(
-        one.id
-        for one in allowed.values()
-        if (own is None or one.id in own) and (theirs is None or one.provider in theirs)
+        source.id
+        for source in allowed.values()
+        if (own is None or source.id in own) and (theirs is None or source.provider in theirs)
     )
+
+
+def _known(
+    ctx: Context,
+    parameter: str,
+    records: Mapping[str, Source] | Mapping[str, Provider],
+    reason: str,
+    suggest: Callable[[Context, str], str | None],
+) -> set[str] | None:
+    """Return those names of a list that are ids of records; None where it is not given. Warn of the others."""
+    names = ctx.params.get(parameter)
+    if names is None:
+        return None
+    for name in names:
+        if name.lower() not in records:
+            ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
+    return {name.lower() for name in names} & records.keys()
 
 
 def licensed(ctx: Context) -> dict[str, Source]:

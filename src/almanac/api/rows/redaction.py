@@ -7,6 +7,7 @@ import weakref
 from collections.abc import Iterable
 from datetime import date
 from itertools import groupby
+from operator import attrgetter
 from typing import NamedTuple
 
 from cachetools import LRUCache
@@ -22,9 +23,8 @@ from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRig
 _FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
 
 
-def _series_of(row: ObservationRow) -> tuple[int, int]:
-    """The series of a row and the lineage of its own: what its wrapping follows from."""
-    return row.series.number, row.lineage
+#: The series of a row and the lineage of its own, from which its wrapping follows; and its own parts.
+_BY_SERIES, _MARKED = attrgetter("series.number", "lineage"), attrgetter("marked")
 
 
 class _Wrapping(NamedTuple):
@@ -86,9 +86,11 @@ class Redaction:
         """
         pieces: list[bytes] = []
         validator: list[bytes] = []
-        for (number, own), some in groupby(rows, key=_series_of):
+        for (number, own), some in groupby(rows, key=_BY_SERIES):
             wrapping = self._wrapping(number, own, lineage)
-            texts = [masked(row.marked) if wrapping.withheld else row.marked for row in some]
+            texts = list(map(_MARKED, some))
+            if wrapping.withheld:
+                texts = list(map(masked, texts))
             text = END.join(texts)
             pieces.append(filled(text, len(texts), wrapping.parts))
             validator += (wrapping.digest, text)

@@ -115,7 +115,7 @@ class Answers:
                 path=request.path,
                 key=cast("KeyRecord", request.key),
                 plan=plan,
-                window_start=_window_start(plan, now),
+                window_start=None if plan.history_months is None else _window_start(plan.history_months, now),
                 now=now,
                 view=view,
                 settings=self._settings,
@@ -123,7 +123,8 @@ class Answers:
                 version=version,
                 at=at,
             )
-            endpoint.check_window(ctx)
+            if ctx.window_start is not None:
+                endpoint.check_window(ctx)
             # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
             issued = int(real_now) if cursor is None else cursor.issued
             pinned = Cursor(issued, view.epoch, version, at, query, [])
@@ -206,7 +207,5 @@ def _with_etag(ctx: Context, pinned: Cursor, answer: Answer) -> Kept:
     return Kept(TextAnswer(data), data, envelope.body_etag(data), warnings)
 
 
-def _window_start(plan: Plan, now: int) -> date | None:
-    if plan.history_months is None:
-        return None
-    return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -plan.history_months)
+def _window_start(months: int, now: int) -> date:
+    return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -months)

@@ -12,12 +12,10 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 import structlog
-from starlette.types import Scope
 
 from almanac.api.contract.errors import ApiError, Header, refuse
-from almanac.api.contract.keyshape import has_key, redact
+from almanac.api.contract.keyshape import MARK, has_key, redact
 from almanac.api.contract.ports import KeyStore
-from almanac.api.server.headers import is_any_preflight
 from almanac.api.server.request import ClientRequest
 from almanac.api.server.threads import Threads
 from almanac.api.use import metrics
@@ -62,9 +60,12 @@ class QueryString(msgspec.Struct, frozen=True):
 
 def split_query(raw: bytes) -> QueryString:
     """Split at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing."""
+    pairs: list[tuple[str, str]] = []
     if b"%" not in raw and b"+" not in raw and raw.isascii():
-        return QueryString([piece.partition("=")[::2] for piece in raw.decode("ascii").split("&") if piece])
-    pairs = []
+        for text in raw.decode("ascii").split("&") if raw else ():
+            if text:
+                pairs.append(text.partition("=")[::2])
+        return QueryString(pairs)
     broken = None
     for piece in raw.split(b"&"):
         if not piece:
@@ -91,7 +92,7 @@ def _decode(raw: bytes) -> tuple[str, bool]:
 def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
     """Name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
     for name, value in pairs:
-        if name.lower() in KEY_NAMES or has_key(value) or has_key(name):
+        if name.lower() in KEY_NAMES or (MARK in value and has_key(value)) or (MARK in name and has_key(name)):
             return redact(name)
     return None
 
@@ -113,16 +114,16 @@ def presented_key(headers: Mapping[bytes, bytes]) -> tuple[str | None, str]:
     return direct.decode("latin-1"), ""
 
 
-def check_host(scope: Scope) -> None:
+def check_host(request: ClientRequest) -> None:
     """
     Raise ApiError 400 for a request that says twice whom it is for, or under HTTP/1.1 not at all (RFC 9112, 3.2).
 
     Programs that take it for different requests would let one pass in the name of another.
     """
-    hosts = [value for name, value in scope["headers"] if name == b"host"]
-    if len(hosts) > 1 or (hosts and b"," in hosts[0]):
+    host = request.headers.get(b"host", b"")
+    if b"," in host:  # repeated headers are joined by commas
         raise refuse("host", "was sent more than once; send one Host header", code="repeated")
-    if not any(hosts) and scope.get("http_version") == "1.1":
+    if not host and request.http_version == "1.1":
         raise refuse("host", "is missing; send a Host header", code="required")
 
 
@@ -182,7 +183,7 @@ class Authentication:
 
     def _hint(self, request: ClientRequest) -> str | None:
         """Return a message for people who open the interface in a browser, or whose page asks it from another origin."""
-        if is_any_preflight(request.method, request.headers):
+        if request.method == "OPTIONS" and request.headers.keys() >= {b"origin", b"access-control-request-method"}:
             return (
                 "this is a browser's preflight, which carries no key: scripts of pages of another origin are let in by "
                 "the setting ALMANAC_CORS_ORIGINS"

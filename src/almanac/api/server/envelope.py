@@ -108,16 +108,12 @@ def page_etag(
     following = None if page.next_key is None else [page.next_key, issued // DAY_SECONDS]
     digest = hashlib.blake2b(_encode([limit, cursor, page.total, epoch, following, warnings]), digest_size=_ETAG_BYTES)
     digest.update(data if page.validator is None else page.validator)
-    return _weak(digest)
+    return b'W/"%s"' % digest.hexdigest().encode()
 
 
 def body_etag(data: bytes) -> bytes:
     """Weak ETag over one object or text."""
-    return _weak(hashlib.blake2b(data, digest_size=_ETAG_BYTES))
-
-
-def _weak(digest: hashlib.blake2b) -> bytes:
-    return b'W/"%s"' % digest.hexdigest().encode()
+    return b'W/"%s"' % hashlib.blake2b(data, digest_size=_ETAG_BYTES).hexdigest().encode()
 
 
 def matches(if_none_match: bytes, etag: bytes) -> bool:

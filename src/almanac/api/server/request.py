@@ -55,8 +55,13 @@ class RequestIds:
             millisecond = self._clock_ns() // 1_000_000
             if millisecond != self._millisecond:
                 self._millisecond = millisecond
-                pairs = [_PAIRS[millisecond >> shift & 1023] for shift in (40, 30, 20, 10, 0)]
-                self._time = b"req_" + b"".join(pairs)
+                self._time = b"req_%b%b%b%b%b" % (
+                    _PAIRS[millisecond >> 40 & 1023],
+                    _PAIRS[millisecond >> 30 & 1023],
+                    _PAIRS[millisecond >> 20 & 1023],
+                    _PAIRS[millisecond >> 10 & 1023],
+                    _PAIRS[millisecond & 1023],
+                )
             number = self._number
             if number == 0:
                 bits = int.from_bytes(os.urandom(8), "big")
@@ -80,7 +85,7 @@ class ClientRequest:
     """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
 
     __slots__ = (
-        "announced", "client", "deadline", "decision", "endpoint", "headers", "http1", "id", "key", "list_plan", "method",
+        "announced", "client", "deadline", "decision", "endpoint", "headers", "http1", "http_version", "id", "key", "list_plan", "method",
         "path", "query_string", "reply", "target", "version", "where",
     )  # fmt: skip
 
@@ -91,7 +96,8 @@ class ClientRequest:
         self.query_string: bytes = scope["query_string"]
         self.client: Any = scope.get("client")
         self.headers = headers = read_headers(scope["headers"])
-        self.http1: bool = scope.get("http_version", "1.1").startswith("1")
+        self.http_version: str | None = scope.get("http_version")
+        self.http1 = self.http_version is None or self.http_version.startswith("1")
         #: Whether the headers announce a body. Under HTTP/1 there is no other.
         self.announced = b"transfer-encoding" in headers or bool(headers.get(b"content-length", b"0").strip(b"0 "))
         #: What stands in the braces of the path.

@@ -63,8 +63,6 @@ class Routes(Generic[Found]):
         """Raise ValueError where two of them share a path."""
         self._literal: dict[str, Found] = {}
         self._templates: list[tuple[re.Pattern[str], Found]] = []
-        #: In the order in which a router has to try them.
-        self.declared = sorted(declared, key=lambda one: "{" in one.path)
         self._parts = [one.path.split("/")[1:] for one in declared]
         seen: set[str] = set()
         for one in declared:

@@ -17,6 +17,7 @@ import msgspec
 import structlog
 
 from almanac import distribution
+from almanac.api.contract.errors import Header
 from almanac.config import SettingError
 
 log = structlog.get_logger("almanac.limits")
@@ -43,25 +44,60 @@ class Decision(msgspec.Struct, frozen=True):
     retry_after: int
 
 
-class Limiter(Protocol):
-    """One meaning, whatever is behind it. `now` is real time in unix seconds."""
+class Backend(Protocol):
+    """Where requests are counted, by kind and name, for a UTC minute."""
 
-    def hit(self, account: str, limit: int, now: float) -> Decision:
-        """Count a request of an account, unless it is over `limit`."""
+    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
+        """
+        Count one more if that stays within `limit`. Return whether it did, the count, and the window that it is of.
 
-    def fail(self, address: str, limit: int, now: float) -> bool:
-        """Count a failed authentication. True: this address is over `limit` failures, answer 429."""
+        `now` is real time in unix seconds.
+        """
+        ...
 
     def close(self) -> None:
         """Let go of what is held open."""
+        ...
 
 
-def _decide(admitted: bool, count: int, limit: int, window: int, now: float) -> Decision:
-    reset_at = (window + 1) * WINDOW
-    return Decision(admitted, limit, max(0, limit - count), reset_at, max(1, math.ceil(reset_at - now)))
+class Limiter:
+    """Limits requests of accounts and failures of addresses, counted by a backend. `now` is real time in unix seconds."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+        self.close = backend.close
+
+    def hit(self, account: str, limit: int, now: float) -> Decision:
+        """Count a request of an account, unless it is over `limit`."""
+        admitted, count, window = self._backend.take("hit", account, limit, now)
+        reset_at = (window + 1) * WINDOW
+        return Decision(admitted, limit, max(0, limit - count), reset_at, max(1, math.ceil(reset_at - now)))
+
+    def fail(self, address: str, limit: int, now: float) -> bool:
+        """Count a failed authentication. Return whether this address is over `limit` failures."""
+        return not self._backend.take("fail", address, limit, now)[0]
 
 
-class MemoryLimiter:
+def limit_headers(plan: str, decision: Decision, now: float) -> tuple[Header, ...]:
+    """
+    Return the headers that say how an account's limit stands. `now` is real time, unix seconds.
+
+    The last two are of draft-ietf-httpapi-ratelimit-headers: `t` seconds until the window ends, rounded up.
+    """
+    limit, remaining = decision.limit, decision.remaining
+    left = max(math.ceil(decision.reset_at - now), 0)
+    reset = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(decision.reset_at))
+    return (
+        (b"x-ratelimit-limit", b"%d" % limit),
+        (b"x-ratelimit-remaining", b"%d" % remaining),
+        (b"x-ratelimit-reset", reset.encode()),
+        (b"x-ratelimit-policy", f"{limit} per {WINDOW}s (plan {plan})".encode()),
+        (b"ratelimit-policy", b'"minute";q=%d;w=%d' % (limit, WINDOW)),
+        (b"ratelimit", b'"minute";r=%d;t=%d' % (remaining, left)),
+    )
+
+
+class Memory:
     """Counts in this process, of the newest window; a request that read the clock just before it turned counts there too."""
 
     def __init__(self) -> None:
@@ -69,15 +105,7 @@ class MemoryLimiter:
         self._window = -1
         self._counts: dict[tuple[str, str], int] = {}
 
-    def hit(self, account: str, limit: int, now: float) -> Decision:
-        admitted, count, window = self._take("hit", account, limit, now)
-        return _decide(admitted, count, limit, window, now)
-
-    def fail(self, address: str, limit: int, now: float) -> bool:
-        return not self._take("fail", address, limit, now)[0]
-
-    def _take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
-        """Count one more if that stays within `limit`. Returns whether it did, the count, and the window that it is of."""
+    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
         window = int(now // WINDOW)
         with self._lock:
             if window > self._window or self._window - window > 1:  # the clock was set back
@@ -103,9 +131,9 @@ return {1, count}
 """
 
 
-class RedisLimiter:
+class Redis:
     """
-    Exact over all processes and hosts that share a Redis server.
+    Counts exactly over all processes and hosts that share a Redis server.
 
     While Redis fails, each process counts for itself, from nothing, and `on_failure` gets the name of the error; Redis is asked
     again after a pause. `timeout` is in seconds. Raises SettingError for a bad address, or without the
@@ -141,39 +169,28 @@ class RedisLimiter:
             ) from None
         self._script = self._client.register_script(_SCRIPT)
         self._errors = (redis.RedisError, OSError)
-        self._local, self._on_failure, self._prefix = MemoryLimiter(), on_failure, prefix
+        self._local, self._on_failure, self._prefix = Memory(), on_failure, prefix
         self._monotonic, self._resume = monotonic, -math.inf
         #: Since when Redis has not answered; None while it does.
         self._away_since: float | None = None
 
-    def hit(self, account: str, limit: int, now: float) -> Decision:
-        taken = self._take("hit", account, limit, now)
-        return (
-            self._local.hit(account, limit, now) if taken is None else _decide(*taken, limit, int(now // WINDOW), now)
-        )
-
-    def fail(self, address: str, limit: int, now: float) -> bool:
-        taken = self._take("fail", address, limit, now)
-        return self._local.fail(address, limit, now) if taken is None else not taken[0]
+    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
+        window = int(now // WINDOW)
+        if self._monotonic() < self._resume:
+            return self._local.take(kind, name, limit, now)
+        try:
+            admitted, count = self._script(keys=[f"{self._prefix}{kind}:{name}:{window}"], args=[limit, 2 * WINDOW])
+        except self._errors as error:
+            self._failed(type(error).__name__)
+            return self._local.take(kind, name, limit, now)
+        if self._away_since is not None:
+            seconds, self._away_since = self._monotonic() - self._away_since, None
+            log.info("Redis answers again", seconds=round(seconds, 1))
+        return bool(admitted), int(count), window
 
     def close(self) -> None:
         """Close the connections to Redis."""
         self._client.close()
-
-    def _take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int] | None:
-        """Count one more if that stays within `limit`. Returns whether it did, and the count; None while Redis does not answer."""
-        if self._monotonic() < self._resume:
-            return None
-        try:
-            key = f"{self._prefix}{kind}:{name}:{int(now // WINDOW)}"
-            admitted, count = self._script(keys=[key], args=[limit, 2 * WINDOW])
-        except self._errors as error:
-            self._failed(type(error).__name__)
-            return None
-        if self._away_since is not None:
-            seconds, self._away_since = self._monotonic() - self._away_since, None
-            log.info("Redis answers again", seconds=round(seconds, 1))
-        return bool(admitted), int(count)
 
     def _failed(self, error: str) -> None:
         """Leave Redis in peace for a while. Told once, not at every try: it may be away for hours."""

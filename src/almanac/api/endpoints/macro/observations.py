@@ -36,31 +36,27 @@ from almanac.store.observations.reading.changes import Changes
 from almanac.store.observations.reading.lists import TooBroadError
 from almanac.store.observations.reading.plan import Question, planned
 from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import Selection
 
 _BASE = re.compile(rb'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
-
-
-def _list(ctx: Context, kind: str) -> ListAnswer:
-    asked = selection(ctx, kind)
-    _warn_of_knowledge_bounds(ctx)
-    return _listed(ctx, asked, lineage=kind == "derived")
 
 
 def _warn_of_knowledge_bounds(ctx: Context) -> None:
     """Warn that `start_date` and `end_date` bound knowledge times, where neither `as_of` nor a bound on periods is given."""
     params = ctx.params
-    if any(params.get(name) is not None for name in ("as_of", "period", "period_start", "period_end")):
+    if params["start_date"] is params["end_date"] is None:
+        return
+    if any(params[name] is not None for name in ("as_of", "period", "period_start", "period_end")):
         return
     for name, bound in (("start_date", "period_start"), ("end_date", "period_end")):
-        if params.get(name) is not None:
+        if params[name] is not None:
             reason = "bounds when values became known (observedAt), not the periods they are about"
             ctx.warn(name, wire_time(params[name]), reason, bound)
             return
 
 
-def _listed(ctx: Context, asked: Selection, *, lineage: bool, history: bool = False) -> ListAnswer:
-    params = ctx.params
+def _listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
+    params, asked = ctx.params, selection(ctx, kind)
+    _warn_of_knowledge_bounds(ctx)
     question = Question(
         asked,
         ctx.version,
@@ -102,19 +98,17 @@ def _answer(
 
 def observations(ctx: Context) -> ListAnswer:
     """Raw observations."""
-    return _list(ctx, "raw")
+    return _listed(ctx, "raw", lineage=False)
 
 
 def derived_observations(ctx: Context) -> ListAnswer:
     """Observations of derived indicators, with their lineage."""
-    return _list(ctx, "derived")
+    return _listed(ctx, "derived", lineage=True)
 
 
 def vintages(ctx: Context) -> ListAnswer:
     """Every state of every cell, withdrawals too."""
-    asked = selection(ctx, None)
-    _warn_of_knowledge_bounds(ctx)
-    return _listed(ctx, asked, lineage=True, history=True)
+    return _listed(ctx, None, lineage=True, history=True)
 
 
 def changes(ctx: Context) -> ListAnswer:
@@ -179,12 +173,6 @@ def _narrowed(params: Mapping[str, Any]) -> Iterator[None]:
         raise ApiError(400, message, details) from None
 
 
-def _names_of(params: Mapping[str, Any], *names: str) -> int | None:
-    """Return how many values parameters have in all; None where none of them is given."""
-    given = [1 if isinstance(params[name], str) else len(params[name]) for name in names if params[name] is not None]
-    return sum(given) if given else None
-
-
 def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
     """
     Return where a page of a list is answered.
@@ -192,19 +180,35 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
     A list that is sorted, or bounded by knowledge times, is gone through whole, and what a fiscal period means is looked up;
     but the rows of one indicator for one entity are few. A filter on rows may pass over many topics that have none to give.
     """
-    indicators = _names_of(params, "indicator", "indicator_id")
-    entities = [_names_of(params, name) for name in ("country", "entity", "entity_id") if params[name] is not None]
-    through = params["sort"] != "topic" or any(params[name] is not None for name in _KNOWN)
-    if isinstance(params["period"], FiscalPeriod) or (through and not (indicators == 1 and 1 in entities)):
+    through = params["sort"] != "topic" or params["start_date"] is not None or params["end_date"] is not None
+    if isinstance(params["period"], FiscalPeriod) or (through and not _is_of_one(params)):
         return "heavy"
-    if indicators is not None or entities:
+    if _names_topics(params) or not (history or any(params[name] is not None for name in _TESTS)):
         return "loop"
-    return "thread" if history or any(params[name] is not None for name in _TESTS) else "loop"
+    return "thread"
+
+
+def _names_topics(params: Mapping[str, Any]) -> bool:
+    """Return whether indicators or entities are named."""
+    return not (
+        params["indicator"]
+        is params["indicator_id"]
+        is params["country"]
+        is params["entity"]
+        is params["entity_id"]
+        is None
+    )
+
+
+def _is_of_one(params: Mapping[str, Any]) -> bool:
+    """Return whether at most one indicator and one entity are named."""
+    indicators = len(params["indicator_id"] or ()) + (params["indicator"] is not None)
+    return indicators == 1 and any(len(params[name] or ()) == 1 for name in ("country", "entity", "entity_id"))
 
 
 def _where_newest(params: Mapping[str, Any]) -> Where:
     """Return where a page of newest readings is answered: each indicator and entity has one, which a test may pass over."""
-    if any(params[name] is not None for name in ("indicator", "indicator_id", "country", "entity", "entity_id")):
+    if _names_topics(params):
         return "loop"
     tests = ("source_id", "provider_id", "license", "as_of", "freshness")
     return "heavy" if any(params[name] is not None for name in tests) else "thread"
