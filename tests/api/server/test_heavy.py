@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 
 import pytest
+from prometheus_client import REGISTRY
 
 from almanac.api.contract.errors import ApiError
 from almanac.api.server.app import App
@@ -153,3 +155,27 @@ def test_what_is_given_up_is_503_with_the_seconds(frame):
     error = frame.inner_error(answer)
     assert error["code"] == "service_unavailable"
     assert error["details"] == {"reason": "late", "seconds": 10.0, "retryAfterSeconds": 30}
+
+
+def test_a_client_that_has_gone_is_counted_and_sent_nothing(frame):
+    sent, labels = [], {"path": "/heavy"}
+    before = REGISTRY.get_sample_value("almanac_hung_up_total", labels)
+
+    async def receive():
+        return {"type": "http.disconnect"}
+
+    async def send(message):
+        sent.append(message)
+
+    def handler(_ctx):
+        until_over()
+
+    heavy = next(endpoint for endpoint in frame.endpoints if endpoint.path == "/heavy")
+    frame.endpoints = (replace(heavy, handler=handler),)
+    scope = {
+        "type": "http", "method": "GET", "path": "/heavy", "query_string": b"", "http_version": "1.1",
+        "headers": [(b"host", b"api.example"), (b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
+    }  # fmt: skip
+    asyncio.run(asyncio.wait_for(asked_app(frame)(scope, receive, send), 30))
+    assert sent == []
+    assert REGISTRY.get_sample_value("almanac_hung_up_total", labels) == before + 1

@@ -128,6 +128,7 @@ class App:
                 else:  # a path without braces: the router would try some twenty patterns
                     await self.answer(literal, scope, receive)
         except ClientDisconnected:
+            metrics.HUNG_UP.labels(metrics.OTHER if request.endpoint is None else request.endpoint.path).inc()
             self._note(request, _DISCONNECTED, time.perf_counter() - started)
             return
         except Exception as error:  # whatever it is: a client gets an answer, the log the cause
