@@ -212,6 +212,8 @@ def test_path_values_are_decoded_once(frame):
     assert frame.get("/indicators/cpi").status_code == 200
     assert frame.get("/indicators/%63pi").status_code == 200
     assert frame.error("/indicators/%2563pi", 404)["message"].endswith("'%63pi'")
+    assert frame.error("/coverage%0A", 404)["message"].startswith("there is nothing at this path")
+    assert frame.error("/indicators/cpi%0A", 404)["message"].startswith("no indicator has the id")
 
 
 def test_fault(frame):

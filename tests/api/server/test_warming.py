@@ -4,6 +4,7 @@ import asyncio
 import threading
 
 import pytest
+from structlog.testing import capture_logs
 
 from almanac import ops
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
@@ -83,3 +84,22 @@ def test_readyz_says_that_a_worker_is_warming(monkeypatch, warming, status):
     assert answer.json() == (
         {"ready": False, "reason": "a worker is warming"} if warming else {"ready": True, "dataVersion": 12}
     )
+
+
+def test_a_fault_at_the_start_is_told_to_the_server_and_logged(frame):
+    failing = app.App(
+        (), frame.accounts, frame.limiter, frame.open_view, frame.settings, clock=lambda: frame.now,
+        on_startup=[lambda: 1 / 0],
+    )  # fmt: skip
+    sent = []
+
+    async def receive():
+        return {"type": "lifespan.startup"}
+
+    async def send(message):
+        sent.append(message["type"])
+
+    with capture_logs() as lines, pytest.raises(ZeroDivisionError):
+        asyncio.run(failing({"type": "lifespan"}, receive, send))
+    assert sent == ["lifespan.startup.failed"]
+    assert [line["event"] for line in lines] == ["lifespan failed"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import Param, day_of
@@ -193,8 +194,8 @@ def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
     if single is None and several is None:
         return None
     slugs = set()
-    names = [("indicator_id", name) for name in several or ()]
-    for parameter, name in names if single is None else [*names, ("indicator", single)]:
+    names = [*zip(repeat("indicator_id"), several or ()), *(() if single is None else (("indicator", single),))]
+    for parameter, name in names:
         indicator = ctx.view.directory.indicator(name)
         if indicator is None:
             near = _near(ctx, name, lambda ctx, name: suggested_indicator(ctx, name, kind))

@@ -211,7 +211,7 @@ class App:
         deadline = Deadline(_VERSION_SECONDS)
         if self._remote:
             with contextlib.suppress(StoppedError):
-                return await self._threads.key(self._answers.newest_version, deadline)
+                return await self._threads.look_up(self._answers.newest_version, deadline)
             return self._answers.version
         with deadline_scope(deadline):
             return self._answers.newest_version()
@@ -249,14 +249,18 @@ class App:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: object) -> AsyncIterator[None]:
-        for callback in self._on_startup:
-            callback()
-        if self._warms:
-            self._warming_until = time.monotonic() + _WARMING_SECONDS
-            threading.Thread(target=self.warm, name="warming", daemon=True).start()
-        yield
-        for callback in self._on_shutdown:
-            callback()
+        try:
+            for callback in self._on_startup:
+                callback()
+            if self._warms:
+                self._warming_until = time.monotonic() + _WARMING_SECONDS
+                threading.Thread(target=self.warm, name="warming", daemon=True).start()
+            yield
+            for callback in self._on_shutdown:
+                callback()
+        except Exception:  # whatever it is: Starlette tells the server, the log the cause
+            log.exception("lifespan failed")
+            raise
 
     def warm(self) -> None:
         """Make what the first requests would wait for. What cannot be made now, they make themselves."""
@@ -278,7 +282,8 @@ class _Resource:
         self._app, self._endpoint = app, endpoint
 
     async def __call__(self, scope: Scope, receive: Receive, _send: Send) -> None:
-        if scope["path"].endswith("\n"):  # which the end of a pattern of Starlette's does not see
+        # A pattern of Starlette's does not see a newline behind its end.
+        if scope["path"].endswith("\n") and not self._endpoint.path.endswith("}"):
             await self._app.nothing_here(scope, receive, _send)
         await self._app.answer(self._endpoint, scope, receive)
 

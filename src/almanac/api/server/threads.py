@@ -68,6 +68,10 @@ class Threads:
         """
         return await self._run_in(self._keys, work, _never, Deadline(deadline.left))
 
+    async def look_up(self, work: Callable[[], _T], deadline: Deadline) -> _T:
+        """Do as `run` does for a request whose client is not listened to any more."""
+        return await self._run_in(self._others, work, _never, deadline)
+
     async def run(self, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
         """
         Return what `work` returns, run in a thread. Raises what it raises; StoppedError at the deadline, waiting for a thread
