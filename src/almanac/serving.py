@@ -97,7 +97,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
 
 
 def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
-    """The interface, asked within this process, without keys and limits."""
+    """Return the interface, asked within this process, without keys and limits."""
     from almanac.api.interface import endpoints
     from almanac.catalog.load import shipped
     from almanac.dashboard.asking import InProcessApi

@@ -47,7 +47,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
         return f"{self.path}?{urlencode(self.params, safe=':,')}" if self.params else self.path
 
     def curl(self, api_url: str) -> str:
-        """A command to paste, with the key left to the reader's shell."""
+        """Return a command to paste, with the key left to the reader's shell."""
         return f'curl -H "x-api-key: $ALMANAC_API_KEY" "{api_url}{self.path_and_query}"'
 
 
@@ -113,7 +113,7 @@ class InProcessApi:
         self._answers = Answers(self._view, signer, settings, walltime)
 
     def now(self) -> int:
-        """The data's now, unix seconds."""
+        """Return the data's now, unix seconds."""
         return self._clock()
 
     def warm(self) -> None:
@@ -134,7 +134,7 @@ class InProcessApi:
                 held.view = held.until = None
 
     def _state(self) -> View | None:
-        """The state of the block, opened now if need be; None outside of one."""
+        """Return the state of the block, opened now if need be; None outside of one."""
         held = self._held
         if held.view is None and held.until is not None:
             held.view = held.until.enter_context(self._open_view())
@@ -155,11 +155,11 @@ class InProcessApi:
         return {} if view is None else what.of(view)
 
     def log(self) -> AbstractContextManager[View]:
-        """The state that the page is made from, for what `store.log` has of it: operators' pages alone, and no numbers."""
+        """Return the state that the page is made from, for what `store.log` has of it: operators' pages alone, and no numbers."""
         return self._view()
 
     def document(self, path: str) -> bytes:
-        """The body of an endpoint outside the envelope, of kind `json` or `text`. Raises ApiError 404 for any other."""
+        """Return the body of an endpoint outside the envelope, of kind `json` or `text`. Raises ApiError 404 for any other."""
         found = self._routes.find(path)
         if found is None or found[0].kind not in {"json", "text"}:
             raise ApiError(404, "there is no document at this path")
@@ -176,7 +176,7 @@ class InProcessApi:
 
     def ask(self, account: str, plan: str, path: str, params: Mapping[str, Any] | None = None) -> Told:
         """
-        What the interface answers an account on a plan. Parameters that are None are left out.
+        Return what the interface answers an account on a plan. Parameters that are None are left out.
 
         Raises ApiError as the interface would refuse: 400, 403, 404; and errors of the store.
         """
@@ -216,7 +216,7 @@ class InProcessApi:
         return client, cast("Reply", self._answers.produce(client, values, self.plan(plan), now))
 
     def plan(self, name: str) -> Plan:
-        """A plan of the settings. Raises ApiError 403 where there is none of this name any more."""
+        """Return a plan of the settings. Raises ApiError 403 where there is none of this name any more."""
         found = self._settings.plans.get(name)
         if found is None:
             raise ApiError(403, f"the plan '{name}' of this account is not among the service's plans", {"plan": name})
@@ -224,7 +224,7 @@ class InProcessApi:
 
 
 def _text(value: Any) -> str:
-    """A parameter as a query string has it; a list is joined by commas."""
+    """Return a parameter as a query string has it; a list is joined by commas."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):

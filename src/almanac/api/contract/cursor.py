@@ -67,7 +67,7 @@ class Signer:
         return base64.urlsafe_b64encode(body + self._mac(body)).rstrip(b"=").decode()
 
     def read(self, text: str, query: bytes, epoch: str, newest: int, real_now: float) -> Cursor:
-        """The cursor behind a text. Raises ApiError 400 naming `cursor`: forged, other_query or expired.
+        """Return the cursor behind a text. Raises ApiError 400 naming `cursor`: forged, other_query or expired.
 
         `query` is the fingerprint of the request, `epoch` and `newest` (version) are those of the store.
         """

@@ -72,7 +72,7 @@ _KNOWN_KEY = ["x-request-id", "x-data-version", *_LIMIT_HEADERS]
 
 
 def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The endpoints and one more, /openapi.json, which describes them all and itself."""
+    """Return the endpoints and one more, /openapi.json, which describes them all and itself."""
     made: list[bytes] = []
 
     def answer(_: Context) -> TextAnswer:
@@ -96,7 +96,7 @@ def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """The OpenAPI 3.1 document. Raises ValueError where two endpoints share an operation id."""
+    """Return the OpenAPI 3.1 document. Raises ValueError where two endpoints share an operation id."""
     ids = [endpoint.operation_id for endpoint in endpoints]
     for name in ids:
         if ids.count(name) > 1:
@@ -130,7 +130,7 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
 
 
 def _path(endpoint: Endpoint) -> dict[str, Any]:
-    """What may be done at a path: a GET, and a HEAD for its headers."""
+    """Return what may be done at a path: a GET, and a HEAD for its headers."""
     get = _operation(endpoint)
     error = {"description": "An error, told by its status alone.", "headers": _headers("x-request-id")}
     head = {
@@ -203,7 +203,7 @@ def _query_parameter(param: Param) -> dict[str, Any]:
 
 
 def _example(kind: str, text: str) -> Any:
-    """An example as its schema has it."""
+    """Return an example as its schema has it."""
     if kind == "list":
         return text.split(",")
     return int(text) if kind == "integer" else text
@@ -233,7 +233,7 @@ def _schema(param: Param) -> dict[str, Any]:
 
 
 def _filled(param: Param) -> dict[str, Any]:
-    """A text that is not blank."""
+    """Return the schema of a text that is not blank."""
     return {**_STRING, "minLength": 1, "maxLength": param.longest, "pattern": r"\S"}
 
 
@@ -255,13 +255,13 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _envelope(endpoint: Endpoint) -> type[msgspec.Struct]:
-    """The shape of an endpoint's answer; it has to have a record."""
+    """Return the shape of an endpoint's answer; it has to have a record."""
     assert endpoint.record is not None
     return envelope(endpoint.record, listed=endpoint.kind == "list", counted=endpoint.total)
 
 
 def _tidy(schema: dict[str, Any]) -> None:
-    """What is said of a value is said of the field, also where it may be null; words are strings, as generators want it."""
+    """Say of a field what is said of its value, also where it may be null; words are strings, as generators want it."""
     for inner in (*schema.get("properties", {}).values(), schema.get("items"), schema.get("additionalProperties")):
         if isinstance(inner, dict):
             _tidy(inner)

@@ -82,7 +82,7 @@ class Param:
         return list(self.choices)
 
     def read(self, text: str) -> Any:
-        """The typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
+        """Return the typed value of one non-empty text. Raises ApiError 400 naming this parameter."""
         # Each value of a list by itself; a number has digits only so many.
         if len(text) > self.longest and self.kind not in {"list", "integer"}:
             self.check_length(text)
@@ -106,7 +106,7 @@ class Param:
 
 
 def day_of(seconds: int) -> date:
-    """The UTC day of a moment, kept within what a date can hold."""
+    """Return the UTC day of a moment, kept within what a date can hold."""
     return date.fromordinal(min(max(day_at(seconds), 1), date.max.toordinal()))
 
 

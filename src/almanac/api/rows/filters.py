@@ -125,7 +125,7 @@ _PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
 
 def selection(ctx: Context, kind: str | None) -> Selection:
-    """What the shared parameters of a request select. An unknown but well-formed name selects nothing."""
+    """Return what the shared parameters of a request select. An unknown but well-formed name selects nothing."""
     params = ctx.params
     period, start, end = params.get("period"), params.get("period_start"), params.get("period_end")
     fiscal = period if isinstance(period, FiscalPeriod) else None
@@ -283,7 +283,7 @@ def _known(
 
 
 def licensed(ctx: Context) -> dict[str, Source]:
-    """The sources whose terms ask for what `license` names, by id; all where it is not given."""
+    """Return the sources whose terms ask for what `license` names, by id; all where it is not given."""
     classes, held = ctx.params.get("license"), ctx.view.directory.sources
     return {name: one for name, one in held.items() if classes is None or one.rights.asks_for in classes}
 

@@ -55,7 +55,7 @@ class Redaction:
 
     @staticmethod
     def key(ctx: Context) -> tuple[int, int | None, int]:
-        """What tells the redaction of a request from any other of the same state: version, `as_of` as asked, and day."""
+        """Return what tells the redaction of a request from any other of the same state: version, `as_of` as asked, and day."""
         asked = ctx.params.get("as_of")
         return (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
 

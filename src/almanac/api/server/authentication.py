@@ -228,7 +228,7 @@ class Addresses:
         self._trusted = [ip_network(text, strict=False) for text in trusted]
 
     def of(self, client: Any, forwarded: bytes | None) -> str:
-        """The socket's peer, unless it is a trusted proxy: then the right-most untrusted address it forwards for."""
+        """Return the socket's peer, unless it is a trusted proxy: then the right-most untrusted address it forwards for."""
         address = str(client[0]) if client else "unknown"
         if forwarded is None or not self._trusted or not self._is_trusted(address):
             return address
@@ -253,7 +253,7 @@ class Addresses:
 
 
 def _bare(hop: str) -> str:
-    """An address without port and brackets: `[::1]:80` and `10.0.0.1:80` as some proxies write them."""
+    """Return an address without port and brackets: `[::1]:80` and `10.0.0.1:80` as some proxies write them."""
     if hop.startswith("["):
         return hop[1:].partition("]")[0]
     host, _, port = hop.partition(":")

@@ -42,7 +42,7 @@ def list_body(
     warnings: bytes = b"",
 ) -> bytes:
     """
-    The list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
+    Return the list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
     no escaping.
     """
     total = b',"total":%d' % page.total if page.total is not None else b""
@@ -69,7 +69,7 @@ def list_body(
 
 
 def item_body(data: bytes, request_id: bytes) -> bytes:
-    """The single-object envelope."""
+    """Return the single-object envelope."""
     return b"".join(
         (
             b'{"data":',
@@ -86,7 +86,7 @@ def item_body(data: bytes, request_id: bytes) -> bytes:
 
 
 def error_body(error: ApiError, request_id: bytes) -> bytes:
-    """The error envelope; `details` is left out where there are none."""
+    """Return the error envelope; `details` is left out where there are none."""
     text = request_id.decode()
     inner: dict[str, Any] = {"code": error.code, "message": error.message, "request_id": text, "requestId": text}
     if error.details is not None:
@@ -134,7 +134,7 @@ def _zstd(body: bytes) -> bytes:
 
 
 def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | None]:
-    """The body as the client likes it, and the name of the coding (None: as it was)."""
+    """Return the body as the client likes it, and the name of the coding (None: as it was)."""
     if accept_encoding is None or len(body) < CODING_MIN_BYTES:
         return body, None
     coding = choose_coding(accept_encoding)
@@ -147,7 +147,7 @@ def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | N
 
 
 def choose_coding(accept_encoding: bytes) -> bytes | None:
-    """The best of zstd and gzip by q-value (ties: zstd), None where the client prefers or only takes plain bytes."""
+    """Return the best of zstd and gzip by q-value (ties: zstd), None where the client prefers or only takes plain bytes."""
     weights: dict[bytes, float] = {}
     for part in accept_encoding.lower().split(b","):
         name, _, parameters = part.partition(b";")

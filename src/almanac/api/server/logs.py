@@ -40,13 +40,13 @@ _PATH_READ, _PATH_TOLD = 4_096, 200
 
 
 def told_path(path: str) -> str:
-    """A client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
+    """Return a client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
     text = quote(_KEY_LIKE.sub("[redacted]", redact(path[:_PATH_READ])), safe="/:@!$&'()*+,;=~[]", errors="replace")
     return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
 
 
 def told_text(text: str) -> str:
-    """A value that a client sent, for the log: what looks like a key blotted out, and cut."""
+    """Return a value that a client sent, for the log: what looks like a key blotted out, and cut."""
     text = _KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ]))
     return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
 
@@ -254,7 +254,7 @@ class RecordLine(logging.Formatter):
 
 
 def standard() -> dict[str, Any]:
-    """What `logging` is to be told so that all of a service's lines are JSON on stderr: for its own, and its server's."""
+    """Return what `logging` is to be told so that all of a service's lines are JSON on stderr: for its own, and its server's."""
     quiet = {"handlers": [], "level": "CRITICAL", "propagate": False}
     ours = {"handlers": ["stderr"], "level": "WARNING"}
     return {

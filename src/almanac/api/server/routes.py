@@ -36,7 +36,7 @@ _SLASH = "\udc2f"
 
 def path_of(scope: Scope) -> str:
     """
-    The decoded path of a request, for `Routes.find`. A slash that was sent as %2F is part of a value, as in the name of
+    Return the decoded path of a request, for `Routes.find`. A slash that was sent as %2F is part of a value, as in the name of
     a company that ends with A/S, and parts no path.
     """
     path: str = scope["path"]
@@ -76,7 +76,7 @@ class Routes(Generic[Found]):
                 self._literal[one.path] = one
 
     def find(self, path: str) -> tuple[Found, dict[str, str]] | None:
-        """What stands at a path (`path_of`), and its path values; None where nothing does (a trailing slash included)."""
+        """Return what stands at a path (`path_of`), and its path values; None where nothing does (a trailing slash included)."""
         literal = self._literal.get(path)
         if literal is not None:
             return literal, {}
@@ -88,7 +88,7 @@ class Routes(Generic[Found]):
         return None
 
     def unknown(self, path: str) -> ApiError:
-        """The 404 of a path (`path_of`) at which nothing stands, with the one that may have been meant."""
+        """Return the 404 of a path (`path_of`) at which nothing stands, with the one that may have been meant."""
         near = self._near(path)
         told = "" if near is None else f"did you mean '{near}'? "
         details = None if near is None else {"suggestion": near}

@@ -37,7 +37,7 @@ class Briefs:
         self._cache = cache
 
     def brief(self, ctx: Context) -> ItemAnswer:
-        """The brief of one country."""
+        """Return the brief of one country."""
         entity = _entity(ctx)
         gatherer = Gatherer(self._cache, ctx, entity)
         place = briefs.BriefSubject(entity.name, shares(entity))
@@ -77,7 +77,7 @@ class Briefs:
 
 
 def _entity(ctx: Context) -> Entity:
-    """The country the path names. Raises ApiError 404."""
+    """Return the country the path names. Raises ApiError 404."""
     name = ctx.path["country"]
     found = names.place(ctx, name)
     if found is None:
@@ -104,7 +104,7 @@ def _found(gathered: Gathered) -> briefs.SectionReadings:
 
 def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
     """
-    The next official events of the country itself, soonest first.
+    Return the next official events of the country itself, soonest first.
 
     Without `as_of` they are those from the beginning of today on that have not happened yet as far as is known: the same
     answer all day.
@@ -125,7 +125,7 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int
 
 
 def endpoint(cache: ProcessCache) -> Endpoint:
-    """The brief of a country."""
+    """Return the brief of a country."""
     made = Briefs(cache)
     return Endpoint(
         path="/briefs/{country}",

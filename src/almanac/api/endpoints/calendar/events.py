@@ -97,7 +97,7 @@ def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[A
 
 
 def _overdue(ctx: Context) -> int:
-    """What was announced for before this moment should have been heard of: the beginning of the day before that asked for."""
+    """Return the moment before which what was announced should have been heard of: the beginning of the day before that asked for."""
     return ctx.as_of - ctx.as_of % DAY_SECONDS - DAY_SECONDS
 
 
@@ -127,7 +127,7 @@ def _told_by_data(one: EventState) -> bool:
 
 
 def _window(ctx: Context) -> int | None:
-    """The first second that the plan reaches."""
+    """Return the first second that the plan reaches."""
     return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
 
 
@@ -196,7 +196,7 @@ def _currency(ctx: Context, one: EventState) -> str | None:
 
 
 def _number(value: float | None) -> Any:
-    """A number as the wire writes it."""
+    """Return a number as the wire writes it."""
     return None if value is None else msgspec.Raw(shortest(value).encode())
 
 

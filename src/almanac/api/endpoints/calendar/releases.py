@@ -38,7 +38,7 @@ def _types(ctx: Context) -> tuple[str, ...] | None:
 
 def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     """
-    The newest releases of a country or region (an entity id), newest first, at most `limit`.
+    Return the newest releases of a country or region (an entity id), newest first, at most `limit`.
 
     As known at the request's `at`, within the window of its plan; withheld numbers are null. Call it inside the
     reading transaction.
@@ -87,7 +87,7 @@ def _walk(
 
 
 def _window(ctx: Context) -> int | None:
-    """The first second that the plan reaches: nothing is out before its period is over."""
+    """Return the first second that the plan reaches: nothing is out before its period is over."""
     return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
 
 

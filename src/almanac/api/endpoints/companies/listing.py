@@ -99,7 +99,7 @@ def _words(table: CompanyTable) -> list[str]:
 
 
 def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
-    """The endpoints about companies. `explain` computes a company's scores test by test."""
+    """Return the endpoints about companies. `explain` computes a company's scores test by test."""
     companies = CompanyList(cache)
     return (
         Endpoint(

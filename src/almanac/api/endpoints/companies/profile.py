@@ -45,7 +45,7 @@ FIGURES = {
 
 
 def endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
-    """The endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
+    """Return the endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
 
     def profile(ctx: Context) -> ItemAnswer:
         company = company_of(ctx)
@@ -98,7 +98,7 @@ def _former_names(company: Company, relatives: Relatives) -> list[dict[str, Any]
 
 
 def _day(text: str | None) -> str | None:
-    """A stated day as the wire writes it."""
+    """Return a stated day as the wire writes it."""
     return None if text is None else f"{text[:10]}T00:00:00Z"
 
 
@@ -107,7 +107,7 @@ def _midnight(ordinal: int) -> str:
 
 
 def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
-    """The newest filings that the plan reaches."""
+    """Return the newest filings that the plan reaches."""
     since = 1 if ctx.window_start is None else ctx.window_start.toordinal()
     source = ctx.view.directory.sources.get(company.source)
     invented = source is not None and source.simulated
@@ -123,7 +123,7 @@ def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
 
 
 def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
-    """The latest reading of one figure, None where there is none."""
+    """Return the latest reading of one figure, None where there is none."""
     row = peers.table.row.get(company.entity)
     if row is None:
         return None

@@ -77,7 +77,7 @@ FILTERS = (
 
 
 def find(ctx: Context, kind: str | None = None) -> Indicator:
-    """The indicator the path names. Raises ApiError 404."""
+    """Return the indicator the path names. Raises ApiError 404."""
     name = ctx.path["idOrSlug"]
     directory = ctx.view.directory
     found = directory.indicator(name)
@@ -105,7 +105,7 @@ _FIGURES: Remembered[dict[str, Figures]] = Remembered("figures", by_indicator)
 
 
 def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
-    """The record of an indicator, as JSON: written once for a state of the store."""
+    """Return the record of an indicator, as JSON: written once for a state of the store."""
     held = _RECORDS.of(ctx.view)
     found = held.get(indicator.slug)
     if found is None:
@@ -150,12 +150,12 @@ def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> byte
 
 
 def day(found: date | None) -> str | None:
-    """A day as the wire writes it."""
+    """Return a day as the wire writes it."""
     return None if found is None else wire_day(found)
 
 
 def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
-    """Indicators by id, or by what is nearest to the words looked for."""
+    """List indicators by id, or by what is nearest to the words looked for."""
     params = ctx.params
     kind = kind or params["kind"]
     every = ctx.view.directory.indicators

@@ -133,7 +133,7 @@ def changes(ctx: Context) -> ListAnswer:
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
-    """The latest reading per indicator and entity."""
+    """Return the latest reading per indicator and entity."""
     params, redaction = ctx.params, redaction_of(ctx)
     wanted, asked = params["freshness"], selection(ctx, params["kind"])
     rows, following = latest(

@@ -53,7 +53,7 @@ Explain = Callable[[View, ObservationRow], ExplainedValue | None]
 
 
 def endpoint(explain: Explain) -> Endpoint:
-    """The endpoint, given what explains derived values (the composition root has the formulas, this layer has not)."""
+    """Return the endpoint, given what explains derived values (the composition root has the formulas, this layer has not)."""
 
     def provenance(ctx: Context) -> ItemAnswer:
         found = lookup.by_id(ctx.view, ctx.path["id"].lower())

@@ -36,7 +36,7 @@ class _Question:
         self.ctx, self.moment, self.ends_by = ctx, moment, ends_by
 
     def latest(self, indicator: str, entity: str, **bounds: Any) -> ObservationRow | None:
-        """The latest public number of an indicator of an entity; None where there is none."""
+        """Return the latest public number of an indicator of an entity; None where there is none."""
         chosen = {"ends_by": self.ends_by, "ends_from": self.ctx.window_start, **bounds}
         chosen.setdefault("sources", _public(self.ctx, indicator, entity))
         frequencies = frequencies_of(self.ctx.view, indicator, entity)
@@ -67,7 +67,7 @@ class _DaysQuestion(_Question):
         return rows[place - 1] if place else None
 
     def _inside(self, indicator: str, entity: str) -> list[ObservationRow]:
-        """The numbers of the span, the latest last: of one day the one of the higher frequency."""
+        """Return the numbers of the span, the latest last: of one day the one of the higher frequency."""
         chosen = _selection(self.ctx, indicator, entity, self._first, self._last)
         found: list[ObservationRow] = []
         for frequency in frequencies_of(self.ctx.view, indicator, entity):
@@ -86,7 +86,7 @@ def _counts(row: ObservationRow) -> bool:
 
 
 def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> Selection:
-    """What may be shown of an indicator of an entity between two days."""
+    """Return what may be shown of an indicator of an entity between two days."""
     return Selection(
         indicators=(indicator,),
         entities=(entity,),
@@ -111,7 +111,7 @@ def _page(
 
 
 def _public(ctx: Context, indicator: str, entity: str) -> frozenset[str] | None:
-    """Sources whose series of an indicator of an entity may be shown; None: all of them."""
+    """Return sources whose series of an indicator of an entity may be shown; None: all of them."""
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
     public = frozenset(one.source.id for one in every if not one.rights.withheld)
     return None if all(one.source.id in public for one in every) else public
@@ -140,7 +140,7 @@ def history(ctx: Context) -> ListAnswer:
 
 
 def _each(ctx: Context, moment: int | None, days: Sequence[date]) -> Iterator[_Question]:
-    """The question of each of these days."""
+    """Return the question of each of these days."""
     if days:
         question = _DaysQuestion(ctx, moment, days)
         for question.ends_by in days:
@@ -168,7 +168,7 @@ def _days(ctx: Context, scope: str, limit: int) -> list[date]:
 
 
 def _rates(scope: str, question: _Question) -> report.Rates:
-    """The payload of one scope."""
+    """Return the payload of one scope."""
     by_scope = _by_scope(question.ctx)
     curves: dict[str, dict[str, report.YieldReading]] = {}
     withheld: list[str] = []
@@ -203,7 +203,7 @@ def _by_scope(ctx: Context) -> dict[str | None, Entity]:
 
 
 def _scope(ctx: Context) -> str:
-    """The scope that the path means, in any spelling that /entities/resolve finds exactly. Raises ApiError 404."""
+    """Return the scope that the path means, in any spelling that /entities/resolve finds exactly. Raises ApiError 404."""
     name = ctx.path["scope"]
     if name.upper() in report.SCOPES:
         return name.upper()
@@ -224,7 +224,7 @@ def _scope(ctx: Context) -> str:
 
 
 def _of_currency(ctx: Context, currency: str | None) -> str | None:
-    """The scope whose bonds are in a currency."""
+    """Return the scope whose bonds are in a currency."""
     if currency is None:
         return None
     places = ctx.view.directory.entities.values()
@@ -234,7 +234,7 @@ def _of_currency(ctx: Context, currency: str | None) -> str | None:
 def _yield(
     question: _Question, scope: str, entity: Entity, tenor: str
 ) -> tuple[report.YieldReading | None, str | None]:
-    """The latest public yield of a tenor, or a sentence on why one that exists is not shown."""
+    """Return the latest public yield of a tenor, or a sentence on why one that exists is not shown."""
     indicator, view = f"gov_yield_{tenor}", question.ctx.view
     row = question.latest(indicator, entity.id)
     if row is not None:
@@ -271,7 +271,7 @@ def _legs(
     long: report.YieldReading,
 ) -> report.SlopeLegs:
     """
-    What a slope is made of: the newest day on which both its legs are known.
+    Return what a slope is made of: the newest day on which both its legs are known.
 
     It is the day of the latest reading of the derived slope, with its legs, so that both tell one number. Where none is
     derived, for no source has both legs, it is the newest day that the latest readings of both have in common; where they

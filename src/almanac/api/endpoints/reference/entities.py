@@ -122,7 +122,7 @@ class Resolver:
 
 
 def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _Index:
-    """The index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
+    """Return the index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
     kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
     english = [alias for entity in kept for alias in names.of_place(entity)]
     places = [*english, *foreign_names(kept)]
@@ -143,7 +143,7 @@ def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _I
 
 
 def _by_id(directory: Directory, text: str) -> list[names.Alias]:
-    """An entity's own id counts among its names."""
+    """Return the alias that an entity's own id is, if the text is one; it counts among its names."""
     name = text.strip().lower()
     entity = directory.entity(name)
     if entity is None or entity.id != name:
@@ -152,7 +152,7 @@ def _by_id(directory: Directory, text: str) -> list[names.Alias]:
 
 
 def _by_code(view: View, text: str, subjects: Mapping[str, Subject]) -> report.Resolution:
-    """The entities of which a series has this code of its publisher's. Raises ApiError 404."""
+    """Return the entities of which a series has this code of its publisher's. Raises ApiError 404."""
     found: dict[str, Match] = {}
     for one in with_code(view, text):
         if one.entity in subjects and one.entity not in found:
@@ -193,7 +193,7 @@ def _candidate(one: Match) -> Candidate:
 
 
 def endpoints() -> tuple[Endpoint, ...]:
-    """The endpoints about names."""
+    """Return the endpoints about names."""
     return (
         Endpoint(
             path="/entities/{idOrSlug}/aliases",

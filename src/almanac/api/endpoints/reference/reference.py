@@ -21,7 +21,7 @@ from almanac.store.summary import feeds, figures
 
 
 def providers(ctx: Context) -> ListAnswer:
-    """Providers by id."""
+    """List providers by id."""
     directory = ctx.view.directory
 
     def record(provider: Provider) -> bytes:
@@ -49,7 +49,7 @@ class ReferenceLists:
         self._countries = standing.Memory(standing.of_countries)
 
     def sources(self, ctx: Context) -> ListAnswer:
-        """Sources by id."""
+        """List sources by id."""
         directory, tried = ctx.view.directory, feeds.tried(ctx.view)
         held, fed, computed = self._sources.of(ctx)
 
@@ -130,7 +130,7 @@ def country(ctx: Context) -> ItemAnswer:
 
 
 def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
-    """A country or region. `freshness` None: nothing to judge it by."""
+    """Return a country or region. `freshness` None: nothing to judge it by."""
     return msgspec.json.encode(
         records.Country(
             id=entity.id,
@@ -151,7 +151,7 @@ def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
 
 
 def endpoints() -> tuple[Endpoint, ...]:
-    """The endpoints of reference data, with what they remember."""
+    """Return the endpoints of reference data, with what they remember."""
     lists = ReferenceLists()
     return (
         Endpoint(

@@ -128,7 +128,7 @@ class EquityScreener:
         return ListAnswer(_rows(peers, columns, of_row, ends, quality, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
-        """The fields, operators and syntax of the filter."""
+        """Return the fields, operators and syntax of the filter."""
         peers = Peers(self._cache, ctx)
         companies, there = peers.table.companies, peers.taking_part
         told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
@@ -176,7 +176,7 @@ class EquityScreener:
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:
-    """Indicators that companies may be screened by."""
+    """Return indicators that companies may be screened by."""
     return {
         i.slug: i
         for i in directory.indicators.values()
@@ -185,7 +185,7 @@ def _fields(directory: Directory) -> dict[str, Indicator]:
 
 
 def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
-    """The unit of a field as it is listed: `currency` of money, which each company counts in its own; None of a score."""
+    """Return the unit of a field as it is listed: `currency` of money, which each company counts in its own; None of a score."""
     if indicator.unit is None and any(is_money(one) for one in found.column.units):
         return CURRENCY if any(is_amount(one) for one in found.column.units) else CURRENCY_PER_SHARE
     return indicator.unit
@@ -211,7 +211,7 @@ def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Fiel
 
 
 def _of_place(ctx: Context, clause: Clause) -> Clause:
-    """A clause on the country with ids in place of its names, as far as they name one."""
+    """Return a clause on the country with ids in place of its names, as far as they name one."""
     if clause.field.name != "country":
         return clause
     found = [place_called(ctx, name) for name in clause.written]
@@ -230,7 +230,7 @@ def _texts(peers: Peers, name: str) -> Texts:
 
 
 def _quality(peers: Peers, readings: Iterable[AlignedColumn], scores: Numbers | Texts | None) -> Texts:
-    """What checks say of what each row's numbers rest on; of a score that is what it was made of."""
+    """Return what checks say of what each row's numbers rest on; of a score that is what it was made of."""
     worst = np.full(len(peers.newest), -1, dtype=np.int8)
     for one in readings:
         worst = np.maximum(worst, one.qualities())
@@ -243,7 +243,7 @@ def _row_ends(
     peers: Peers, asked: Iterable[Clause], readings: dict[str, AlignedColumn], columns: dict[str, Column]
 ) -> npt.NDArray[np.int64]:
     """
-    The last day of the period that each row is of, as an ordinal: the newest of the numbers in its clauses, else of those that
+    Return the last day of the period that each row is of, as an ordinal: the newest of the numbers in its clauses, else of those that
     it is sorted by or tells; 0 where it has none.
 
     Values of other periods are none of the row's. Further fields do not move its period, for they leave no row out.
@@ -296,7 +296,7 @@ def _rows(
 
 
 def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str]:
-    """What the row has of the filtered and sorted fields, and the further ones."""
+    """Return what the row has of the filtered and sorted fields, and the further ones."""
     found: dict[str, msgspec.Raw | str] = {}
     for name, column in columns.items():
         if isinstance(column, Texts):
@@ -309,7 +309,7 @@ def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str
 
 
 def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
-    """The equity screener and its fields."""
+    """Return the equity screener and its fields."""
     screener = EquityScreener(cache)
     return (
         Endpoint(

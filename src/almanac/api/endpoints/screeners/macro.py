@@ -100,7 +100,7 @@ class MacroScreener:
         return ListAnswer(rows, following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
-        """The fields, operators and syntax of the filter."""
+        """Return the fields, operators and syntax of the filter."""
         places, directory = self._places(ctx), ctx.view.directory
         told = [self._describe(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
         return ItemAnswer(filters(told, _EXAMPLE))
@@ -125,7 +125,7 @@ class MacroScreener:
         return places
 
     def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: _Places) -> AlignedColumn:
-        """Readings of one field; under `freshness=fresh` only those that are."""
+        """Return readings of one field; under `freshness=fresh` only those that are."""
         found = aligned(self._cache, ctx, slug, places.numbers)
         if ctx.params["freshness"] is None:
             return found
@@ -187,7 +187,7 @@ class MacroScreener:
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:
-    """Indicators that may be screened by: all but those of companies."""
+    """Return indicators that may be screened by: all but those of companies."""
     return {i.slug: i for i in directory.indicators.values() if i.screenable and i.category != "fundamentals"}
 
 
@@ -216,12 +216,12 @@ def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
 
 
 def _code(entity: Entity) -> str:
-    """What `country` would take for it: an ISO code, where it has one."""
+    """Return what `country` would take for it: an ISO code, where it has one."""
     return entity.iso3 or entity.rates_scope or entity.iso2 or entity.id
 
 
 def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
-    """The macro screener and its fields."""
+    """Return the macro screener and its fields."""
     screener = MacroScreener(cache)
     return (
         Endpoint(

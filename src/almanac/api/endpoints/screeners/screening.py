@@ -44,7 +44,7 @@ def where_screened(params: Mapping[str, Any]) -> Where:
 
 
 def filter_param(example: str, fields: str) -> Param:
-    """The required filter of a screener."""
+    """Return the required filter of a screener."""
     return Param(
         "filter",
         "Comma-separated clauses `field:operator:value`, all of which must hold; at most 30. Operators: gt, lt, "
@@ -65,7 +65,7 @@ FURTHER = Param(
 
 
 def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
-    """The list of a screener's fields."""
+    """Return the list of a screener's fields."""
     return Endpoint(
         path=path,
         operation_id=operation_id,
@@ -95,7 +95,7 @@ class ProcessCache:
         self._lined_up: LRUCache[Hashable, AlignedColumn] = LRUCache(_LINED_UP)
 
     def table(self, name: str, of: object, make: Callable[[], Any]) -> Any:
-        """What `make` gives, made anew where `of` is not what it was last time."""
+        """Return what `make` gives, made anew where `of` is not what it was last time."""
         with self._lock:
             held = self._tables.get(name)
             if held is None or held[0] != of:
@@ -103,7 +103,7 @@ class ProcessCache:
             return held[1]
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """What `make` gives, remembered for a few keys. A key holds all that it follows from."""
+        """Return what `make` gives, remembered for a few keys. A key holds all that it follows from."""
         with self._lock:
             if key in self._made:
                 kept: T = self._made[key]
@@ -115,7 +115,7 @@ class ProcessCache:
 
     def lined_up(self, state: Hashable, key: Hashable, make: Callable[[], AlignedColumn]) -> AlignedColumn:
         """
-        The column that `make` gives, remembered for as long as no other state is asked for; nobody may write in it.
+        Return the column that `make` gives, remembered for as long as no other state is asked for; nobody may write in it.
 
         `state` and `key` hold all that it follows from.
         """
@@ -151,12 +151,12 @@ class ScreenFields(NamedTuple):
     called: Mapping[str, Sequence[str]]
 
     def near(self, ctx: Context, text: str) -> str | None:
-        """The field that may have been meant."""
+        """Return the field that may have been meant."""
         return suggested(ctx, f"fields of {ctx.endpoint.path}", text, self.called.items)
 
 
 def clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
-    """The clauses of a request's filter. Raises ApiError 400 that quotes the clause it cannot read."""
+    """Read the clauses of a request's filter. Raises ApiError 400 that quotes the clause it cannot read."""
     try:
         return filter_text.parse(ctx.params["filter"], fields.find, sorted(fields.called))
     except FilterError as error:
@@ -175,7 +175,7 @@ def clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
 
 
 def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
-    """The field to sort by, or one of `others`, which no clause may name; None where none is asked for. Raises ApiError 400."""
+    """Return the field to sort by, or one of `others`, which no clause may name; None where none is asked for. Raises ApiError 400."""
     asked = ctx.params["sort"]
     if asked is None or asked.lower() in others:
         return None if asked is None else str(asked.lower())
@@ -188,7 +188,7 @@ def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
 
 
 def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str]:
-    """The fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
+    """Return the fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
     found = []
     for name in ctx.params["fields"] or ():
         field = fields.find(name)
@@ -234,7 +234,7 @@ def check_window(ctx: Context) -> None:
 def number_field(
     name: str, title: str, unit: str | None, description: str, values: Numbers, currency: str | None = None
 ) -> ScreenerField:
-    """A field of numbers, with the bounds of those there are, which are in `currency` where they are money."""
+    """Return a field of numbers, with the bounds of those there are, which are in `currency` where they are money."""
     there = values[~np.isnan(values)]
     return ScreenerField(
         field=name,
@@ -251,7 +251,7 @@ def number_field(
 
 
 def text_field(name: str, title: str, description: str, values: Iterable[str | None]) -> ScreenerField:
-    """A field of texts."""
+    """Return a field of texts."""
     return ScreenerField(
         field=name,
         name=title,
@@ -267,7 +267,7 @@ def text_field(name: str, title: str, description: str, values: Iterable[str | N
 
 
 def filters(fields: list[ScreenerField], example: str) -> bytes:
-    """The payload of a screener's /filters."""
+    """Return the payload of a screener's /filters."""
     operators = [ScreenerOperator(operator=name, meaning=text) for name, text in filter_text.MEANINGS.items()]
     told = ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
     record = msgspec.to_builtins(told)
@@ -280,5 +280,5 @@ def filters(fields: list[ScreenerField], example: str) -> bytes:
 
 
 def number(value: float) -> msgspec.Raw:
-    """A number as the wire writes it."""
+    """Return a number as the wire writes it."""
     return msgspec.Raw(shortest(value).encode())

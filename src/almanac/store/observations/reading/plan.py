@@ -59,7 +59,7 @@ class ReadingPlan(NamedTuple):
 
 
 def planned(question: Question) -> ReadingPlan:
-    """The plan for one page of a list."""
+    """Return the plan for one page of a list."""
     selection = question.selection
     if SORTS[question.sort] is not None:
         way = Way.SORTED

@@ -89,7 +89,7 @@ class Reader:
         return self._opened
 
     def begin(self) -> View:
-        """What entering `view()` does."""
+        """Do what entering `view()` does."""
         here = self._here
         if here.lasting and here.view is not None:
             return here.view
@@ -128,7 +128,7 @@ class Reader:
         return View(db, version, epoch, here.directory, self._shared_by((epoch, version, reference)), self._most_sorted)
 
     def _directory(self, db: Database, reference: int, epoch: str) -> Directory:
-        """The directory of one thread, with all that another one learnt of the same file and reference version."""
+        """Return the directory of one thread, with all that another one learnt of the same file and reference version."""
         state = (self._here.file, epoch, reference)
         held, known = self._known
         if known is None or held != state:
@@ -138,7 +138,7 @@ class Reader:
         return known.read_by(db)
 
     def _shared_by(self, state: tuple[str, int, int]) -> dict[str, Any]:
-        """What the threads that read the same data share of what they learnt; of the newest state alone."""
+        """Return what the threads that read the same data share of what they learnt; of the newest state alone."""
         held = self._shared
         if held[0] != state:
             held = self._shared = (state, {})
@@ -146,7 +146,7 @@ class Reader:
 
     def end(self, error: BaseException | None) -> None:
         """
-        What leaving `view()` does. An error of the database leaves as one of ours.
+        Do what leaving `view()` does. An error of the database leaves as one of ours.
 
         It ends the transaction, though others of this turn were to share it: an engine may do nothing more in one in which a
         statement failed. They begin another.
