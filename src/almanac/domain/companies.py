@@ -118,11 +118,11 @@ class FiscalPeriod(NamedTuple):
         return date(max(1, self.year - 1), 1, 1), date(self.year + 1, 12, 31)
 
     @property
-    def notes(self) -> tuple[bytes, ...]:
-        """What rows of periods inside it say (`fiscal_note`), one of these."""
+    def notes(self) -> tuple[str, ...]:
+        """Pieces of notes (`fiscal_note`): rows of periods inside it have one of them."""
         if self.part is None:
-            return (b'"fiscalYear":%d' % self.year,)
-        return tuple(fiscal_note(self.year, part).encode() for part in FISCAL_PARTS[self.part])
+            return (f'"fiscalYear":{self.year}',)
+        return tuple(fiscal_note(self.year, part) for part in FISCAL_PARTS[self.part])
 
 
 def fiscal_note(year: int, part: str) -> str:

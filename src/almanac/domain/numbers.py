@@ -55,6 +55,17 @@ def plain(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < _PLAIN else value
 
 
+def shortest(value: float) -> str:
+    """Return the shortest JSON number that reads back as the same float: no `.0`, no `+`, no padded exponent, no negative zero."""
+    text = repr(value + 0.0)
+    if text.endswith(".0"):
+        return text[:-2]
+    if "e" in text:
+        mantissa, exponent = text.split("e")
+        return f"{mantissa.removesuffix('.0')}e{int(exponent)}"
+    return text
+
+
 def significant(value: float) -> float:
     """A value to twelve significant digits, never a negative zero; infinities and NaN as they are."""
     return float(f"{value:.{DIGITS}g}") + 0.0

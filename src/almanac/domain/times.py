@@ -6,6 +6,7 @@ Instants are unix seconds; days are dates or proleptic ordinals (`date.toordinal
 
 from __future__ import annotations
 
+import functools
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 
 DAY_SECONDS = 86_400
@@ -51,6 +52,10 @@ def wire_time(seconds: int) -> str:
     """RFC 3339, UTC, whole seconds; a moment before the year 1 (a zone may lead there) is told as the first of that year."""
     # Unlike `strftime`, this writes every year with four digits.
     return f"{(_EPOCH + timedelta(seconds=max(seconds, _FIRST))).isoformat()[:19]}Z"
+
+
+#: `wire_time` for rows of lists: neighbours share their times.
+cached_wire_time = functools.lru_cache(maxsize=65_536)(wire_time)
 
 
 def wire_day(day: date) -> str:
