@@ -1,4 +1,4 @@
-"""Official events: what was or will be made public, when, and in which states that was known."""
+"""Official events: publications past and planned, and how the knowledge about them changed."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 def event_id(source: str, release: str, period: str | None = None) -> str:
     """
-    `evt_` and 26 base32 characters over source, release (or accession number) and reference period.
+    Return `evt_` and 26 base32 characters of a hash of source, release (or accession number) and reference period.
 
-    Never over the date: an event that is moved stays the same event.
+    The date is not part of it, so an event that is moved keeps its id.
     """
     content = json.dumps([source, release, period], separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).digest()
@@ -43,9 +43,9 @@ def event_id(source: str, release: str, period: str | None = None) -> str:
 
 class EventState(msgspec.Struct, frozen=True, kw_only=True):
     """
-    One state of one event, as known from a moment. Times are unix seconds.
+    One state of an event, as known from a moment on. Times are unix seconds.
 
-    Raises ValueError for a category, status or precision that is none, and for numbers without a unit.
+    Raises ValueError for an unknown category, status or precision, and for numbers without a unit.
     """
 
     #: Id (`event_id`).
@@ -94,16 +94,16 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> EventState:
-        """What is compared: everything but when it was known."""
+        """The state without its knowledge time, for comparisons."""
         return msgspec.structs.replace(self, known_at=0)
 
 
 def settle(states: list[EventState]) -> list[EventState]:
     """
-    Served states of one event, ascending by knowledge time.
+    Return the served states of one event, ascending by knowledge time.
 
-    `states` comes in the order of arrival: the last of one knowledge time wins it. Then equal neighbours count once,
-    the earliest.
+    `states` comes in order of arrival: of several with one knowledge time the last counts. Of equal consecutive states
+    only the earliest is served.
     """
     winners = {state.known_at: state for state in states}
     served: list[EventState] = []

@@ -48,7 +48,7 @@ _NUMBER, _NO_TEXT, _START, _BY_DAY = (
 
 
 def shortest(value: float) -> str:
-    """The shortest JSON number that reads back as the same float: no `.0`, no `+`, no padded exponent, no negative zero."""
+    """Return the shortest JSON number that reads back as the same float: no `.0`, `+`, padded exponent or negative zero."""
     text = repr(value + 0.0)
     if text.endswith(".0"):
         return text[:-2]
@@ -59,7 +59,7 @@ def shortest(value: float) -> str:
 
 
 def _value_part(value: float | None, text: str | None) -> str:
-    """A value with the mark behind it."""
+    """Render a number or text, followed by the mark of the unit."""
     if text is None:
         return f"{'null' if value is None else shortest(value)}\2"
     return f'null,"valueText":{dumps(text)}\5'
@@ -77,8 +77,8 @@ def _period_part(key: int) -> str:
 
 def _ending(flags: int, note: str | None, released: bool, withdrawn: bool) -> str:
     """
-    Whether it was revised, a mark, then row-level metadata, as it continues an object that already has the series' own (`"k":v`
-    pairs, comma first).
+    Render the revision status, a mark, and the row's own metadata. The metadata continue the object of the series'
+    metadata: `"k":v` pairs, each after a comma.
     """
     parts = [f',"revisionStatus":"{status(flags)}"']
     parts.append("\3" if not released else "\6" if flags & DAY else '\3,"releasePrecision":"instant"')
@@ -99,7 +99,10 @@ def rendered(
     own: str, period: int, known: int, value: float | None, text: str | None, flags: int, released: int | None,
     ingested: int, note: str | None,
 ) -> bytes:  # fmt: skip
-    """A vintage as marked text; without value and text, a withdrawal. `own`: the part of its id that is not its series'."""
+    """
+    Render a vintage as marked text. Without a value and a text it is a withdrawal. `own` is the part of the id that
+    identifies the row within its series.
+    """
     observed = cached_time(known)
     release = "null" if released is None else f'"{observed if released == known else cached_time(released)}"'
     ending = _ending(flags, note, released is not None, value is None and text is None)
@@ -110,12 +113,12 @@ def rendered(
 
 
 def own_id(text: bytes) -> str:
-    """The part of the id of a marked text that is not its series'."""
+    """Return the part of a marked text's id that identifies the row within its series."""
     return text[: text.index(NAMES)].decode()
 
 
 def value_of(text: bytes) -> tuple[float | None, str | None]:
-    """Number and text of a marked text."""
+    """Return the number and the text of a marked text."""
     begin = text.index(NAMES) + 1
     end = text.find(UNIT, begin)
     if end < 0:
@@ -125,14 +128,14 @@ def value_of(text: bytes) -> tuple[float | None, str | None]:
 
 
 def masked(text: bytes) -> bytes:
-    """A marked text without its value."""
+    """Return the marked text with its value replaced by null."""
     place = text.find(UNIT)
     rest = text[(text.index(UNIT_OF_TEXT) if place < 0 else place) + 1 :]
     return b"".join((text[: text.index(NAMES)], MASKED, rest))
 
 
 class SeriesParts(NamedTuple):
-    """What opens a series' rows, what goes at their marks, and what closes the last of them."""
+    """The bytes shared by all rows of a series: what opens a row, fills its marks and closes it."""
 
     head: bytes
     names: bytes
@@ -146,10 +149,10 @@ class SeriesParts(NamedTuple):
     @classmethod
     def of(cls, begin: bytes, names: bytes, unit: bytes, tail: bytes, end: bytes) -> SeriesParts:
         """
-        From what a series says: what its ids begin with behind `obs_`, its names, its unit, and what precedes and follows the
-        metadata of a row.
+        Build the parts from a series' id prefix (after `obs_`), names, unit, and the bytes before and after a row's
+        metadata.
 
-        Each but the first continues an object: it begins with a comma, but for `end`, which closes it.
+        All but `begin` continue a JSON object, so they start with a comma; `end` closes the object.
         """
         head = _HEAD + begin
         return cls(
@@ -166,9 +169,9 @@ class SeriesParts(NamedTuple):
 
 def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
     """
-    Marked rows with `END` between them, as they go out: what goes at each mark put there.
+    Fill the marks of rows that are separated by `END`, and return their JSON.
 
-    Raises ValueError where the marks are not those of so many rows.
+    Raises ValueError if the marks are not those of `rows` rows, because the result would not be JSON.
     """
     head, names, unit, unit_of_text, tail, tail_of_day, between, end = parts
     whole = b"".join((head, text, end)).replace(UNIT, unit).replace(NAMES, names)
@@ -189,7 +192,7 @@ def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON, UTF-8 as it stands."""
+    """Encode as compact JSON. Characters outside ASCII are not escaped."""
     return _encode(value)
 
 

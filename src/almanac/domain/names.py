@@ -1,8 +1,8 @@
 """
-What a look-up compares of a name, and names as slugs.
+Normalised names for look-ups, and slugs.
 
-Two spellings of one name have one normal form: case, accents, punctuation, the mark of a state and the legal form at
-the end do not count. Words that tell companies apart (`Holdings`, `Group`, `Trust`, `Class A`) stay.
+All spellings of a name share one normal form: case, accents, punctuation, state marks and a legal form at the end do
+not count. Words that distinguish companies (`Holdings`, `Group`, `Trust`, `Class A`) stay.
 """
 
 from __future__ import annotations
@@ -50,7 +50,10 @@ _HELD, _LONGEST_HELD = 4_096, 64
 
 
 def folded(text: str) -> str:
-    """Words in small plain letters with one space between: `Nestlé S.A.` is `nestle sa`. Nothing is left out."""
+    """
+    Return the words in lowercase letters without accents, separated by single spaces: `Nestlé S.A.` becomes `nestle
+    sa`. No word is left out.
+    """
     return _folded_before(text) if len(text) <= _LONGEST_HELD else _folded(text)
 
 
@@ -66,12 +69,15 @@ _folded_before = lru_cache(_HELD)(_folded)
 
 
 def _apart(text: str) -> str:
-    """Letters and their accents apart, each by itself: to put the accents of many in order takes the square of the time."""
+    """
+    Separate letters from their accents, one character at a time. Normalising the whole text would sort long runs of
+    accents in quadratic time.
+    """
     return text if text.isascii() else "".join([unicodedata.normalize("NFKD", c) for c in text])
 
 
 def _initials(words: list[str]) -> list[str]:
-    """`u s a` is `usa`: letters that stood alone between points or spaces are one word."""
+    """Join neighbouring single letters to one word: `u s a` becomes `usa`."""
     joined: list[str] = []
     for single, group in groupby(words, lambda word: len(word) == 1 and word.isalpha()):
         some = list(group)
@@ -81,10 +87,11 @@ def _initials(words: list[str]) -> list[str]:
 
 def normal(text: str, scheme: str = "name") -> str:
     """
-    What a look-up compares. Of a ticker its letters with one sign between class and stem (`BRK.B`, `brk/b`: `brk-b`), of
-    a CIK its digits without leading zeros, of other codes and slugs small letters; of anything else its normal name.
+    Return the form of a name or code that look-ups compare.
 
-    Empty for a text that has no letter or digit, and for a `cik` that is no number.
+    Tickers have one sign between stem and class (`BRK.B` and `brk/b` become `brk-b`), CIKs lose leading zeros, other
+    codes and slugs are lowercase; anything else is normalised as a name. The result is empty for a text without letters
+    and digits, and for a `cik` that is not a number.
     """
     return _normal_before(text, scheme) if len(text) <= _LONGEST_HELD else _normal(text, scheme)
 
@@ -113,7 +120,7 @@ def _name(text: str) -> str:
 
 
 def without_mark(text: str) -> str:
-    """A name without the state or `NEW` that the regulator's index hangs on: `MATTEL INC /DE/` is `MATTEL INC`."""
+    """Return a name without the state or `NEW` that the regulator's index appends: `MATTEL INC /DE/` becomes `MATTEL INC`."""
     found = _STATE_MARK.sub(" ", " ".join(text.split())).strip()
     match = _OPEN_MARK.search(found)
     if match is not None and match[1].casefold() in _MARKS and match.start() > 0:
@@ -122,6 +129,9 @@ def without_mark(text: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """Small letters and digits with `-` between words: `Apple Inc.` is `apple-inc`. Empty where there is neither."""
+    """
+    Return lowercase letters and digits with `-` between words: `Apple Inc.` becomes `apple-inc`. The slug of a text
+    without ASCII letters and digits is empty.
+    """
     words = ("".join(c for c in word if c.isascii()) for word in folded(without_mark(text)).split())
     return "-".join(word for word in words if word)

@@ -1,8 +1,8 @@
 """
-Observations and their vintages: what a payload reports, and what is served.
+Observations and their vintages: the values that payloads report and those that are served.
 
-The heart is `settle`: all that was ever stated of one cell of one series, in, and the vintages served, out. It
-depends on the set of reported values and their order of arrival only, so the store may be rebuilt and reordered at will.
+`settle` turns everything ever stated of one cell of a series into its served vintages. It depends only on the reported
+values and their order of arrival, so the store can be rebuilt and reordered at will.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COMPARED = FINAL | QUALITY | PROJECTION
 
 
 class Marks(msgspec.Struct, frozen=True, rename="camel"):
-    """The publisher's words in a note that are part of a value's state: marks on it, and the base or the prices it counts in."""
+    """The publisher's remarks that are part of a value's state: flags, and the base year or price basis it counts in."""
 
     flags: tuple[str, ...] = ()
     basis: str | None = None
@@ -67,7 +67,7 @@ def _marks(note: str) -> Marks | None:
 
 
 class ReportedValue(NamedTuple):
-    """What one payload says of one cell: a number, a text, or (both None) that there is no value any more."""
+    """One payload's statement about one cell: a number, a text, or (both None) that there is no value any more."""
 
     period: int
     value: float | None
@@ -103,7 +103,10 @@ class Vintage(NamedTuple):
 
     @property
     def state(self) -> State:
-        """What is compared: the value or its absence, `final`, what checks say of it, whether it is a projection, its marks."""
+        """
+        The part that is compared between vintages: value and text, `FINAL`, quality, projection and the publisher's
+        marks.
+        """
         return (self.value, self.text, self.flags & COMPARED, marks_of(self.note))
 
 
@@ -113,12 +116,12 @@ _NOTHING: State = (None, None, 0, None)
 
 def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[Vintage]:
     """
-    Served vintages of one cell, ascending by knowledge time.
+    Return the served vintages of one cell, ascending by knowledge time.
 
-    `stated` comes in the order of arrival. The last value reported wins its knowledge time; one equal to it there keeps
-    the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
-    once, the earliest, and a withdrawal before any value is nothing. A vintage that differs from the one before only in
-    what checks say, in its marks, or in that it is no projection any more, has its status.
+    `stated` comes in order of arrival. Of several values with one knowledge time the last counts; if it equals the
+    value before, the first keeps its payload and ingestion time, and takes over a release time if it had none. Of equal
+    consecutive vintages only the earliest is served, and a withdrawal before any value is dropped. A vintage that
+    differs from the one before only in quality, marks or projection keeps that one's revision status.
     """
     winners: dict[int, Vintage] = {}
     for vintage in stated:
@@ -160,13 +163,16 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
 
 @functools.lru_cache(maxsize=65_536)
 def _midnights(period: int) -> tuple[int | None, int]:
-    """The first instants of a period's first day (None: it has none) and of its last day."""
+    """Return the first instants of a period's first day (None for an instant) and of its last day."""
     start, end = days_of(period)
     return None if start is None else midnight(start), midnight(end)
 
 
 def checksum(period: int, vintage: Vintage) -> int:
-    """CRC-32 of all that a vintage says: the sum of those of a series tells that none of its rows was changed but by the writer."""
+    """
+    Return a CRC-32 over everything that a vintage states. The sum over a series shows whether something other than the
+    writer changed a row.
+    """
     known, value, text, flags, released, ingested, payload, note, lineage = vintage
     numbers = _PACKED(
         period,
@@ -189,7 +195,7 @@ def _bytes(text: str | None) -> bytes:
 
 
 def status(flags: int) -> str:
-    """`revisionStatus` on the wire."""
+    """Return the `revisionStatus` that the wire states."""
     if flags & FINAL:
         return "final"
     if flags & UNKNOWN:
@@ -200,7 +206,10 @@ def status(flags: int) -> str:
 
 
 def number(value: float | None) -> float | None:
-    """The one float for a value: no negative zero. Raises ValueError for NaN and infinities, which are never data."""
+    """
+    Return the canonical float of a value, without a negative zero. Raises ValueError for NaN and infinities, which are
+    never data.
+    """
     if value is None:
         return None
     if not math.isfinite(value):
@@ -209,12 +218,12 @@ def number(value: float | None) -> float | None:
 
 
 def quality(flags: int) -> str:
-    """What checks say of a value and of what it was computed from: ok, warning or failed."""
+    """Return the verdict of the checks on a value and its inputs: `ok`, `warning` or `failed`."""
     if flags & FAILED:
         return "failed"
     return "warning" if flags & WARNED else "ok"
 
 
 def is_unknown(flags: int) -> bool:
-    """Whether a vintage is served as `unknown`: its source said so, or nothing speaks for another status."""
+    """Return whether a vintage is served as `unknown`: its source said so, or nothing supports another status."""
     return bool(flags & UNKNOWN) or not flags & (FINAL | INITIAL | REVISED)

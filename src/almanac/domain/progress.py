@@ -1,4 +1,4 @@
-"""How long work tells how far it has come, without knowing who listens."""
+"""Progress reports of long work, independent of who receives them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Meter = Callable[[str, int], Advance]
 
 
 def unmetered(name: str, total: int, /) -> Advance:
-    """Work nobody watches."""
+    """Discard progress reports: the meter for work that nobody watches."""
     return lambda _: None
 
 
 def counted(parts: Sequence[_Part], meter: Meter, name: str) -> Iterator[_Part]:
-    """Pass the parts on one by one; each counts when the next is asked for."""
+    """Yield the parts and report progress to the meter. A part counts as done when the next is requested."""
     advance = meter(name, len(parts))
     for part in parts:
         yield part

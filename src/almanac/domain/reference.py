@@ -1,4 +1,4 @@
-"""Reference records: who publishes, what is measured, and about whom."""
+"""Reference records: publishers, indicators, units, entities and series."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from almanac.domain.rights import Exposure, Rights
 
 
 class PublisherLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a publisher wants to be asked: how many requests it allows, over all its sources together; None: it says nothing."""
+    """A publisher's request limits, shared by all its sources. None means that it states no such limit."""
 
     per_second: float | None = None
     per_minute: int | None = None
@@ -68,7 +68,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def key_required(self) -> bool:
-        """Whether nothing can be asked without its key."""
+        """True if the source can't be asked at all without its key."""
         return self.key_setting is not None and not self.key_optional
 
 
@@ -88,14 +88,17 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PublishedName(msgspec.Struct, frozen=True, kw_only=True):
-    """What a publisher calls its series of an indicator. `source`: id of the feed that has it."""
+    """A publisher's name for its series of an indicator. `source` is the id of the feed that has it."""
 
     name: str
     source: str
 
 
 class Indicator(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept with one meaning everywhere, raw from a source or derived by a formula. `category`: one of INDICATOR_CATEGORIES."""
+    """
+    A concept with one meaning everywhere, either raw from a source or derived by a formula. `category` is one of
+    INDICATOR_CATEGORIES.
+    """
 
     slug: str
     name: str
@@ -119,12 +122,12 @@ class Indicator(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def other_names(self) -> tuple[str, ...]:
-        """Names beside the slug that mean it wherever a name does: short ones, then those of publishers."""
+        """Other names that are accepted in place of the slug: short aliases first, then the publishers' names."""
         return (*self.aliases, *(one.name for one in self.published_as))
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """A country, region or company. Codes are those of ISO 3166-1; a place without any goes by those among its aliases."""
+    """A country, region or company. Codes follow ISO 3166-1; a place without one is found by a code among its aliases."""
 
     id: str
     slug: str
@@ -148,7 +151,7 @@ IN_CURRENCY = "|"
 
 
 class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the catalogue says of one native series: the topic it feeds and how to read its numbers."""
+    """The catalogue's description of one native series: the topic it feeds and how to read its numbers."""
 
     source: str
     native: str
@@ -194,11 +197,11 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def code(self) -> str:
-        """The publisher's own code: the native one without the currency of a series of its own."""
+        """The publisher's own code: the native code without the currency that marks a separate series."""
         return self.native.partition(IN_CURRENCY)[0]
 
     @property
     def id(self) -> str:
-        """`us-treasury-par:country_usa:gov_yield_10y:D`; a variant follows the frequency."""
+        """The series id, such as `us-treasury-par:country_usa:gov_yield_10y:D`. A variant follows the frequency."""
         main = f"{self.source}:{self.entity}:{self.indicator}:{self.frequency.value}"
         return main if self.variant is None else f"{main}:{self.variant}"
