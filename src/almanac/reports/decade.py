@@ -1,8 +1,8 @@
 """
-The ten years before a reading, and where it stands among them: one rule, wherever that is told. Pure.
+The ten years before a reading, and its place among them: one rule for briefs and release summaries. Pure.
 
-A place is told where the ten years are all known, of a number that has no trend. What is known of them follows from the
-vintage of the reading: the same value has the same place in a brief and in the summary of its release.
+A place is given only if all ten years are known and the number has no trend. Their values are those known at the
+reading's vintage, so the same value has the same place everywhere.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SHORTEST = 28
 
 
 class Decade(NamedTuple):
-    """Numbers of a series over the ten years before a reading. `oldest`: key of the first period among them."""
+    """Values of a series over the ten years before a reading. `oldest` is the key of the first period among them."""
 
     values: Sequence[float]
     oldest: int
@@ -37,9 +37,9 @@ class Decade(NamedTuple):
 
 class DecadePlace(NamedTuple):
     """
-    Where a value stands among others, which do not include it, to twelve significant digits.
+    The place of a value among others that do not include it, to twelve significant digits.
 
-    `z_score`: (value - mean) / sd, sd with n - 1, None where all others are equal. `percentile`: the mid-rank
+    `z_score` is (value - mean) / sd, with n - 1 in the sd; None if all others are equal. `percentile` is the mid-rank
     100·(below + equal/2)/n.
     """
 
@@ -48,7 +48,7 @@ class DecadePlace(NamedTuple):
 
 
 def begins(period: int) -> date:
-    """The first last day of a period that a reading is compared with: the same day ten years before its own."""
+    """Return the earliest period end that a reading is compared with: the same day ten years earlier."""
     end = end_of(period)
     # The last day of a month ten years ago is the last day of that month: February has a say.
     day = min(end.day, 28) if end.month == 2 else end.day
@@ -56,7 +56,7 @@ def begins(period: int) -> date:
 
 
 def is_whole(past: Decade, period: int, frequency: Frequency) -> bool:
-    """Whether ten years are known: from their first period on, and of ten periods nine."""
+    """Return whether the ten years are known: their first period, and at least nine of ten periods."""
     late = (end_of(past.oldest) - begins(period)).days
     step = {Frequency.DAILY: NEAR_DAYS, Frequency.WEEKLY: 7}.get(frequency, frequency.months * _SHORTEST)
     periods = _PERIODS.get(frequency) or YEARS * 12 // frequency.months
@@ -64,14 +64,17 @@ def is_whole(past: Decade, period: int, frequency: Frequency) -> bool:
 
 
 def standing(value: float, unit: str | None, period: int, frequency: Frequency, past: Decade | None) -> DecadePlace:
-    """Where a reading stands among its ten years; nowhere where they are not whole, or where its numbers have a trend."""
+    """
+    Return the place of a reading among its ten years. It is empty if the years are not whole or the unit's numbers have
+    a trend.
+    """
     if past is None or unit not in LEVEL_FREE or not is_whole(past, period, frequency):
         return DecadePlace()
     return place(value, past.values)
 
 
 def place(value: float, among: Sequence[float]) -> DecadePlace:
-    """Place a number among those that it may be placed among."""
+    """Return the place of a number among at least two others."""
     count = len(among)
     mean = math.fsum(among) / count
     spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))

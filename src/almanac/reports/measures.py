@@ -1,7 +1,8 @@
 """
-Measures that briefs and releases put into words, and their readings as sentences want them.
+The measures that briefs and releases put into words, and their readings.
 
-A brief has six sections, each with its measures in the order they are told; the headlines of some releases are in no section.
+A brief has six sections, each with its measures in the order of the text. Headlines of some releases belong to no
+section.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ class MeasureSpec(NamedTuple):
     """
     One indicator of a section.
 
-    `subject` begins its sentence; `plural` says how its verb goes. `digits` are the decimals told, of three the last only
-    where there is one.
+    `subject` begins its sentence and `plural` decides the form of its verb. `digits` is the number of decimals shown;
+    of three decimals the last is left out if it is zero.
     """
 
     slug: str
@@ -54,7 +55,7 @@ class MeasureSpec(NamedTuple):
 
 
 class SectionSpec(NamedTuple):
-    """One of the six sections, with what it looks at."""
+    """One of the six sections, with its measures."""
 
     key: Key
     title: str
@@ -254,7 +255,10 @@ _FEWEST = 8
 
 
 class Ranking(NamedTuple):
-    """Place of a value among those of `of` countries, 1 the highest. `tied`: another has the same."""
+    """
+    Rank of a value among those of `of` countries; 1 is the highest. `tied` is true if another country has the same
+    value.
+    """
 
     rank: int
     of: int
@@ -265,9 +269,9 @@ class MeasureReading(NamedTuple):
     """
     The latest public reading of a measure. `period` and `previous_period` are keys.
 
-    `freshness`: fresh, stale or unknown. `percentile`: 0 to 100. `usual`: the mean absolute move of its last ten years
-    (`typical_change`), None where that is not known. `revised`: the reading before came with another number than it
-    had.
+    `freshness` is fresh, stale or unknown; `percentile` is 0 to 100. `usual` is the mean absolute move of the last ten
+    years (`typical_change`), or None if it isn't known. `revised` is true if the reading before has changed since its
+    publication.
     """
 
     measure: MeasureSpec
@@ -289,35 +293,38 @@ class MeasureReading(NamedTuple):
 
     @property
     def digits(self) -> int:
-        """Decimals that its value and the one before are told with."""
+        """Decimals shown for the value and the one before."""
         return decimals(self.measure.digits, self.value, *(() if self.previous is None else (self.previous,)))
 
     @property
     def told(self) -> float:
-        """The value as it is told."""
+        """The value as shown, rounded."""
         return rounded(self.value, self.measure.digits)
 
     @property
     def was(self) -> float:
-        """The reading before as it is told; of none zero."""
+        """The reading before as shown, rounded; zero if there is none."""
         return rounded(self.previous or 0.0, self.measure.digits)
 
     @property
     def move(self) -> float:
-        """How far it went since the reading before. A count of what came or went is a move itself."""
+        """The change since the reading before. For a count, which is itself a change, it is the value."""
         if self.measure.kind == "count":
             return self.value
         return 0.0 if self.previous is None else exact_sum(self.value, -self.previous)
 
     @property
     def moved(self) -> bool:
-        """Whether it went far enough to be said: by its own usual size, where that is not known by the last digit told."""
+        """
+        True if it moved far enough to be mentioned: half of its usual move, or one unit of the last decimal shown if
+        that isn't known.
+        """
         least = 10.0**-self.measure.digits if self.usual is None else _NONE * self.usual
         return self.told != self.was and abs(self.move) >= least
 
     @property
     def big(self) -> bool:
-        """Whether it went far more than it usually does."""
+        """True if it moved at least twice as far as it usually does."""
         return self.usual is not None and self.move != 0 and abs(self.move) >= _BIG * self.usual
 
     @property
@@ -327,24 +334,27 @@ class MeasureReading(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether it is in the unit that the words for its measure are about."""
+        """True if the reading is in the unit that the measure's words assume."""
         wanted = _UNITS.get(self.measure.unit)
         return wanted is None or self.unit in wanted
 
     @property
     def when(self) -> str:
-        """`in October 2026`."""
+        """Words for the period: `in October 2026`."""
         return within(Period.from_key(self.period), self.frequency)
 
     @property
     def gap(self) -> str:
-        """`; this is the first reading since 30 April 2024`: the end of a sentence that has nothing to compare with."""
+        """
+        End of a sentence without a comparison: `; this is the first reading since 30 April 2024`. Empty if there is a
+        reading before.
+        """
         if self.since is None or self.previous is not None:
             return ""
         return f"; this is the first reading since {span(Period.from_key(self.since), self.frequency)}"
 
     def over(self) -> str:
-        """`over the year to October 2026`: of a change over a year. A calendar year needs no more words."""
+        """Return the words for a change over a year: `over the year to October 2026`, or just `in 2026` for annual data."""
         if self.frequency is Frequency.ANNUAL:
             return self.when
         return f"over the year to {self.when.partition(' ')[2]}"
@@ -352,10 +362,11 @@ class MeasureReading(NamedTuple):
 
 def typical_change(measure: MeasureSpec, past: Sequence[float]) -> float | None:
     """
-    The mean absolute change from one reading to the next, in the unit of the measure; None where there are too few.
+    Return the mean absolute change between neighbouring readings, in the unit of the measure, or None if there are
+    fewer than eight.
 
-    `past`: readings in the order of their periods, either way. A count of what came or went is a move itself; of what
-    moves in steps the times without one do not count.
+    `past` holds readings in the order of their periods, in either direction. A count is itself a change. For a measure
+    that moves in steps, times without a move do not count.
     """
     moves = [abs(one) for one in past] if measure.kind == "count" else [abs(two - one) for one, two in pairwise(past)]
     if measure.steps:
