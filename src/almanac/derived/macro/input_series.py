@@ -1,4 +1,4 @@
-"""Input series as formulas read them, as lists of vintages and as columns; and what derivation gives."""
+"""Input series as formulas read them, both as lists of vintages and as columns, and the vintages that derivation returns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEY_BITS = (highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))).bit_l
 
 
 class Derived(NamedTuple):
-    """One vintage of a result and the series (by place among each input's candidates) it was computed from."""
+    """One vintage of a result, and for each input the index of the candidate series it was computed from."""
 
     vintage: Vintage
     used: tuple[int, ...]
@@ -39,10 +39,11 @@ class Derived(NamedTuple):
 
 class InputSeries:
     """
-    Open vintages of one input series over the range that is needed, by ordinal of its own frequency.
+    Open vintages of one input series over the needed range, by ordinal of its own frequency.
 
-    `cells` may be given as a function, called once if some cell must be looked at by itself, where `arrays` are there.
-    `changed`: ordinals whose vintages changed; None: all of them. `factor`: what values are multiplied by when looked up.
+    `cells` may be a function if `arrays` is given; it is called once, when a single cell is first needed. `changed`
+    holds the ordinals whose vintages changed; None means all. Values are multiplied by `factor` when they are looked
+    up.
     """
 
     __slots__ = ("_arrays", "_cells", "changed", "factor", "frequency")
@@ -62,7 +63,7 @@ class InputSeries:
         self._arrays = arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """On its way to another process it has its cells with it, and they are all it is looked at for there."""
+        """Pickle the series with its cells. The other process looks at cells only, so `changed` and `arrays` stay behind."""
         return InputSeries, (self.frequency, self.cells, None, None, self.factor)
 
     @property
@@ -78,7 +79,7 @@ class InputSeries:
         return self._arrays
 
     def touched(self) -> Ints:
-        """Changed ordinals, ascending."""
+        """Return the changed ordinals, ascending."""
         if self.changed is None:
             return self.arrays.ordinals
         return np.array(sorted(self.changed), dtype=np.int64)
@@ -87,9 +88,9 @@ class InputSeries:
 @dataclass(slots=True)
 class Arrays:
     """
-    Cells of a series as columns, ascending by ordinal; `single` marks those with one vintage that is a number.
+    Cells of a series as columns, ascending by ordinal. `single` marks cells with just one vintage that is a number.
 
-    `marks` are places in `stated`, the different marks of its values; the first are none.
+    `marks` are indexes into `stated`, which lists the distinct marks of the values; its first item is None.
     """
 
     ordinals: Ints
@@ -125,9 +126,9 @@ class Arrays:
     @classmethod
     def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency, note: Callable[[int], str | None]) -> Arrays:
         """
-        Make the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
+        Build the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
 
-        `note` gives the text of a note by its number.
+        `note` returns the text of a note by its number.
         """
         table = np.fromiter(rows, dtype=_ROW)
         if not len(table):
@@ -152,14 +153,14 @@ class Arrays:
 
 
 def _marks(found: Sequence[Marks | None]) -> tuple[Ints, tuple[Marks | None, ...]]:
-    """Number different marks from 1 on; 0 is none."""
+    """Return each value's mark as a number, from 1, and the distinct marks by number; 0 means none."""
     places: dict[Marks | None, int] = {None: 0}
     numbers = _whole(places.setdefault(one, len(places)) for one in found)
     return numbers, tuple(places)
 
 
 def _numbers(keys: Ints, frequency: Frequency) -> Ints:
-    """`ordinal` for many keys."""
+    """Return the `ordinal` of many keys."""
     ends: Ints = keys >> _KEY_BITS
     if not frequency.months:
         return ends

@@ -1,4 +1,4 @@
-"""The two rules of `domain.numbers`, for a float and for whole arrays with the same bits."""
+"""The two rounding rules of `domain.numbers`, for floats and whole arrays with the same bits."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PLACES, _SHORT = [3, 6, 9], 1e15
 
 
 def significant(value: Number) -> Number:
-    """A value to twelve significant digits (`domain.numbers.significant`)."""
+    """Round to twelve significant digits (`domain.numbers.significant`)."""
     return numbers.significant(value) if isinstance(value, float) else _significant(value)
 
 
 def exact_sum(*terms: Number) -> Number:
-    """A sum that is exact in decimals (`domain.numbers.exact_sum`); in arrays NaN and infinities stay what they are."""
+    """Add exactly in decimals (`domain.numbers.exact_sum`). In arrays, NaN and infinities stay as they are."""
     return numbers.exact_sum(*terms) if isinstance(terms[0], float) else _exact_sum(*terms)
 
 
@@ -51,9 +51,9 @@ def _significant(values: Floats) -> Floats:
 
 def _exact_sum(*terms: Floats) -> Floats:
     """
-    Where all terms are decimals of few places they are added as whole numbers, and the sum divided once.
+    Add terms with few decimals as whole numbers, and divide the sum once; add the others one by one.
 
-    A decimal of at most fifteen digits that rounds to a float is the float's shortest text.
+    This is exact because a decimal of at most fifteen digits that rounds to a float is that float's shortest text.
     """
     with np.errstate(all="ignore"):
         total: Floats = np.sum(terms, axis=0) + 0.0

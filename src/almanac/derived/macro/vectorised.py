@@ -1,4 +1,4 @@
-"""Whole series at once: cells whose inputs all have one vintage, with the same answer as cell by cell."""
+"""Derivation for whole series: cells whose inputs all have one vintage, with the same answer as cell by cell."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def at_once(
     result: dict[int, list[Derived]],
 ) -> Ints:  # fmt: skip
     """
-    Compute at once all cells whose look-ups meet single vintages only; returns the outputs left for the sweep.
+    Compute all cells whose look-ups meet single vintages only, put them into `result` and return the outputs left over.
 
-    A look-back may be decided here only if everything it could have met was known no later than the other inputs:
-    else an older value stood in for a while, and that is a vintage of its own.
+    A look-back is decided here only if every cell it could have met was known no later than the other inputs. Otherwise
+    an older value was used for a while, which makes a vintage of its own.
     """
     if not len(outputs) or any(series.frequency is not frequency for series in inputs):
         return outputs
@@ -118,7 +118,10 @@ def _emit(
 def _notes(
     operator: Operator, picks: Sequence[tuple[Arrays, Ints]]
 ) -> tuple[npt.NDArray[np.object_] | None, npt.NDArray[np.bool_]]:
-    """Return the notes of results (None: no result has one), and which results are refused because their inputs are on two bases."""
+    """
+    Return the notes of the results (None if no result has one), and which results are refused because their inputs are
+    on different bases.
+    """
     marks = np.array([arrays.marks[index] for arrays, index in picks])
     if not marks.any():
         return None, np.zeros(marks.shape[1], dtype=bool)
@@ -143,7 +146,7 @@ def _releases(released: Ints) -> Iterable[int | None]:
 
 
 def _first_place(starts: Ints, ends: Ints, known: Ints, released: Ints, stated: Ints, allowance_days: int) -> Ints:
-    """Flags that `settle` adds to the one vintage of each cell, without building its tables."""
+    """Return the flags that `settle` would add to the only vintage of each cell, without building its tables."""
     forecast = np.where(midnight(starts) > known, FORECAST, 0)
     late = released > midnight(ends + 1 + allowance_days)
     initial = (stated & (FINAL | UNKNOWN) == 0) & (released != NO_RELEASE) & ~late
