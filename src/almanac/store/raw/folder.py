@@ -1,4 +1,4 @@
-"""Files under one folder that are whole or absent, whatever instant the process dies at."""
+"""Files in one folder that are either whole or absent, at whatever instant the process dies."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TRIES = 3
 
 
 class Folder:
-    """`Blobs` in a local folder, which needs hard links (any file system that can hold a live database has them)."""
+    """`Blobs` in a local folder. It needs hard links, which any file system fit for a live database has."""
 
     at_once = 1
 
@@ -48,7 +48,7 @@ class Folder:
         return True
 
     def check(self) -> None:
-        """A folder needs nothing: what a write runs into says itself."""
+        """Do nothing: a failed write reports its own error."""
 
     def names(self, prefix: str) -> Iterator[str]:
         root = str(self._root)
@@ -66,10 +66,10 @@ class Folder:
 
     def tidy(self) -> int:
         """
-        Remove temporary files. A writer at work whose file goes this way writes it again.
+        Remove temporary files. A writer that loses its file this way writes it again.
 
-        A folder that everybody may read, as earlier versions made it, is closed to all but its owner: one call, which
-        shuts off all that lies in it. One opened to a group is left as it is.
+        A folder that everybody may read, as earlier versions created it, is restricted to its owner: one call, which
+        protects all that lies in it. A folder opened to a group is left as it is.
         """
         with contextlib.suppress(OSError):  # not there yet, or not ours
             if self._root.stat().st_mode & stat.S_IRWXO:
@@ -99,7 +99,7 @@ class Folder:
                     temporary.unlink()
 
     def _make(self, folder: Path) -> None:
-        """Create a folder so that its own name survives a power cut too."""
+        """Create a folder so that its name survives a power cut too."""
         if folder.is_dir():
             return
         self._make(folder.parent)
@@ -119,9 +119,11 @@ def _write_through(path: Path, content: bytes) -> None:
 
 
 def _narrow(handle: int) -> None:
-    """Close a file that everybody may read, as earlier versions wrote them, to all but its owner.
+    """
+    Restrict a file that everybody may read, as earlier versions wrote them, to its owner.
 
-    Where it is read: a store is never gone through for this, and `almanac verify` reads every file.
+    It is done when a file is read, because the store is never traversed for this, and `almanac verify` reads every
+    file.
     """
     with contextlib.suppress(OSError):  # not ours, or nothing can be written here
         if os.fstat(handle).st_mode & stat.S_IRWXO:

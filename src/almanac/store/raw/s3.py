@@ -1,4 +1,4 @@
-"""Objects in a bucket that speaks S3: whole or absent, as each is written by one request."""
+"""Objects in an S3 bucket. Each is either whole or absent, because it is written by one request."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _READ, _REASON = 20_000, 300
 
 class Bucket:
     """
-    `Blobs` in a bucket, under a prefix: `s3://bucket/prefix`. Endpoint, region and credentials are those of the `AWS_…`
+    `Blobs` in a bucket under a prefix: `s3://bucket/prefix`. Endpoint, region and credentials come from the `AWS_…`
     variables.
 
-    Every failure is an OSError that names the bucket: ConnectionError where the server cannot be reached or does not
-    do what it should, PermissionError, FileNotFoundError for the bucket itself.
+    Every failure is an OSError that names the bucket: ConnectionError if the server can't be reached or misbehaves,
+    PermissionError, and FileNotFoundError if the bucket doesn't exist.
     """
 
     #: Each request is a way there and back, and most pieces are an index file of some hundred bytes.
@@ -64,10 +64,10 @@ class Bucket:
 
     def check(self) -> None:
         """
-        Write a probe as if it were new, until it is refused, as the second time at the latest it must be.
+        Check that the server refuses to create a name twice, by writing a probe at most two times.
 
-        A server that does not know conditional puts would let a second writer overwrite the first one's word on when a
-        payload came: it is not written to.
+        A server without conditional puts would let a second writer overwrite the first one's record of when a payload
+        came, so nothing else is written to it.
         """
         if self.create(_PROBE, b"") and self.create(_PROBE, b""):
             raise OSError(
@@ -104,7 +104,7 @@ class Bucket:
         return sum(size for _, size in self._listed(prefix))
 
     def tidy(self) -> int:
-        """Nothing is ever left: an object is there when its only request has ended, and not before."""
+        """Return 0: nothing is ever left behind, because an object exists only once its single request has ended."""
         return 0
 
     def _listed(self, prefix: str) -> Iterator[tuple[str, int]]:
@@ -115,14 +115,17 @@ class Bucket:
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:
-        """The library's errors as the system's, each a sentence."""
+        """Raise the library's errors as OSError, each with a sentence."""
         try:
             yield
         except _ERRORS as error:
             raise self._as_os_error(error) from None
 
     def _as_os_error(self, error: Exception) -> OSError:
-        """What the library says, sorted by whose turn it is. Its words quote addresses and answers, and no secret."""
+        """
+        Translate an error of the library to an OSError that says what to do. Its words quote addresses and answers, but
+        no secrets.
+        """
         words = " ".join(str(error).partition("Debug source")[0].split())
         answer = dict(_ANSWER.findall(words[:_READ]))
         told = ", ".join(answer[name] for name in ("Code", "Message") if name in answer)

@@ -1,4 +1,4 @@
-"""What the store holds, counted from the figures that each series keeps of itself: no scan of vintages."""
+"""The extent of the stored data, summed from the figures of each series without a scan of vintages."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Coverage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Named(msgspec.Struct):
-    """What is counted by of records: of an entity its kind, of a source its provider."""
+    """The field that records are counted by: an entity's kind, a source's provider."""
 
     kind: str = ""
     provider: str = ""
@@ -59,7 +59,7 @@ _decode = msgspec.json.Decoder(_Named).decode
 
 
 def coverage(db: Queryable) -> Coverage:
-    """Count. Opens no transaction: call it inside one where other reads must agree with it."""
+    """Count everything. It opens no transaction: call it inside one if other reads must agree with it."""
     kinds = Counter(_decode(body).kind for (body,) in db.execute(_ENTITIES))
     indicators: dict[str, int] = dict(db.execute(_INDICATORS))
     rows: dict[str, int] = dict(db.execute(_ROWS))
@@ -86,13 +86,13 @@ def coverage(db: Queryable) -> Coverage:
 
 
 def written_at(db: Queryable, version: int) -> int | None:
-    """When a data version was written, unix seconds; None for one that nobody wrote, as in an empty store."""
+    """Return when a data version was written, in unix seconds, or None if there is no such version, as in an empty store."""
     found: int | None = db.execute("SELECT at FROM version WHERE version = ?", (version,)).get
     return found
 
 
 def last_ingested(db: Queryable) -> str | None:
-    """When a source last brought something, as the wire writes it."""
+    """Return when a source last brought something new, as the wire writes it, or None if none ever did."""
     found: int | None = db.execute("SELECT max(last_ingested_at) FROM source_state").get
     return None if found is None else wire_time(found)
 

@@ -1,4 +1,4 @@
-"""Counters written: added to by every process, folded into hours and days as they age."""
+"""Writing of counters. Every process adds to them, and old ones are folded into hours and days."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _FOLD = (
 
 
 class CountedUse(NamedTuple):
-    """Answers of one minute that differ in nothing that is counted."""
+    """Answers of one minute that share all counted properties."""
 
     #: Unix minutes.
     minute: int
@@ -69,9 +69,10 @@ class CountedUse(NamedTuple):
 
 
 class UsageFile:
-    """The counters, in a file or on the data's server, made where they are not. For several threads; open one in each process.
+    """
+    The counters, in a file or on the data's server, created if needed. Safe for several threads; open one per process.
 
-    Raises StoreError for those of a newer version, DamagedError for a file of another kind, and what the engine raises.
+    Raises StoreError for counters of a newer version, DamagedError for a file of another kind, and the engine's errors.
     """
 
     def __init__(self, at: Place) -> None:
@@ -82,7 +83,10 @@ class UsageFile:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
-        """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
+        """
+        Yield the counters' database to one thread at a time. A file that was removed is created again. Errors of the
+        engine pass through.
+        """
         with lock_held(self._lock), faults():
             if self._db is None or not self._standing(self._db):
                 self._close()
@@ -95,7 +99,7 @@ class UsageFile:
                 raise
 
     def close(self) -> None:
-        """Close them; they are opened again when they are used."""
+        """Close the counters. The next use opens them again."""
         with self._lock, faults():
             self._close()
 
@@ -113,7 +117,7 @@ class UsageFile:
         self._names.clear()
 
     def add(self, counted: Iterable[CountedUse]) -> None:
-        """Add all of it, or nothing where it cannot be written."""
+        """Add all counts in one transaction."""
         counters: list[tuple[int, ...]] = []
         days: list[tuple[int, ...]] = []
         with self.opened() as db, db.transaction():
@@ -127,7 +131,10 @@ class UsageFile:
             db.executemany(_DAY, days)
 
     def fold(self, minute: int, most: int = 24) -> int:
-        """Fold what is old by this minute, at most so many hours or days of it, one to a transaction. Returns how many."""
+        """
+        Fold counters that are old at this unix minute, at most `most` hours or days of them, one per transaction.
+        Returns how many were folded.
+        """
         done = 0
         for span, into, kept in ((1, HOUR, MINUTES_KEPT), (HOUR, DAY, HOURS_KEPT)):
             # Whole ones only, so that nothing is added to one that was folded.
