@@ -1,4 +1,4 @@
-"""Explaining a company's derived value: the facts it was computed from, and the value computed again."""
+"""Explanations of companies' derived values: the facts used, and the value computed again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from almanac.store.observations.reading.rows import ObservationRow
 
 
 def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
-    """A line of a statement, a figure of twelve months, a ratio or a score; None where it cannot be computed any more."""
+    """
+    Explain a line of a statement, a twelve-month figure, a ratio or a score. Return None for an unknown company; the
+    value is None if it can't be computed any more.
+    """
     # A company has tens of thousands of facts, each a few tuples: looking among them for cycles took half the time.
     with uncollected():
         return _explained(view, row)
@@ -56,7 +59,7 @@ def _amounts(ledger: CompanyFinancials, frequency: Frequency, *, instant: bool) 
 
 
 def _inputs(company: CompanyInput, places: Iterable[tuple[str, int]], moment: int) -> Iterable[InputCell]:
-    """Each fact in the state that was known at the moment."""
+    """Yield each fact in the state known at the moment."""
     held: dict[tuple[str, int], FactVintage] = {}
     for cells in company.facts.values():
         for history in cells.values():

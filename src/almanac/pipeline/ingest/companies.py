@@ -1,9 +1,9 @@
 """
-Companies: their facts, filings and names into the store.
+Companies: storing their facts, filings and names.
 
-Facts become raw series, one for each tag and length of period. A fact is known from its filing's time; where that
-comes to be known better (the index of filings arrives after the facts), the company's facts are folded anew. So the
-order of arrival does not matter.
+Facts become raw series, one for each tag and length of period. A fact is known from its filing's time. If that becomes
+known more exactly (the index of filings arrives after the facts), the company's facts are folded again, so the order of
+arrival does not matter.
 """
 
 from __future__ import annotations
@@ -41,7 +41,10 @@ Shelf = dict[str, tuple[SeriesSpec, list[ReportedValue]]]
 
 
 class ServedUnit(NamedTuple):
-    """How a unit of a filing is served: the unit's id, the currency where it is money, and what sets a series apart."""
+    """
+    The served form of a filing's unit: the unit's id, its currency if it is money, and the variant that separates the
+    series.
+    """
 
     unit: str
     currency: str | None = None
@@ -50,9 +53,10 @@ class ServedUnit(NamedTuple):
 
 def unit_of(text: str, main: str | None) -> ServedUnit | None:
     """
-    A filing's unit (`USD`, `TWD/shares`, `shares`, `pure`) for a filer whose main currency is `main`.
+    Return how a filing's unit (`USD`, `TWD/shares`, `shares`, `pure`) is served, for a filer whose main currency is
+    `main`.
 
-    None for units that no line of a statement is counted in.
+    Return None for units that no line of a statement uses.
     """
     if text in {"shares", "pure"}:
         return ServedUnit("shares" if text == "shares" else "ratio")
@@ -63,24 +67,24 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
 
 
 def spoken_of(parsed: Parsed) -> dict[str, None]:
-    """The companies that a payload says anything of, each once."""
+    """Return the companies that a payload mentions, each once."""
     return dict.fromkeys(record.entity for record in parsed.companies) | reported_by(parsed)
 
 
 def reported_by(parsed: Parsed) -> dict[str, None]:
-    """The companies of which a payload tells what their statements are made from, facts or filings, each once."""
+    """Return the companies for which a payload has facts or filings, the inputs of statements, each once."""
     numbers = dict.fromkeys(cik for cik, _ in parsed.filings) | dict.fromkeys(told.cik for told in parsed.facts)
     return dict.fromkeys(map(company_id, numbers))
 
 
 def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
-    """When a company filed something, for sorting."""
+    """Return the sort key of a filing: company, filing day, knowledge time."""
     cik, filing = one
     return cik, filing.filed, filing.known_at or 0
 
 
 class CompanyFolding:
-    """Folds what payloads of one source say of companies into the store. `source` is its id; `deriver` is told what changed."""
+    """Stores what payloads of one source say about companies. `source` is its id; `deriver` is told what changed."""
 
     def __init__(self, db: Database, source: str, deriver: CompanyDeriver) -> None:
         self._db = db
@@ -90,7 +94,7 @@ class CompanyFolding:
         self.vintages = 0
 
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, reread: Reread) -> dict[str, int]:
-        """Write what a payload says of companies. Returns names of facts that were passed over, with their rows."""
+        """Store a payload's statements about companies. Returns the kinds of skipped facts with their row counts."""
         passed: dict[str, int] = defaultdict(int)
         # Data sets round the days of periods: they stand in for a company's own facts, never beside them.
         replaced = [
@@ -135,14 +139,17 @@ class CompanyFolding:
         return not merging.has_part(self._db, entity, FACTS) and bool(facts.payloads(self._db, entity))
 
     def _counting(self, parsed: Parsed) -> Iterator[CompanyFacts]:
-        """Facts of a payload, without those of a data set for companies whose own facts are there."""
+        """Yield the facts of a payload, without those of a data set for companies whose own facts are stored."""
         datasets = {record.cik for record in parsed.companies if record.part == DATASETS}
         for told in parsed.facts:
             if told.cik not in datasets or not merging.has_part(self._db, company_id(told.cik), FACTS):
                 yield told
 
     def _settle(self, batch: Batch, entity: str, places: merging.Places | None) -> tuple[bool, bool]:
-        """Put a company together. Returns whether it has another name than before, and facts in another main currency."""
+        """
+        Merge the records of a company. Returns whether its name changed, and whether the main currency of its facts
+        did.
+        """
         before = facts.company(self._db, entity)
         if not merging.settle_company(self._db, entity, classify, places):
             return False, False
@@ -155,7 +162,7 @@ class CompanyFolding:
         return before.name != after.name, before.currency != after.currency and bool(facts.payloads(self._db, entity))
 
     def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Iterable[str]) -> dict[str, None]:
-        """Enter filings and their events. Returns the companies with facts that are known from another moment than was thought."""
+        """Store filings and their events. Returns companies with facts whose knowledge time changed."""
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
         books: dict[str, filings.FilingBook] = {}
@@ -183,7 +190,10 @@ class CompanyFolding:
     # -- facts ------------------------------------------------------------------------------------------------------
 
     def _append(self, batch: Batch, row: PayloadRow, told: CompanyFacts, passed: dict[str, int]) -> bool:
-        """Append a payload's facts. False: the payload is older than another that spoke of them, so fold all anew."""
+        """
+        Append a payload's facts. Returns False if a later payload already stated them, so that all must be folded
+        again.
+        """
         entity = company_id(told.cik)
         shelf = self._shelve(entity, told, passed)
         handles = [(batch.series(spec, "raw"), statements) for spec, statements in shelf.values()]
@@ -202,7 +212,7 @@ class CompanyFolding:
             self._deriver.note(entity)
 
     def _refold(self, batch: Batch, entity: str, row: PayloadRow, parsed: Parsed, reread: Reread) -> None:
-        """Fold all payloads with facts of a company anew, in order, and write what differs from what is stored."""
+        """Fold all payloads with facts of a company again, in order, and write the differences."""
         numbers = {*facts.payloads(self._db, entity), row.number}
         rows = [found for number in numbers if (found := payloads.by_number(self._db, number)) is not None]
         specs: dict[str, SeriesSpec] = {}
@@ -226,7 +236,7 @@ class CompanyFolding:
             self._note(entity, batch.replace(handle, gone | cells[identifier], held))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
-        """What a payload states, by series."""
+        """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
         record = facts.company(self._db, entity)
         main = record.currency if record is not None else None
         known, by_day = filings.times(self._db, entity)
