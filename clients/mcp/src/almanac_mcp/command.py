@@ -1,4 +1,7 @@
-"""`almanac-service-mcp`: over standard input and output, or over HTTP. Standard output is the wire: nothing else is written there."""
+"""
+The command `almanac-service-mcp`, over standard input and output or over HTTP. Standard output carries the protocol, so
+nothing else is written there.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _NOBODY = "none"
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
+    """Build the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="almanac-service-mcp",
         description="Almanac for language models, over the Model Context Protocol. Over standard input and output the key is "
@@ -57,7 +60,7 @@ def _listener(text: str) -> tuple[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run until the client goes, or the process is told to end."""
+    """Run until the client disconnects or the process is told to end."""
     made = parser()
     given = made.parse_args(arguments)
     if given.http is None and (given.allow_host or given.allow_origin):

@@ -1,4 +1,4 @@
-"""The server: tools, resources, prompts and completion over the interface, as the official SDK serves them."""
+"""The server: tools, resources, prompts and completion over the interface, served by the official SDK."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AlmanacServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """The tool's answer. Whatever is wrong with a call is said in the tool's own words, as its error."""
+        """Call a tool. Any fault is reported as a tool error in the tool's own words."""
         made = self._made.get(name)
         if made is None:
             raise ToolError(RefusalError(f"there is no tool {name!r}", allowed=list(self._made)).text())

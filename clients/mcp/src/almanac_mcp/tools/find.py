@@ -1,4 +1,4 @@
-"""almanac_find: which indicator, place or company a text means, by the exact ids the other tools take."""
+"""almanac_find: the indicators, places and companies that a text means, with the exact ids that other tools take."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MOST_WORDS = 6
 
 
 async def find(api: Api, query: str, kind: str = "any", limit: int = 5) -> Answer:
-    """Indicators with what there is of them, then places and companies."""
+    """Answer with indicators and their extent, then places and companies."""
     api = api.saying(q="query", alias="query")
     text = words.plain(query)
     entities = await _entities(api, text, kind, limit) if kind != "indicator" else []
