@@ -1,4 +1,4 @@
-"""Several series beside each other, those of higher frequencies gathered into longer periods where that is asked for."""
+"""Several series side by side, with higher frequencies aggregated to longer periods on request."""
 
 from __future__ import annotations
 
@@ -43,7 +43,10 @@ def frame(
     end: Bound | None = None,
     as_of: When | None = None,
 ) -> Plan[Table]:
-    """Several series, by name. Wide: a row for each period end and a column for each name; long: a row for each value."""
+    """
+    Plan several series by name. `wide` gives a row for each period end and a column for each name, `long` a row for
+    each value.
+    """
     words = _words(how, wanted)
     target = None if frequency is None else _LETTERS.get(str(frequency).upper(), str(frequency).lower())
     if words and target not in _MONTHS:
@@ -72,14 +75,14 @@ def frame(
 
 
 class _Gathered(Series):
-    """A series of longer periods, made of one of a higher frequency. `gathered` says how."""
+    """A series of longer periods, aggregated from a higher frequency. `gathered` says how."""
 
     __slots__ = ("gathered",)
     gathered: str
 
 
 def _words(how: How | Mapping[str, Word], wanted: Mapping[str, Any]) -> dict[str, Word]:
-    """The word of each name; none for the plain layouts. Raises InvalidArgument."""
+    """Return the aggregation of each name, or none for the plain layouts. Raises InvalidArgument."""
     if isinstance(how, Mapping):
         wrong = next((name for name, word in how.items() if name not in wanted or word not in WORDS), None)
         if wrong is not None:
@@ -105,7 +108,7 @@ def _gathered(
     end: Bound | None,
     as_of: When | None,
 ) -> Plan[Series]:
-    """A series as it is published at a frequency; where it is not, made from the nearest higher one."""
+    """Plan a series at a frequency: as published, or else aggregated from the nearest higher frequency."""
     first, last = _day(bound("start", start, last=False)), _day(bound("end", end, last=True))
     length = _MONTHS[target]
     # A period is judged whole: from its first day on, and by what comes after its last.
@@ -135,12 +138,12 @@ def _gathered(
 
 def gathered(name: str, rows: Sequence[m.Observation], target: str, word: Word) -> list[m.Observation]:
     """
-    Rows of longer periods of the calendar, oldest first: the last of the values inside, their mean or sum. Each is the row of
-    the last value inside it, with what was made in place of its own.
+    Aggregate rows to longer calendar periods, oldest first, by the last, mean or sum of their values. Each result is
+    the row of the last value inside, with period and value replaced.
 
-    Complete periods alone, as formulas of the catalogue have it: of months and quarters all have a value; of days and weeks
-    there is one for the period's last day, or for a later one within the allowance. A value that may not be passed on
-    leaves its period without one.
+    Only complete periods are returned, as in the catalogue's formulas. For months and quarters each must have a value;
+    for days and weeks there must be a value for the period's last day, or a later one within the allowance. A withheld
+    value leaves its period without a value.
     """
     own, length = rows[0].frequency, _MONTHS[target]
     months = _MONTHS.get(own)

@@ -1,4 +1,4 @@
-"""`almanac-client`: whether address and key are good, and a series as CSV."""
+"""The command `almanac-client`: a check of address and key, and series as CSV."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _READER_GONE = 141
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """
-    Run one command. Exit code 0: done; 1: the service or the settings said no; 2: the command line is wrong; 141: nobody
-    reads on.
+    Run one command. Returns the exit code: 0 done; 1 the service or the settings refused; 2 wrong command line; 141 the
+    reader closed the pipe.
     """
     given = _parser().parse_args(arguments)
     warnings.showwarning = _print_warning
@@ -62,14 +62,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def check(almanac: Almanac, out: TextIO) -> None:
-    """Make the cheapest request, and say what it told."""
+    """Make the cheapest request and print its result."""
     answer = almanac.raw.coverage()
     held, limit = answer.data, answer.headers.get("x-ratelimit-policy", "no limit")
     out.write(f"{almanac!r} answers: data version {held.data_version}, {held.series} series, {limit}\n")
 
 
 def series(almanac: Almanac, given: argparse.Namespace, out: TextIO) -> None:
-    """Write the values of one series, oldest first."""
+    """Write the values of one series as CSV, oldest first."""
     found = almanac.series(
         given.indicator, given.place, frequency=given.frequency, start=given.start, end=given.end, as_of=given.as_of
     ).table()
