@@ -1,4 +1,7 @@
-"""What one request may cost: the dearest of each operation, what became known lately, and a light request beside two dear ones."""
+"""
+The cost of single requests: the dearest of each operation, recent knowledge times, and a light request beside two dear
+ones.
+"""
 
 from __future__ import annotations
 
@@ -60,14 +63,14 @@ LATELY = (
 
 
 class Cost(NamedTuple):
-    """What a request costs: milliseconds of CPU of the whole process, and the status of the answer."""
+    """The cost of a request: milliseconds of CPU of the whole process, and the status of the answer."""
 
     cpu: float
     status: int
 
 
 class Service:
-    """The interface in this process, without a socket: what its requests cost is all that is measured."""
+    """The interface in this process, without a socket, so that only its requests' cost is measured."""
 
     def __init__(self, home: Path, key: str) -> None:
         given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
@@ -84,21 +87,21 @@ class Service:
         self.plain = float("inf")
 
     def cost(self, target: str, times: int = _ONCE) -> Cost:
-        """The least that a request cost."""
+        """Return the lowest cost of a request."""
         found = [self._client.ask(target) for _ in range(times)]
         return min(Cost(one.cpu * 1000, one.status) for one in found)
 
     def ask_plain(self) -> float:
-        """The least that a plain page has cost."""
+        """Measure a plain page again and return its lowest cost so far."""
         self.plain = min(self.plain, self.cost(PLAIN, 10).cpu)
         return self.plain
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the client."""
         self._client.close()
 
     def body(self, target: str) -> Any:
-        """What a request is answered."""
+        """Return the decoded answer of a request."""
         return msgspec.json.decode(self._client.ask(target).body)
 
 
@@ -124,7 +127,7 @@ class Words:
 
 
 def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterator[str]:
-    """Requests of one operation: each filter, sort and bound alone, then some of them together."""
+    """Yield requests of one operation: each filter, sort and bound alone, and then combinations."""
     params = [one for one in endpoint.by_name.values() if one.name not in {"cursor", "limit"}]
     required = [one for one in params if one.required]
     optional = [one for one in params if not one.required]
@@ -147,8 +150,10 @@ def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterato
 
 def mixtures(endpoint: Endpoint, words: Words, chance: random.Random, count: int = _MIXED) -> Iterator[str]:
     """
-    Requests of a list that are dear where an index does not happen to help: an order either way, with bounds that lie far
-    from it or close together, a past day, and filters that few rows pass.
+    Yield requests of a list that are dear unless an index helps by chance.
+
+    They combine an order in either direction with bounds that are far from it or close together, a past day, and
+    filters that few rows pass.
     """
     names = endpoint.by_name
     if "limit" not in names or not {"sort", "as_of", "since"} & names.keys():
@@ -215,7 +220,10 @@ def _value(endpoint: Endpoint, param: Param, words: Words, chance: random.Random
 
 
 class Searched(NamedTuple):
-    """One search: how many requests were answered, the dearest of each operation, and all that may be dearer than `MOST` plain pages."""
+    """
+    One search: its seed, the number of answered requests, the dearest of each operation, and all that may cost more
+    than `MOST` plain pages.
+    """
 
     seed: int
     tried: int
@@ -224,7 +232,7 @@ class Searched(NamedTuple):
 
 
 def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
-    """Ask every operation by one seed. Refused requests are passed over."""
+    """Search every operation with one seed. Refused requests are skipped."""
     chance = random.Random(seed)
     dearest: dict[str, tuple[str, Cost]] = {}
     above: list[tuple[str, Cost]] = []
@@ -247,7 +255,7 @@ def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
 
 
 class Running:
-    """The service as an operator runs it, with all its processes: what a request costs with everything around it."""
+    """The service as an operator runs it, with all its processes, to measure the full cost of a request."""
 
     def __init__(self, server: Server, key: str) -> None:
         self._server = server
@@ -256,7 +264,7 @@ class Running:
         self.plain: dict[str, float] = {}
 
     def cost(self, target: str, plain: str, dear: int = _DEAR) -> float:
-        """Milliseconds of CPU that a request costs at the least, asked in turns with a plain one."""
+        """Return the lowest CPU cost of a request in milliseconds, measured in turns with a plain one."""
         with contextlib.closing(HTTPConnection("127.0.0.1", self._server.port, timeout=120)) as one:
             for warm in (target, plain):
                 self._ask(one, warm, 1)
@@ -287,7 +295,7 @@ class Running:
 
 
 def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[str, str]], logs: Path) -> list[str]:
-    """Tables of what requests cost a running service, all its processes counted."""
+    """Measure the cost of requests to a running service, counting all its processes. Returns the lines of tables."""
     # Nothing is answered from memory.
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_HEAVY_REQUESTS": "4"}
     with interface("dearest", settings, logs, None) as server:
@@ -310,7 +318,10 @@ def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[st
 
 
 def time_light_requests(home: Path, key: str, dear: str, logs: Path) -> list[float]:
-    """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
+    """
+    Return the sorted milliseconds of light requests, one after the other, while two clients repeat a dear one all the
+    time.
+    """
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
     headers, over = {"x-api-key": key}, threading.Event()
 
@@ -341,7 +352,10 @@ def time_light_requests(home: Path, key: str, dear: str, logs: Path) -> list[flo
 
 
 def measure(home: Path, key: str, seeds: Sequence[int], say: Any) -> str:
-    """What became known lately, the dearest request of each operation, every one that is too dear, and a light one beside dear ones."""
+    """
+    Measure recent knowledge times, the dearest request of each operation, every request that is too dear, and a light
+    one beside dear ones. Returns tables.
+    """
     service = Service(home, key)
     lines = ["| became known | of a plain page |", "| --- | --: |"]
     now = datetime.now(UTC).date()
