@@ -1,4 +1,4 @@
-"""Names of entities with the days they were used, and those that follow from a country's reference record."""
+"""Names of entities with the days they were used, and the aliases that follow from a country's reference record."""
 
 from __future__ import annotations
 

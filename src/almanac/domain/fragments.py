@@ -1,10 +1,10 @@
 """
-The wire form of one row, cut where masking, freshness and rights come in between.
+The JSON of one row, cut into parts where masking, freshness and rights come in.
 
 A row is written as the bytes of these parts, in this order:
 
-    head    {"id":"obs_ and what the id of all rows of a series begins with
-    row     the rest of the id, which says period and knowledge time
+    head    {"id":"obs_ and the beginning that all ids of a series share
+    row     the rest of the id, which encodes period and knowledge time
     series  ","entityId":…,"indicatorId":…,"sourceId":…,"providerId":…[,"derivedFrom":[…]],"valueNumeric":
     row     the number, or null[,"valueText":…]
     series  [,"valueText":null],"unit":…,"frequency":…,"periodStart":
@@ -13,9 +13,9 @@ A row is written as the bytes of these parts, in this order:
     row     further metadata
     series  },"rights":{…}}
 
-What varies with the row is rendered when it is read, as a *marked* text: the row's own parts, with a mark at each place where
-a part of the series goes. What is the same for a whole series lives in memory, and what nearly all rows say there (no
-text, a release known by its day) goes with it. Neighbours of one series are then filled in at once.
+The row's own parts are rendered when it is read, as a *marked* text with a mark wherever a part of the series belongs.
+The parts of a series stay in memory, together with what nearly all rows have in common (no text, a release known by its
+day). Consecutive rows of one series are then filled in at once.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ _MARK_KEYS = tuple(f'"{key}":' for key in Marks.__struct_encode_fields__)
 
 
 def marks_of(note: str | None) -> Marks | None:
-    """Return the marks in a note; None where it has none."""
+    """Return the marks in a note, or None if it has none."""
     if note is None or not any(key in note for key in _MARK_KEYS):
         return None
     return _marks(note)

@@ -15,7 +15,10 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 
 
 def kept(text: str, most: int) -> str:
-    """Cut a text for people to `most` characters. Characters that the database can't keep are written as Python escapes."""
+    """
+    Cut a text for people after `most` characters. Characters that the database can't keep are written as Python
+    escapes.
+    """
     if len(text) > most:
         text = text[:most] + "…"
     return text.encode("utf-8", "backslashreplace").decode().replace("\0", "\\x00")

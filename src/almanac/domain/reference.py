@@ -80,7 +80,7 @@ INDICATOR_CATEGORIES = (
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """A unit of measure. `scale` is the power of ten its name already says (`usd_millions`: 6)."""
+    """A unit of measure. `scale` is the power of ten that its name includes (`usd_millions`: 6)."""
 
     id: str
     label: str

@@ -112,7 +112,8 @@ def _foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     payloads that the database knows.
 
     Of two hosts from the time before names, one has most of the payloads. A database file without a name can't be
-    shared, so it is never foreign. If the database has a name and the raw store doesn't, an empty raw store is foreign.
+    shared, so no raw store is foreign to it. If a named database on a server knows no payloads, a raw store without a
+    name is foreign to it.
     """
     held = meta(db, _KEY)
     if held is None and settings.data_file is not None:

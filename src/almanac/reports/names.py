@@ -1,9 +1,9 @@
 """
-Names: which entity one means, which entities are called like it, and which was meant where nothing is called so.
+Names: the entity that a name means, and candidates for a name that nothing has.
 
-A name is looked up exact, else but for spelling, else by likeness; and nothing is guessed where two fit as well. Names that
-compare equal come first: those valid on the asked day before others, then exact ones before such that differ in
-punctuation, accents or legal form. Likeness is looked at only where nothing compares equal.
+A name is looked up exactly, or else without regard to spelling, or else by similarity, and nothing is guessed if two
+fit equally. Names that compare equal come first: those valid on the asked day before others, then exact ones before
+those that differ in punctuation, accents or legal form. Similarity is used only if nothing compares equal.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ _COMPARE = {
 
 
 class Texts(NamedTuple):
-    """A column of texts: codes (-1: none) into `words`, which are distinct and in byte order."""
+    """A column of texts: codes (-1 for none) into `words`, which are distinct and in byte order."""
 
     codes: npt.NDArray[np.int32]
     words: tuple[str, ...]

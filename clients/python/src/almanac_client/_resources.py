@@ -52,7 +52,7 @@ class Response(Generic[T]):
 
 
 class Resource:
-    """Makes blocking requests and returns only the data."""
+    """A resource with blocking requests that return only the data."""
 
     __slots__ = ("_core",)
 
@@ -70,7 +70,7 @@ class Resource:
 
 
 class RawResource:
-    """Makes blocking requests and returns one page or object with its headers."""
+    """A resource with blocking requests that return one page or object with its headers."""
 
     __slots__ = ("_core",)
 
@@ -89,7 +89,7 @@ class RawResource:
 
 
 class AsyncResource:
-    """Makes asynchronous requests and returns only the data."""
+    """A resource with asynchronous requests that return only the data."""
 
     __slots__ = ("_core",)
 
@@ -107,7 +107,7 @@ class AsyncResource:
 
 
 class AsyncRawResource:
-    """Makes asynchronous requests and returns one page or object with its headers."""
+    """A resource with asynchronous requests that return one page or object with its headers."""
 
     __slots__ = ("_core",)
 

@@ -220,7 +220,7 @@ def _reply(response: httpx2.Response) -> Reply:
 
 
 class Driver(_Driver):
-    """Executes plans, blocking."""
+    """The blocking executor of plans."""
 
     def __init__(self, options: Options, http: httpx2.Client | None, clock: Clock) -> None:
         super().__init__(options, clock)
@@ -264,7 +264,7 @@ class Driver(_Driver):
 
 
 class AsyncDriver(_Driver):
-    """Executes plans asynchronously."""
+    """The asynchronous executor of plans."""
 
     def __init__(self, options: Options, http: httpx2.AsyncClient | None, clock: Clock) -> None:
         super().__init__(options, clock)

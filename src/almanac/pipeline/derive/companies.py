@@ -80,7 +80,7 @@ class _Begun(NamedTuple):
 
 class CompanyDeriver:
     """
-    Derives data from companies' facts and writes the differences.
+    Derivation of companies' data from their facts, writing only the differences.
 
     Companies do not depend on each other: `processes` derives several at a time, and they are written in order.
     """

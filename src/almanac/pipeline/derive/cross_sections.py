@@ -46,7 +46,7 @@ def belongs(entity: Entity, members: str) -> bool:
 
 class Sections:
     """
-    Computes formulas over groups, from the catalogue and a live view of the existing series.
+    Computation of formulas over groups, from the catalogue and a live view of the existing series.
 
     Candidates are series that may be shown without a consent, because one withheld country would otherwise withhold the
     results of all others. The catalogue alone decides, so recording a consent changes no value.

@@ -34,7 +34,7 @@ _AHEAD = 8
 
 
 class Deriver:
-    """Recomputes derived series. It holds the list of all series, so `register` each new raw series."""
+    """Recomputation of derived series. It holds the list of all series, so `register` each new raw series."""
 
     def __init__(self, catalog: Catalog, db: Database, processes: Processes | None = None) -> None:
         self._catalog = catalog

@@ -77,7 +77,7 @@ def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Freque
 
 class Planner:
     """
-    Makes plans from a catalogue and a live view of the existing series.
+    A maker of plans from a catalogue and a live view of the existing series.
 
     `preference` returns the sort key by which readers choose among series of one topic; the lowest is preferred.
     """

@@ -42,7 +42,7 @@ class Recomputed(NamedTuple):
 
 
 class Explainer:
-    """Explains rows of derived series by the formulas of a catalogue."""
+    """An explainer of derived rows by the formulas of a catalogue."""
 
     def __init__(
         self, catalog: Catalog, of_company: Callable[[View, ObservationRow], Recomputed | None] | None = None

@@ -84,7 +84,10 @@ def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
 
 
 class CompanyFolding:
-    """Stores what payloads of one source say about companies. `source` is its id; `deriver` is told what changed."""
+    """
+    Storage of what payloads of one source say about companies. `source` is its id; `deriver` hears which companies
+    changed.
+    """
 
     def __init__(self, db: Database, source: str, deriver: CompanyDeriver) -> None:
         self._db = db

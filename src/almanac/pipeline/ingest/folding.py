@@ -32,7 +32,7 @@ from almanac.store.observations.writing.batch import Batch, Handle, History, by_
 
 
 class Folding:
-    """Folds the payloads of one source."""
+    """The folding of payloads of one source."""
 
     def __init__(self, world: Workplace, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
         self._world = world

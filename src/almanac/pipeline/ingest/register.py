@@ -63,8 +63,10 @@ def _with_news(
     plan: Sequence[Request], asked: Sequence[Request], held: Mapping[str, requests.RequestState]
 ) -> list[Request]:
     """
-    Include the lists of news if they can save requests, because it is known when an earlier follow-up was answered.
-    Without them, failed lists stay in.
+    Include the lists of news only if they can save requests: an asked request has follow-ups that news can limit, and
+    some follow-up has a recorded answer.
+
+    Otherwise only the lists that failed before, or led to a failed request, stay in.
     """
     if any(request.led_by_news for request in asked) and knows_what_it_led_to(held):
         return [one for one in plan if one.news_since is not None or one in asked]
@@ -199,6 +201,6 @@ def midnight_of(now: int) -> int:
 
 
 def its_day(url: str, now: int) -> int:
-    """Return the first second of the latest day on which the slow round asked for this address."""
+    """Return the first second of the latest day that the slow round assigns to this address."""
     today = now // DAY_SECONDS
     return (today - (today - zlib.crc32(url.encode())) % SLOW_ROUND) * DAY_SECONDS
