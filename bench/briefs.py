@@ -12,7 +12,7 @@ import msgspec
 from bench.data import environment, fetch
 from bench.servers import interface
 
-#: Until what briefs share has been made: the service does so in a thread when it starts.
+#: Seconds for the service to prepare what all briefs share, which it does in a thread after its start.
 _WARMING_SECONDS = 10.0
 _AGAIN = 5
 

@@ -18,7 +18,7 @@ from bench.data import environment
 from bench.servers import free_port, running
 
 _ROUNDS = 7
-#: All states of it that were published: some thirty thousand rows of 35 countries.
+#: All published states of this indicator: some thirty thousand rows of 35 countries.
 _INDICATOR, _PATH = "unemployment_rate", "/observations/vintages"
 _IMPORTS = {
     "nothing": "pass",
@@ -60,7 +60,7 @@ def ways(almanac: Almanac, http: httpx2.Client) -> dict[str, Callable[[], int]]:
         return almanac.observations.vintages(indicator=_INDICATOR, country=countries)
 
     def panel() -> int:
-        # Its rows are dates × countries; the walk behind it is the same.
+        # A panel has dates × countries rows, so they are not counted; the walk behind it is the same.
         return 0 * len(almanac.panel(_INDICATOR, places, at=days).to_pandas())
 
     return {

@@ -22,15 +22,16 @@ _PEERS = Path(__file__).parent / "peers"
 #: Pages that are compared row by row between Almanac and its peers before anything is measured.
 _COMPARED = 20
 _WALKED = 2_000
-#: How the names of some begin: of the floor's and of Almanac's own; and one of those.
+#: Prefixes of contenders' names (of the floor, of Almanac), and the name of one of Almanac's.
 FLOOR, OURS = "the same", "Almanac"
 FRESH = "Almanac, fresh page"
 #: Headers that the HTTP server adds by itself.
 _SERVERS_OWN = frozenset({"date", "server", "connection", "transfer-encoding"})
-#: Connections for who takes a tenth of a second an answer: with many, a turn would be over before the first.
+#: Connections for contenders that take a tenth of a second per answer: with many, a turn would end before the first
+#: answer.
 _FEW = 4
 
-#: What somebody says of a page.
+#: Returns a peer's rows of a page.
 Theirs = Callable[[Page], list[dict[str, Any]]]
 
 
@@ -41,9 +42,9 @@ class Contender(NamedTuple):
     server: Server
     targets: Sequence[str]
     headers: dict[str, str]
-    #: At most so many at a time; None: as many as the run has.
+    #: Highest number of connections; None: as many as the run has.
     connections: int | None = None
-    #: What every answer has to be.
+    #: The status that every answer must have.
     status: int = 200
 
 

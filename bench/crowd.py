@@ -19,7 +19,7 @@ from bench.looks import Client, looks, share
 from bench.report import Round
 from bench.servers import interface
 
-#: Pages that look at keys, use and accounts; each so often.
+#: Pages about keys, usage and accounts, and how often each is requested.
 PAGES = ("/keys", "/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status", "/account", "/operate",
          "/operate/plans", "/operate/accounts", "/operate/accounts?email=person-99")  # fmt: skip
 _LOOKS = 20

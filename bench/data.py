@@ -29,7 +29,7 @@ from almanac.store.engine import sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
-#: Rows of a page, and how far apart the pages of one series begin: no two are the same.
+#: Rows of a page, and the distance between page starts in one series, so that no two pages are the same.
 ROWS, STEP = 100, 20
 EMAIL, PLAN = "bench@example.org", "bench"
 #: The fields of a row of GET /observations, which are the columns of the wide table.

@@ -27,30 +27,29 @@ from bench.data import environment
 from bench.inside import Inside
 from bench.servers import Server, interface
 
-#: What the chance of a search begins with, unless told otherwise; and mixtures of parameters of each operation.
+#: Default seeds of a search, and the number of parameter mixtures for each operation.
 SEEDS, _TRIED = (20_261_122,), 40
-#: So many plain pages no request should cost.
+#: No request should cost more than this many plain pages.
 MOST = 50
-#: Days before today at which bounds are tried: what is new, what is old, and what lies before everything.
+#: Days before today at which bounds are tried: recent, old, and before all data.
 _AGO = (0, 1, 3, 30, 200, 400, 1_000, 2_000, 2_600, 3_650, 5_500, 9_000, 20_000)
 #: Days between two bounds that are tried together.
 _APART = (0, 1, 3, 30, 400)
-#: Bounds that belong together, and filters that few or many rows pass: each alone with each order of a list.
+#: Pairs of bounds that belong together, and filters that pass few or many rows.
 _PAIRS = (("start_date", "end_date"), ("period_start", "period_end"))
 _FILTERS = ("frequency", "source_id", "provider_id", "indicator_id", "country", "kind", "freshness")
-#: Mixtures of orders, bounds and filters for a list, beside those of single parameters.
+#: Mixtures of orders, bounds and filters for a list, in addition to single parameters.
 _MIXED = 150
-#: A request is asked this often at first, and the dearest ones this often again: the least counts, for it is what the
-#: request costs when nothing has to be loaded for it.
+#: Repetitions of a request at first, and of the dearest ones again. The lowest cost counts, which excludes loading.
 _ONCE, _AGAIN = 2, 5
 _BESIDE_SECONDS = 8.0
-#: How often a dear and a plain one are asked in turns of a running service, in how many rounds; and how many dear ones.
+#: Repetitions of a dear and a plain request to a running service, the rounds, and the number of dear requests.
 _DEAR, _PLAIN_ONES, _ROUNDS, _SHOWN = 8, 60, 4, 80
-#: What the service does by itself is waited for: until it uses less of a processor than this, for so many seconds at most.
+#: Before measuring, wait until the service uses less than this share of a processor, for at most so many seconds.
 _IDLE, _IDLE_SECONDS = 0.02, 90.0
 PLAIN = "/observations?limit=500"
 LIGHT = "/observations?indicator=cpi_index&country=USA"
-#: What is asked for by when it became known, and the plain page of the same list.
+#: Requests for recent and old knowledge times, each with the plain page of the same list.
 LATELY = (
     ("/observations?limit=500&start_date={lately}", PLAIN),
     ("/observations?limit=500&end_date={long_ago}", PLAIN),
@@ -74,7 +73,7 @@ class Service:
 
     def __init__(self, home: Path, key: str) -> None:
         given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
-        # Nothing is answered from memory, and nothing is given up: what it costs shall be seen.
+        # No page cache and no request timeout, so that the full cost is visible.
         given |= {
             "ALMANAC_PAGE_CACHE_MIB": "0",
             "ALMANAC_REQUEST_SECONDS": "600",
@@ -83,7 +82,7 @@ class Service:
         }
         self.app: App = api(load(given))
         self._client = Inside(self.app, [(b"x-api-key", key.encode())])
-        #: The least that a plain page has cost so far: on a busy machine it is asked for again and again.
+        #: Lowest cost of a plain page so far. It is measured again and again, because the machine may be busy.
         self.plain = float("inf")
 
     def cost(self, target: str, times: int = _ONCE) -> Cost:
@@ -244,7 +243,7 @@ def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
         answered = sorted((one for one in tried if one[1].status == 200), key=lambda one: -one[1].cpu)
         if not answered:
             raise RuntimeError(f"no request to {endpoint.path} was answered: {tried[0]}")
-        # On a busy machine a plain page may turn out to cost less, so some more are kept than seem too dear by now.
+        # On a busy machine a plain page may later turn out cheaper, so more candidates are kept than seem too dear now.
         often = max(3, sum(one[1].cpu > MOST / 2 * plain for one in answered))
         again = [(target, min(cost, service.cost(target, _AGAIN))) for target, cost in answered[:often]]
         dearest[endpoint.path] = max(again, key=lambda one: one[1].cpu)
@@ -260,7 +259,7 @@ class Running:
     def __init__(self, server: Server, key: str) -> None:
         self._server = server
         self._headers = {"x-api-key": key}
-        #: The least that plain pages have cost so far, in milliseconds: what the service does by itself comes in between.
+        #: Lowest cost of plain pages so far, in milliseconds, because the service's own work interferes.
         self.plain: dict[str, float] = {}
 
     def cost(self, target: str, plain: str, dear: int = _DEAR) -> float:
@@ -296,7 +295,7 @@ class Running:
 
 def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[str, str]], logs: Path) -> list[str]:
     """Measure the cost of requests to a running service, counting all its processes. Returns the lines of tables."""
-    # Nothing is answered from memory.
+    # No page cache.
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_HEAVY_REQUESTS": "4"}
     with interface("dearest", settings, logs, None) as server:
         running = Running(server, key)

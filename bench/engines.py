@@ -30,11 +30,11 @@ from bench.report import Round
 from bench.servers import Server, interface, ticks
 from bench.store import Figure, appended, copied
 
-#: Workers of each service, one number after the other.
+#: Numbers of workers of each service.
 _WORKERS = (1, 2)
 _WALKED = 500
 _WARM_SECONDS = 2.0
-#: How often new vintages are written to each.
+#: How often new vintages are written to each store.
 _TURNS = 3
 
 Load = Callable[..., tuple[Round, int]]
@@ -47,7 +47,7 @@ class _OnServer:
     def __init__(self, service: Server, backends: Callable[[], float]) -> None:
         self.port = service.port
         self._service, self._backends = service, backends
-        #: Seconds that the server has taken so far, and did when it was asked before.
+        #: CPU seconds that the server has used so far, and at the measurement before.
         self.there = self.before = 0.0
 
     def cpu(self) -> float | None:

@@ -31,12 +31,12 @@ from bench import data, report
 from bench.contenders import Contender, almanac_target, read_through
 from bench.servers import Server, interface
 
-#: Pages asked of each store in turn: more than any memory of pages holds.
+#: Pages requested from each store in turn: more than any page cache holds.
 _PAGES = 40_000
 #: Days of each series, and the last of them.
 _DAYS, _LAST = 15_000, date(2025, 6, 30).toordinal()
 _SEED = 7
-#: A source of which all may be sent: that its series are invented here is nobody's concern but this table's.
+#: A source that may be redistributed. Its series are invented here, for this benchmark only.
 _SOURCE = "us-treasury-par"
 
 
@@ -71,7 +71,7 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
         say(f"making a store of {observations:,} observations in {home} …")
         began = time.perf_counter()
         _fill(home / "data.db", observations)
-        # What follows from its series would be derived when the service starts, which is not waited for so long.
+        # Derive now: the service would otherwise do it at its start, which takes longer than the benchmark waits.
         data.almanac(home, "derive")
         data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
         made.write_text(data.schema(), "ascii")

@@ -45,7 +45,7 @@ def measure(home: Path, key: str, setting: Setting, redis: str | None, say: Call
         other = home.with_name(f"{home.name}-other")
         if other.exists():
             shutil.rmtree(other)
-        # Accounts and their secret are the same on both, as an operator of two hosts has to see to.
+        # Both hosts need the same accounts and secret, as with any operator of two hosts.
         shutil.copytree(home, other, ignore=shutil.ignore_patterns("run", "logs"))
         hosts.append(("two hosts, one Redis", [home, other], redis))
     rows = ["| | minute | requests | admitted | limit |", "| --- | --: | --: | --: | --: |"]
@@ -74,7 +74,7 @@ def windows(homes: Sequence[Path], key: str, setting: Setting, redis: str | None
             )
             for number, home in enumerate(homes, 1)
         ]
-        # So that two minutes are seen, each for long enough to be used up.
+        # Start so that the run covers two minutes, each long enough to use up the limit.
         wait = (-time.time() - setting.seconds / 2) % _MINUTE
         time.sleep(wait)
         found = asyncio.run(_load([server.port for server in servers], key, setting))

@@ -20,12 +20,13 @@ from typing import Any, NamedTuple
 
 _BUFFER = 1 << 18
 _LENGTH, _CODING = b"content-length:", b"transfer-encoding:"
-#: How a body in chunks ends. JSON holds no bare CR, and a connection has one request at a time: nothing else looks so.
+#: The end of a chunked body. JSON contains no bare CR and a connection has one request at a time, so nothing else
+#: matches.
 _LAST_CHUNK = b"\r\n0\r\n\r\n"
 _CHUNKED = -1
 #: The status that never has a body, whatever its headers say.
 _UNCHANGED = 304
-#: Seconds beyond the asked duration after which a run whose answers do not come is given up.
+#: Seconds after the planned end of a run before missing answers make it fail.
 _PATIENCE = 30.0
 
 

@@ -21,12 +21,12 @@ from bench.data import EMAIL, ROWS, environment
 from bench.inside import Inside, Taken
 
 _SEED = 20_261_122
-#: Different pages of a kind, and how often each is looked at; those of a kind that is one page alone.
+#: Pages of each kind and requests to each, and requests to kinds with a single page.
 _PAGES, _LOOKS, _ALONE = 25, 2, 30
-#: A page of the interface that all are compared with, asked for in turn with them.
+#: The interface page that all are compared with, measured before and after them.
 PLAIN = f"/observations?limit={ROWS}"
 _PLAIN_TIMES = 40
-#: What may be typed into the one box.
+#: Texts for the search box.
 _TYPED = ("inflation", "gdp", "10y yield", "unemployment", "a", "bank", "retail sales", "score", "debt", "software")
 
 

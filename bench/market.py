@@ -14,9 +14,9 @@ from bench.data import prepare, year_ago
 from bench.dearest import Service
 
 _SEED = 20_261_123
-#: Companies that are asked about: of both markets, so that their answers are alike. How often each request is asked.
+#: Companies in the questions, which exist in both markets so that answers are alike, and repetitions of each request.
 _COMPANIES, _TIMES = 12, 5
-#: Rows of a page of companies: as many as pass every filter in the small market too, so that both write pages of one length.
+#: Rows of a page: few enough that every filter fills it in the small market too, so that both pages have equal length.
 _ROWS = 20
 _SCREENS = (
     "filter=net_margin%3Agt%3A0.1%2Cscore%3Agt%3A10",

@@ -30,14 +30,14 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import environment
 
-#: What nobody who asks beside another shall wait for.
+#: Longest acceptable wait for other clients, in seconds.
 MOST = 0.25
-#: Bytes of an address that reach the service at most.
+#: Longest address that reaches the service, in bytes.
 _ADDRESS = 30_000
 _SEED = 20_261_125
 _EMAILS = {"free": "odd-free@example.org", "member": "odd-member@example.org"}
-#: What a text is made of, over and over: blanks, accents that have an order, letters that come apart into many, letters that
-#: stand alone, marks of states, digits, brackets, quotes, and all that parts values.
+#: Units that texts repeat: blanks, accents with an order, letters that decompose into many, single letters, state
+#: marks, digits, brackets, quotes, and all separators.
 UNITS = (
     " ",
     "à̖",
@@ -60,11 +60,11 @@ UNITS = (
     "cik:#0",
     "a.b",
 )
-#: Those that were hardest on readers so far: asked for wherever all would be more than anybody waits for.
+#: The units that were hardest for parsers so far, used where trying all would take too long.
 HARDEST = (" ", "à̖", "ﷺ", "a ", "/de/ ")
 _SOURCES = Path(almanac.dashboard.__file__).parent
 _READS = re.compile(r'query(?:\.get\(|\[)"(\w+)"|"(\w+)" in visit\.query')
-#: Names of a query that any page reads, wherever it does; and those that pages read by a list of names.
+#: Query names that any page reads, directly or through a list of names.
 NAMES = sorted(
     {
         name
@@ -75,7 +75,7 @@ NAMES = sorted(
     }
     | {"category", "kind", "q", "sector", "industry", "country", "freshness", "with", "field1", "operator1", "value1"}
 )
-#: What stands in braces where it has to be good for the rest to be looked at.
+#: Valid values for path parameters, needed so that the rest of a request is processed.
 _GOOD = {
     "idOrSlug": "gov_yield_10y", "idOrIso": "USA", "scope": "USA", "country": "USA", "idOrLookup": "apple-inc", "id": "obs_x",
     "slug": "gov_yield_10y", "name": "united-states", "number": "1", "token": "x", "deed": "disable",
@@ -291,7 +291,7 @@ def dearest(service: Service, say: Callable[[str], None]) -> list[tuple[str, str
     gc.disable()
 
     def search(what: str, who: str, beside: AppInProcess, asked: Sequence[Asked]) -> None:
-        # Each once: what is asked again may be remembered. No search of the memory comes in between.
+        # Each only once, because a repeated request may be cached. The garbage collector is off meanwhile.
         most, one = max(((beside.ask(one), one) for one in asked), key=lambda pair: pair[0].held)
         found.append((what, who, one, most, len(asked)))
         say(f"{what} as {who}: {most.held * 1000:.0f} ms held, of {len(asked)} requests")

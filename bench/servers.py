@@ -21,7 +21,7 @@ class Server:
     def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         self.name = name
         self.port = port
-        #: Numbers of processes that work for it and are not its children: those of a database.
+        #: Processes that work for this server without being its children, such as those of a database.
         self.helpers: Callable[[], Sequence[int]] = tuple
         self._process = process
         self._log = log
@@ -80,7 +80,7 @@ def running(
     own = None if cpu is None else os.sched_getaffinity(0)
     with log.open("wb") as out:
         try:
-            # A child has the cores of its parent: those of this process are narrowed for the moment of the start.
+            # A child inherits its parent's cores, so this process's cores are restricted while the child starts.
             if cpu is not None:
                 os.sched_setaffinity(0, {cpu})
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
@@ -123,7 +123,7 @@ def ticks(processes: Iterable[int]) -> float:
 
 
 def _nanoseconds(process: int) -> int:
-    # The clock of another process: its number and CPUCLOCK_SCHED, put together as Linux wants them.
+    # The CPU clock id of another process, composed from its number and CPUCLOCK_SCHED as Linux expects.
     with contextlib.suppress(OSError):
         return time.clock_gettime_ns(~process << 3 | 2)
     return 0

@@ -25,7 +25,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
-#: Series that are added, rows of each at first, days that follow, revisions of each and their length.
+#: Number of added series, their initial rows, following days, revisions of each series, and cells of a revision.
 SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100
 #: Cells of a derived series, and how often it is computed.
 VALUES, TRIES = 10_000, 15
@@ -34,7 +34,7 @@ _FIRST = date(1990, 1, 1).toordinal()
 _LATER = 2_000_000_000
 _DAILY = Frequency.DAILY
 
-#: One payload: what it says of each series, by the series' place.
+#: One payload: the values stated for each series, by the series' index.
 Said = list[tuple[int, list[ReportedValue]]]
 
 

@@ -15,7 +15,7 @@ from almanac.domain.times import day_at
 from almanac.store.usage.counts import BY_ENDPOINT, BY_KEY, DAY, FIGURES, IN_ALL, CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 
-#: Counters of minutes; accounts, one of which has half of all requests; keys; endpoints; days they are spread over.
+#: Minute counters; accounts, one of which has half of all requests; keys; endpoints; days covered.
 COUNTERS = 5_000_000
 ACCOUNTS, KEYS, ENDPOINTS, DAYS = 1_000, 100_000, 45, 30
 #: Keys of that account.

@@ -91,7 +91,7 @@ class Observation(Model):
     source_url: str | None
     attribution: str
     freshness_status: str
-    #: Under another name in the mapped class, where `metadata` is taken.
+    #: The mapped class uses another name, because `metadata` is reserved there.
     metadata: dict[str, Any] = Field(validation_alias="row_metadata", serialization_alias="metadata")
     rights: Rights
 

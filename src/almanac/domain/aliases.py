@@ -21,7 +21,7 @@ class Alias(NamedTuple):
     valid_from: int | None
     valid_to: int | None
     source: str | None
-    #: What a look-up compares (domain.names.normal).
+    #: The normal form that look-ups compare (domain.names.normal).
     norm: str
 
     def valid(self, day: int) -> bool:

@@ -11,9 +11,9 @@ from cronsim import CronSim, CronSimError
 from almanac.domain.times import DAY_SECONDS
 
 _FIELDS = ("minute", "hour", "day of month", "month", "day of week")
-#: Seconds after a first failure, doubled with each further one up to the longest.
+#: Seconds after a first failure, and the longest pause; each further failure doubles it.
 FIRST_PAUSE, LONGEST_PAUSE = 300, DAY_SECONDS
-#: Beyond this many doublings the longest pause is reached anyway, and a number would only grow.
+#: After this many doublings the longest pause is reached anyway.
 _DOUBLINGS = 16
 
 
@@ -58,9 +58,9 @@ def _seconds(moment: datetime) -> int:
 class Turn(NamedTuple):
     """A source's progress through its schedule. Times are unix seconds."""
 
-    #: When the last asking began whose every request was answered or is known to be owed; None: there was none.
+    #: Start of the last run in which every request was answered or is known to have failed; None: there was none.
     asked_at: int | None = None
-    #: Askings in a row that failed, and when to try again.
+    #: Failed runs in a row, and when to try again.
     failures: int = 0
     retry_at: int | None = None
 

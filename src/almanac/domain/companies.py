@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import msgspec
 
-#: Forms whose numbers are the company's periodic account of itself; each also with `/A` behind it.
+#: Periodic reports; each also exists with `/A`.
 PERIODIC_FORMS = frozenset(["10-K", "10-K405", "10-KSB", "10-KT", "10-Q", "10-QSB", "10-QT", "20-F", "40-F", "6-K"])
-#: Of these, the ones that report a whole fiscal year.
+#: Those that report a whole fiscal year.
 ANNUAL_FORMS = frozenset(["10-K", "10-K405", "10-KSB", "10-KT", "20-F", "40-F"])
 
 
@@ -30,9 +30,9 @@ def is_periodic(form: str) -> bool:
     return base_form(form) in PERIODIC_FORMS
 
 
-#: Forms by which a class of shares leaves its exchange, or its issuer the duty to report.
+#: Forms that end the listing of a class of shares, or its issuer's duty to report.
 DELISTING_FORMS = ("25", "25-NSE", "15-12B", "15-12G", "15-15D")
-#: Item of a current report by which a company says that statements it filed are not to be relied upon.
+#: Item of a current report which says that earlier statements must not be relied upon.
 NON_RELIANCE = "4.02"
 
 
@@ -56,8 +56,7 @@ def cik_of(entity: str) -> int:
     return int(entity.removeprefix("company_"))
 
 
-#: A tag is written in capitals of words (`NetIncomeLoss`): an underscore goes before each, and before a run of
-#: capitals (`EBITDAMargin`) as before one.
+#: Word boundaries in a tag (`NetIncomeLoss`), which get an underscore. A run of capitals (`EBITDAMargin`) is one word.
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -75,7 +74,7 @@ def raw_slug(tag: str) -> str:
     return f"{taxonomy}_{_WORD.sub('_', name)}".replace("-", "_").lower()
 
 
-#: Parts of a fiscal year, and which lie inside each.
+#: Parts of a fiscal year, with the parts inside each.
 FISCAL_PARTS = {
     **{part: (part,) for part in ("Q1", "Q2", "Q3", "Q4")},
     "H1": ("H1", "Q1", "Q2"),
@@ -93,7 +92,7 @@ class FiscalPeriod(NamedTuple):
     """
 
     year: int
-    #: Q1 to Q4, H1, H2; None: all of the year.
+    #: Q1 to Q4, H1 or H2; None: the whole year.
     part: str | None = None
 
     @classmethod
@@ -170,11 +169,11 @@ class CompanyRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     former_names: tuple[FormerName, ...] = ()
     lei: str | None = None
     state_of_incorporation: str | None = None
-    #: ISO-2 of the country of the business address, where it can be told.
+    #: ISO-2 code of the country of the business address, if known.
     country: str | None = None
     website: str | None = None
     entity_type: str | None = None
-    #: ISO code of the currency most of its monetary facts are in.
+    #: ISO code of the currency of most of its monetary facts.
     currency: str | None = None
 
     @property

@@ -19,13 +19,13 @@ Category = Literal[
     "other",
 ]
 Status = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
-#: As it is served: `unknown` once the time announced is past and nothing says that it happened.
+#: The served status: `unknown` if the announced time has passed and nothing confirms the event.
 ServedStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
 Precision = Literal["minute", "day"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUSES: tuple[str, ...] = get_args(Status)
 SERVED_STATUSES: tuple[str, ...] = get_args(ServedStatus)
-#: States of what is still to happen.
+#: States of future events.
 COMING = ("scheduled", "rescheduled", "tentative")
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
@@ -51,7 +51,7 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
     #: Id (`event_id`).
     event: str
     known_at: int
-    #: When it happens or happened; of an event known to the day, the first second of the day.
+    #: Time of the event. For an event known by its day, the first second of that day.
     occurred_at: int
     precision: str
     #: IANA name of the zone the source states the time in.
@@ -62,19 +62,19 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     source: str
     entity: str | None = None
-    #: Entity id of a country or region; of a company's event None means its domicile.
+    #: Entity id of a country or region. For a company's event, None means its domicile.
     country: str | None = None
     #: Slug of the indicator that is released.
     indicator: str | None = None
     #: Reference period, as people write it: `2026-10`, `2026-Q3`, `2026-09-30`.
     period: str | None = None
-    #: The first print, and what it has become where that differs.
+    #: The first print, and the present value if it differs.
     actual: float | None = None
     revised_actual: float | None = None
     previous: float | None = None
     revised_previous: float | None = None
     unit: str | None = None
-    #: Sources of the numbers that were released, the one it was first read from before others that have them too.
+    #: Sources of the released numbers, starting with the one that was first.
     data: tuple[str, ...] = ()
     form: str | None = None
     accession: str | None = None

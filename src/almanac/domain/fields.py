@@ -24,7 +24,7 @@ Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 #: A day on the calendar (`2026-11-20`).
 Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 Uri = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
-#: The same, or a place at this service's own address (`/`).
+#: A URI, or a path at this service's own address (`/`).
 UriReference = Annotated[str, Meta(extra_json_schema={"format": "uri-reference"})]
 
 EntityId = Annotated[str, says("Id of the country, region or company.", "country_usa", "company_0000320193")]

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 
 from almanac.domain.times import instant
 
-#: The regulator keeps office hours, and dates filings, by this zone's clock.
+#: The time zone of the regulator's office hours and filing dates.
 NEW_YORK = ZoneInfo("America/New_York")
-#: Where the regulator keeps what was filed, one folder for each company and filing.
+#: The regulator's archive, with one folder for each company and filing.
 ARCHIVE = "https://www.sec.gov/Archives/edgar/data"
-#: A filing accepted after the office's last hour carries the next business day and is disseminated in its morning.
+#: A filing accepted after closing time carries the next business day, and is disseminated that morning.
 _OPENS = time(6)
 _LAST_SECOND = time(23, 59, 59)
 
@@ -33,7 +33,7 @@ def known_at(filed: int, accepted: datetime | None = None) -> int:
         return _clock(date.fromordinal(filed), _LAST_SECOND)
     if accepted.tzinfo is None:
         raise ValueError("an acceptance time without a zone")
-    # An hour that New York's clock shows twice, or not at all, is read both ways (`fold`).
+    # An hour that New York's clock shows twice, or skips, is read both ways (`fold`).
     plain = accepted.replace(tzinfo=NEW_YORK, fold=0)
     readings = [accepted.astimezone(NEW_YORK), plain]
     other = plain.replace(fold=1)

@@ -30,12 +30,12 @@ from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, qual
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_day, wire_time
 
-#: Marks of the places where the parts of the series go. JSON escapes these characters, so no part of a row has them.
+#: Marks for the parts of the series. JSON escapes these characters, so the row's own parts never contain them.
 NAMES, UNIT, TAIL, END = b"\1", b"\2", b"\3", b"\4"
-#: In place of `UNIT` behind a text, and of `TAIL` where a release is known by its day.
+#: Replace `UNIT` after a text, and `TAIL` for a release known by its day.
 UNIT_OF_TEXT, TAIL_OF_DAY = b"\5", b"\6"
 
-#: What a marked text of a row whose value may not be sent has, and none whose value may.
+#: Contained in the marked text of every withheld row, and in no other.
 MASKED = NAMES + b"null" + UNIT
 
 _HEAD = b'{"id":"obs_'
@@ -176,7 +176,7 @@ def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
     head, names, unit, unit_of_text, tail, tail_of_day, between, end = parts
     whole = b"".join((head, text, end)).replace(UNIT, unit).replace(NAMES, names)
     lengths = rows * (len(names) - 1 + len(unit) - 1 + len(tail_of_day) - 1) + (rows - 1) * (len(between) - 1)
-    # Most runs have none of these.
+    # Rare: most runs have no texts.
     if UNIT_OF_TEXT in text:
         whole = whole.replace(UNIT_OF_TEXT, unit_of_text)
         lengths -= text.count(UNIT_OF_TEXT) * (len(unit) - len(unit_of_text))
@@ -185,7 +185,7 @@ def filled(text: bytes, rows: int, parts: SeriesParts) -> bytes:
         whole = whole.replace(TAIL, tail)
         lengths -= text.count(TAIL) * (len(tail_of_day) - len(tail))
     whole = whole.replace(TAIL_OF_DAY, tail_of_day)
-    # Each row has three marks, and one before the next. One more or less, and the bytes would not be JSON any more.
+    # Each row has three marks, and one before the next row. Any other number would break the JSON.
     if len(whole) - len(head) - len(text) - len(end) != lengths:
         raise ValueError("a row holds a character that no JSON text may hold")
     return whole
@@ -196,5 +196,5 @@ def dumps(value: Any) -> str:
     return _encode(value)
 
 
-#: Made once: `json.dumps` makes one for each text, which was half of its time.
+#: Created once, because `json.dumps` creates one for each text, which took half of its time.
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode

@@ -19,14 +19,14 @@ class Tried(NamedTuple):
 
     last_attempt: int | None = None
     last_success: int | None = None
-    #: When an answer last held something other than the one before.
+    #: When an answer last differed from the one before.
     last_ingested: int | None = None
     failures: int = 0
     last_error: str | None = None
-    #: Addresses whose newest answer could not be read, or is held; and of these, those whose answer is held.
+    #: Addresses whose newest answer is unreadable or held back, and the number of those held back.
     unreadable: int = 0
     shrunk: int = 0
-    #: When a run began that has not ended, by any word of its own; None where there is none.
+    #: Start of a run that hasn't ended and left no other record; None: there is none.
     unended: int | None = None
 
 
@@ -36,7 +36,7 @@ class Feed:
 
     series: int = 0
     stale: int = 0
-    #: Every freshness that occurs, that of discontinued series and of companies' too.
+    #: All occurring freshness words, including those of discontinued and companies' series.
     words: set[str] = field(default_factory=set)
     #: Frequency → True while every series of it is stale.
     _stopped: dict[Frequency, bool] = field(default_factory=dict, init=False)
@@ -48,7 +48,7 @@ class Feed:
             return
         self.series += 1
         self.stale += freshness == "stale"
-        # One that is judged by the fetch says nothing of what was in it.
+        # A series judged by its fetch says nothing about the feed's content.
         if freshness != "unknown" and not spec.judged_by_fetch:
             self._stopped[spec.frequency] = self._stopped.get(spec.frequency, True) and freshness == "stale"
 
@@ -102,7 +102,7 @@ def _not_asked(source: Source, tried: Tried, now: int) -> str | None:
         since = now - _allowance(source.frequencies) * DAY_SECONDS
     else:
         cadence = Cadence(source.cadence)
-        # Several turns a day count as one, for those who ask once a day.
+        # Several scheduled times a day count as one, for operators who ask once a day.
         since = cadence.last(cadence.last(now) - DAY_SECONDS)
     return None if tried.last_success >= since else f"no success since {wire_time(tried.last_success)}"
 
@@ -111,8 +111,8 @@ def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
     """Return why answers without news make the source late, or None if they don't."""
     if feed.stopped:
         return f"answers, but every {' and '.join(f.word for f in feed.stopped)} series is stale"
-    # Without series of its own to go by (companies) what counts is whether any answer was another one. A calendar,
-    # which has no frequency, may stay as it is for long.
+    # Without series to judge (companies), a changed answer is what counts. A calendar, which has no frequency, may stay
+    # unchanged for long.
     if feed.series or not source.frequencies or tried.last_ingested is None:
         return None
     same = now - tried.last_ingested > _allowance(source.frequencies) * DAY_SECONDS

@@ -6,7 +6,7 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Objects made and kept between two searches for reference cycles, of a process that loads; Python's own number is 700.
+#: Net new objects before a garbage collection in a loading process; Python's default is 700.
 _SELDOM = 500_000
 
 

@@ -12,16 +12,16 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-#: Letters that are no base letter with an accent, and so come apart from neither.
+#: Letters that Unicode does not decompose into a base letter and an accent.
 _LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-#: Signs that join: what they stand between is one word (`McDonald's`, `O'Reilly`).
+#: Signs inside words: `McDonald's` and `O'Reilly` are one word each.
 _JOINED = re.compile(r"['’`´ʻ]")
 _AND = re.compile(r"[&+]")
 _OTHER = re.compile(r"[\W_]+")
-#: The regulator tells companies of one name apart by the state they are from, or that they are new: `/DE/`, `/ NEW/`.
-#: Of texts with single blanks: a run of them would be gone through again from each of them.
+#: The regulator marks companies of one name by their state, or as new: `/DE/`, `/ NEW/`. Apply it only to texts with
+#: single blanks, because a run of blanks would take quadratic time.
 _STATE_MARK = re.compile(r" ?[/\\] ?[A-Za-z]{2,4} ?[/\\](?= |$)")
-#: The same without the second stroke, as old names have it; only words that mark, for a stroke also parts names.
+#: The mark without its second slash, as in old names. Only known marks count, because a slash also separates names.
 _OPEN_MARK = re.compile(r" ?[/\\] ?([A-Za-z]{2,4})$")
 _MARKS = frozenset(
     re.findall(
@@ -30,7 +30,7 @@ _MARKS = frozenset(
         " sc sd tn tx ut vt va wa wv wi wy pr adr ads can cn fa fi gb new old uk",
     )
 )
-#: Legal forms, which people leave out. `com` is the end of a company's address on the web.
+#: Legal forms, which people leave out. `com` is the end of a web address.
 _FORMS = frozenset(
     re.findall(
         r"\w+",
@@ -38,14 +38,14 @@ _FORMS = frozenset(
         " ab oyj kgaa gmbh kk bhd pte pty pjsc ojsc cv sarl sas aps as com",
     )
 )
-#: Words that join a legal form to the name (`Merck & Co`, `S.A. de C.V.`); left over at the end, they mean nothing.
+#: Words that join a legal form to the name (`Merck & Co`, `S.A. de C.V.`), meaningless at the end.
 _LOOSE = frozenset(["and", "de", "the"])
 _CIK = re.compile(r"(?:cik)?[\s:#]*0*([0-9]{1,10})", re.IGNORECASE)
 _TICKER_SIGNS = re.compile(r"[\s./_-]+")
 
 
-#: Texts that are remembered, and the longest of them: each memory takes some ten megabytes at the very most, for a
-#: letter may come apart into eighteen.
+#: Number and length of cached texts. A cache takes some ten megabytes at most, because one letter may decompose into
+#: eighteen.
 _HELD, _LONGEST_HELD = 4_096, 64
 
 
@@ -58,7 +58,7 @@ def folded(text: str) -> str:
 
 
 def _folded(text: str) -> str:
-    # Twice in small letters: a letter in fancy type is plain only after it is taken apart.
+    # Casefold twice, because a letter in fancy type becomes plain only after it is decomposed.
     plain = _apart(_apart(_JOINED.sub("", text).casefold()).casefold()).translate(_LETTERS)
     if not plain.isascii():
         plain = "".join(c for c in plain if not unicodedata.combining(c))

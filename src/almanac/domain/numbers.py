@@ -13,22 +13,22 @@ import functools
 from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Context, Decimal
 
-#: Significant digits of a computed number: beyond what any publisher states, short of the noise of binary fractions.
+#: Significant digits of a computed number: more than any publisher states, fewer than the noise of binary fractions.
 DIGITS = 12
-#: Wide enough for any sum of floats to come out whole.
+#: Precise enough for an exact sum of any floats.
 _WIDE = Context(prec=700)
-#: Below this every whole number is a float, so that floats add them without a loss.
+#: Below this every whole number is a float, so floats add them exactly.
 _WHOLE = 2.0**53
 #: From here on a number's shortest text has an exponent.
 _PLAIN = 1e16
 
-#: A number as it is stored, or one made exact.
+#: A stored number, or an exact one.
 Number = float | Decimal
 
 
 def exact(value: Number) -> Decimal:
     """Return the number that its shortest text says. Raises ValueError for NaN and infinities, which are never data."""
-    # An integer and a decimal are what they are; of a float only the shortest text tells what was meant.
+    # Integers and decimals are exact already. A float means the number of its shortest text.
     found = Decimal(float.__repr__(value)) if isinstance(value, float) else Decimal(value)
     if not found.is_finite():
         raise ValueError(f"{value} is not a number that can be shown")
@@ -111,6 +111,6 @@ def mean_difference(these: Sequence[float], those: Sequence[float]) -> float:
 def _total(terms: Sequence[float]) -> Decimal:
     total = Decimal()
     for term in terms:
-        # Not `repr`, of which the float of an array has its own idea.
+        # `float.__repr__`, because a numpy float has its own `repr`.
         total = _WIDE.add(total, Decimal(float.__repr__(term)))
     return total

@@ -30,11 +30,11 @@ WARNED = 64  # a check of what it was computed from does not hold
 FAILED = 128  # a grave one does not: it is no value for a screen, a score or a further formula
 QUALITY = WARNED | FAILED
 PROJECTION = 256  # the publisher calls the value a projection, or it was computed from one
-#: A value that is not yet one of what was: no latest reading, no member of a comparison.
+#: Flags of values about the future, which are no latest readings and take no part in comparisons.
 AHEAD = FORECAST | PROJECTION
-#: The flags a source or a formula states, as against those that follow from a vintage's place.
+#: Flags stated by a source or formula. The others follow from a vintage's position.
 STATED = FINAL | UNKNOWN | DAY | QUALITY | PROJECTION
-#: Those that are part of what is compared.
+#: Flags that are part of the compared state.
 COMPARED = FINAL | QUALITY | PROJECTION
 
 
@@ -71,7 +71,7 @@ class ReportedValue(NamedTuple):
 
     period: int
     value: float | None
-    #: Unix seconds when it could first be known; None: when the payload was fetched.
+    #: Unix seconds when it could first be known; None: the time of the fetch.
     known: int | None = None
     released: int | None = None
     flags: int = 0
@@ -94,7 +94,7 @@ class Vintage(NamedTuple):
     ingested: int
     payload: int
     note: str | None = None
-    #: Set of input series, for a derived vintage whose lineage is its own (0: the series').
+    #: Set of input series, if a derived vintage has its own lineage (0: the series').
     lineage: int = 0
 
     @property
@@ -138,7 +138,8 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
     previous = _NOTHING
     for known in sorted(winners) if len(winners) > 1 else winners:
         vintage = winners[known]
-        # Told by position: this runs for every vintage that is stated or derived, and names cost half as much again.
+        # Unpack by position: this runs for every stated or derived vintage, and access by name takes half as long
+        # again.
         _, value, text, stated_flags, released, ingested, payload, note, lineage = vintage
         state = (value, text, stated_flags & COMPARED, None if note is None else marks_of(note))
         if state == previous or (not served and value is None and text is None):

@@ -16,11 +16,11 @@ from datetime import date, timedelta
 from enum import StrEnum
 from typing import Self
 
-#: Bits below the last day. All of them set: an instant; else how many days the period is short of the longest.
+#: Bits below the last day: all set for an instant, or else the difference of the period's length to the longest.
 SPAN_BITS = 14
 INSTANT = (1 << SPAN_BITS) - 1
 LONGEST = INSTANT - 1
-#: Lowest and highest: a span of keys that holds every period.
+#: Lowest and highest key: a span that holds every period.
 EVERY_KEY = (0, 1 << 62)
 
 
@@ -36,16 +36,16 @@ class Frequency(StrEnum):
     DAILY = "D", "daily", 0, 10
 
     _value_: str
-    #: The word a person would write: `monthly`.
+    #: The word for it: `monthly`.
     word: str
     #: Months in one period; 0 for weeks and days, which are counted in days.
     months: int
-    #: Days after a period's end for which its value still counts as fresh, where a data set sets none of its own.
+    #: Days after a period's end during which its value counts as fresh, unless a data set has its own limit.
     allowance_days: int
-    #: 0 for the highest frequency. The latest reading prefers the higher one.
+    #: 0 for the highest frequency. The latest reading prefers higher frequencies.
     rank: int
 
-    # Defaults for the type checker alone, which takes `Frequency(letter)`, a look-up, for a call of this.
+    # The defaults are only for the type checker, which takes the look-up `Frequency(letter)` for a call of this.
     def __new__(cls, letter: str, word: str = "", months: int = 0, allowance_days: int = 0) -> Self:
         member = str.__new__(cls, letter)
         member._value_ = letter
@@ -54,7 +54,7 @@ class Frequency(StrEnum):
         return member
 
 
-#: What a client may write for a frequency: the letter or the word.
+#: Accepted names of a frequency: the letter or the word.
 FREQUENCY_NAMES: dict[str, Frequency] = {
     **{f.value.lower(): f for f in Frequency if f is not Frequency.NINE_MONTHS},
     **{f.word: f for f in Frequency if f is not Frequency.NINE_MONTHS},

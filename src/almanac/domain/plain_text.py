@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-#: Stands for what is not shown.
+#: Shown in place of an unprintable character.
 MARK = "\N{REPLACEMENT CHARACTER}"
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 

@@ -7,11 +7,11 @@ from typing import TypeVar
 
 _Part = TypeVar("_Part")
 
-#: Say that so much more is done, in the unit of the meter. Cheap: may be called a million times.
+#: Report an amount of work done, in the meter's unit. It is cheap enough for a million calls.
 Advance = Callable[[float], None]
 
 
-#: Begin a part of the work: the name says what is counted, the total how much of it there will be (0: nobody knows).
+#: Begin a part of the work, with the name of what is counted and its total (0: unknown).
 Meter = Callable[[str, int], Advance]
 
 

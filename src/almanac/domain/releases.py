@@ -16,25 +16,25 @@ from almanac.domain.periods import Frequency, Period, end_of, ordinal
 from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
 
 _NO_MESSAGES: Mapping[int, str] = {}
-#: The last ten days have a business day.
+#: Ten consecutive days always include a business day.
 NEAR_DAYS = 10
 
 
 class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
     """A publisher's own calendar of a release."""
 
-    #: Source that holds the dates, and the release's name there.
+    #: Source of the dates, and the release's name there.
     source: str
     native: str
     country: str
     frequency: Frequency
-    #: A bare date is about the newest period that ended at least so many days before it. None: days are not counted back.
+    #: A bare date is about the newest period that ended at least this many days before. None: don't count back.
     after_days: int | None = None
-    #: IANA name of the zone in which the publisher's days are days.
+    #: IANA name of the time zone of the publisher's days.
     zone: str
-    #: Publications of one period that the calendar lists (advance, second, third): with more than one, a further date is no move.
+    #: Publications of one period in the calendar (advance, second, third). With several, a further date is not a move.
     estimates: int = 1
-    #: What the publisher's own schedule says a day's publication is about: names of periods by ordinals of days.
+    #: The publisher's schedule: names of periods by publication day (an ordinal).
     schedule: dict[int, str] = {}
 
 
@@ -58,16 +58,16 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
 
     type: str
     name: str
-    #: The measure that a release is known by: a growth rate or a change, never a trending level.
+    #: The release's main measure: a growth rate or a change, never a trending level.
     headline: str
     #: All measures, the headline first.
     indicators: tuple[str, ...]
-    #: Frequencies of the headline, the preferred first: of one place and source the first that exists counts.
+    #: Frequencies of the headline by preference. For each place and source the first existing one counts.
     frequencies: tuple[Frequency, ...]
-    #: The only places that have this release; empty: all but those where another one is about these indicators.
+    #: The only places with this release; empty: all except those where another release covers these indicators.
     only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()
-    #: In order of preference: the first that tells of a period of a country names its event.
+    #: Calendars by preference. The first that mentions a period of a country names its event.
     calendars: tuple[ReleaseCalendar, ...] = ()
 
     def exists_in(self, country: str) -> bool:
@@ -94,7 +94,7 @@ class Published(NamedTuple):
     period: int
     known: int
     stated: bool
-    #: The time stated, else that by which its message says it was out, else `known`; and whether only its day is.
+    #: The stated time, or else the time in its message, or else `known`; and whether only its day is known.
     occurred: int
     by_day: bool
     revised: int | None
@@ -164,13 +164,13 @@ def published(
 
 def _out_by(one: HeadlineVintage, message: str | None) -> tuple[int, bool]:
     """Return the latest time at which a number without a stated time was out, and whether only the day of it is known."""
-    # Known at the last second of a day: of that day no more is known than which it was.
+    # A value known at the last second of a day is known only by its day.
     read = one.known, one.known % DAY_SECONDS == DAY_SECONDS - 1
     if message is None:
         return read
     of_day = len(message) == len("2026-10-31")
     told = midnight(date.fromisoformat(message).toordinal()) if of_day else instant(datetime.fromisoformat(message))
-    # A message of before the period's end dates something else; one of the day it was read says nothing new.
+    # A message dated before the period's end is about something else; one of the day it was read adds nothing.
     if day_at(told) < end_of(one.period).toordinal() or told + (DAY_SECONDS if of_day else 0) > one.known:
         return read
     return told, of_day
@@ -199,7 +199,7 @@ def period_due(day: date, calendar: ReleaseCalendar) -> int:
     """Return the key of the period that a calendar date is about, found by counting `after_days` back."""
     last = day - timedelta(days=calendar.after_days or 0)
     if calendar.frequency is Frequency.WEEKLY:
-        # Weeks end on Saturdays, as those of the weekly claims do.
+        # Weeks end on Saturdays, as for the weekly claims.
         return Period.ending(last - timedelta(days=(last.weekday() - 5) % 7), Frequency.WEEKLY).key
     months = calendar.frequency.months
     after = ordinal(Period(last, last + timedelta(days=1)).key, Frequency.MONTHLY)  # the month of the next day

@@ -20,7 +20,7 @@ class Exposure(IntEnum):
     blocked = 3
 
 
-#: What the terms of a source ask for, from nothing to a consent; each with what it says.
+#: What a source's terms require, from nothing to consent, with an explanation.
 LICENSE_CLASSES = {
     "open": "nothing is asked",
     "attribution": "the source is named",
@@ -44,7 +44,7 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     channel: Exposure = Exposure.public
     license: str
     attribution: str
-    #: One of LICENSE_CLASSES, where nothing else here says it.
+    #: One of LICENSE_CLASSES, if the other fields don't imply it.
     license_class: str | None = None
     reason: str | None = None
     channel_reason: str | None = None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 
 _NAME = re.compile(r"(?P<currency>[a-z]{3}|local_currency)(_millions|_billions|_per_(?P<thing>[a-z]+))?")
-#: So many units of the local currency for one of another.
+#: An exchange rate: units of local currency for one unit of another.
 _EXCHANGE = re.compile(r"per_[a-z]{3}")
 #: A unit of money in a list of fields, where each company counts in its own currency.
 CURRENCY, CURRENCY_PER_SHARE = "currency", "currency_per_share"

@@ -16,7 +16,7 @@ from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.raw.captures import Corrupt, RawStore
 
-#: The database's note of the raw store's name.
+#: Key of the database's record of the raw store's name.
 _KEY = "raw"
 
 

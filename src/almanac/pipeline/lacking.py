@@ -17,9 +17,9 @@ from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore, index_name, object_name
 
-#: Payloads that are named, of those that are lost.
+#: Lost payloads that a message names.
 _NAMED = 3
-#: The option that goes on without them.
+#: The option to continue without them.
 OPTION = "--without-missing"
 
 

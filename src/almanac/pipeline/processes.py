@@ -25,11 +25,11 @@ from almanac.domain.memory import search_seldom
 log = logging.getLogger("almanac.processes")
 
 _Result = TypeVar("_Result")
-#: Work that is handed in before workers are started, in bytes of what it reads: they take half a second to begin.
+#: Bytes of work handed in before workers are started, because they take half a second to begin.
 WORTHWHILE = 4 << 20
-#: A job that reads more is done by this process: on its way to a worker it would be held twice.
+#: Larger jobs run in this process, because sending them to a worker would double their memory.
 HEAVIEST = 64 << 20
-#: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
+#: Jobs per worker: one running and one waiting, so that none is idle.
 _AT_HAND = 2
 
 
@@ -47,9 +47,9 @@ class Job(Generic[_Result]):
         self._owner = owner
         self._work = work
         self._arguments = arguments
-        #: Whether it may be computed before its result is asked for, and by a worker.
+        #: True if it may be computed early, and by a worker.
         self.shared = shared
-        #: What came of it then; None: it has to be computed here.
+        #: The early result; None: it must be computed here.
         self.elsewhere: Future[tuple[_Result] | None] = Future()
 
     def call(self) -> tuple[Callable[..., _Result], tuple[Any, ...]]:
@@ -156,7 +156,7 @@ class Processes:
                 self._away += 1
             work, arguments = job.call()
             try:
-                # Never under the lock: a pool that breaks holds its own while it tells us so.
+                # Never under the lock: a pool that breaks holds its own lock while it reports that.
                 sent = pool.submit(work, *arguments)
             except (BrokenProcessPool, RuntimeError):  # it broke, or is being closed
                 with self._lock:

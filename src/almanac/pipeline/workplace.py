@@ -32,11 +32,11 @@ from almanac.store.raw.captures import RawStore
 from almanac.store.summary import records
 
 REAL, SIMULATED = "real", "simulated"
-#: How long a command waits for another writer: longer than any one transaction of an ingest takes.
+#: Seconds a command waits for another writer: longer than any transaction of an ingest.
 _WAIT_SECONDS = 120.0
-#: How far the clocks of hosts may be apart that give cursors and write.
+#: Tolerated clock difference between hosts that issue cursors and those that write.
 _APART_SECONDS = 3_600
-#: How long the end of a load waits for readers, so that its log can be cut: requests take far less.
+#: Seconds to wait for readers after a load, so that the log can be truncated; requests take far less.
 _LOG_SECONDS = 5.0
 
 
@@ -57,7 +57,7 @@ class Workplace:
     deriver: Deriver
     company_deriver: CompanyDeriver
     releases: ReleaseEvents
-    #: The data version whose series the deriver knows; None where it may know of some that are not there.
+    #: The data version whose series the deriver knows; None if it may know series that don't exist.
     _known: int | None = None
     _rebuilding = False
     _cleared = False
@@ -139,7 +139,7 @@ class Workplace:
         """Open one write transaction with at most one data version. At its start the deriver knows all existing series."""
         try:
             with Batch(self.db, real_time(), cause, real_time) as batch:
-                # Another process may have written since; or a batch of ours was undone, and with it series it had made.
+                # Another process may have written meanwhile, or our batch was undone together with its new series.
                 if self._known != batch.version - 1 and not self._rebuilding:
                     self.renew()
                 yield batch
@@ -207,7 +207,7 @@ class Workplace:
                 for spec in moved:
                     batch.series(spec, "raw")
                     self.deriver.register(spec)
-                # Which inputs are preferred follows from rights and orders.
+                # The preferred inputs depend on rights and orders.
                 self.deriver.reconsider()
                 self.bring_into_step(batch, {})
 

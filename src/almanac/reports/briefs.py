@@ -15,15 +15,15 @@ from almanac.domain.periods import Frequency
 from almanac.reports.measures import SPANS, Key, MeasureReading, MeasureSpec, Ranking, SectionSpec
 from almanac.reports.wording import amount, country, earlier, figure, listed, place, rounded, sentence
 
-#: What grows faster or slower; other things rise by more or less.
+#: Subjects that grow faster or slower; others rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
-#: What grows or shrinks; its parts rise or fall.
+#: Subjects that grow or shrink; others rise or fall.
 WHOLE = {"Real GDP", "output"}
-#: Fewer countries are no company to be ranked in.
+#: With fewer countries a rank says nothing.
 _FEW = 5
 
 
-#: Percentage points that two figures are apart at least for a reader to see two; and that a change is told from.
+#: Percentage points from which two figures look different, and from which a change is mentioned.
 _APART, _HARDLY = 0.2, 0.05
 
 
@@ -123,7 +123,7 @@ def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
         return sentence(f"the readings of {section.topic} held for {who} are older than this plan reaches")
     if found.readings:
         return sentence(f"the readings of {section.topic} held for {who} are in units that are not put into words here")
-    # No source is promised: whether one would have it nobody knows before it was asked.
+    # No source is promised, because nobody knows whether one would have data.
     return sentence(f"there is nothing on {section.topic} for {who}")
 
 
@@ -267,7 +267,7 @@ def comparison(reading: MeasureReading) -> str | None:
     neither.
     """
     ranking, noun = reading.ranking, reading.measure.noun
-    # Of a level nothing is said of its decade: its sentence says where it came from.
+    # A level's place in its decade isn't mentioned, because its sentence already says where it came from.
     percentile = reading.percentile if reading.measure.growth else None
     if ranking is None or noun is None or ranking.of < _FEW:
         alone = _past("this", percentile)

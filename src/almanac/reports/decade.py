@@ -18,13 +18,13 @@ from almanac.domain.periods import Frequency, end_of
 from almanac.domain.releases import NEAR_DAYS
 
 YEARS = 10
-#: Units in which a number has no trend, so that its place among those of ten years says something.
+#: Units without a trend, so that a place among ten years means something.
 LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
-#: Of so many periods one may be missing: a month that was never surveyed ends no series.
+#: One in this many periods may be missing, for example a month that was never surveyed.
 _ONE_IN = 10
-#: Days of business and weeks in ten years.
+#: Business days and weeks in ten years.
 _PERIODS = {Frequency.DAILY: 2_600, Frequency.WEEKLY: 520}
-#: Days in the shortest period of a frequency of months.
+#: Days in the shortest month.
 _SHORTEST = 28
 
 
@@ -50,7 +50,7 @@ class DecadePlace(NamedTuple):
 def begins(period: int) -> date:
     """Return the earliest period end that a reading is compared with: the same day ten years earlier."""
     end = end_of(period)
-    # The last day of a month ten years ago is the last day of that month: February has a say.
+    # The end of a month ten years ago may fall on another day, because of February.
     day = min(end.day, 28) if end.month == 2 else end.day
     return end.replace(year=max(1, end.year - YEARS), day=day)
 
@@ -78,7 +78,7 @@ def place(value: float, among: Sequence[float]) -> DecadePlace:
     count = len(among)
     mean = math.fsum(among) / count
     spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))
-    # Numbers that all are the same leave a spread of rounding errors at most.
+    # Equal numbers leave at most a spread of rounding errors, so compare them directly.
     z_score = significant(mean_difference([value], among) / spread) if min(among) != max(among) else None
     ordered = sorted(among)
     middle = (bisect_left(ordered, value) + bisect_right(ordered, value)) / 2

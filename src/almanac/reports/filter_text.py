@@ -17,10 +17,10 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-#: Characters of a filter; its clauses, values of one clause, and characters of a value.
+#: Limits: characters of a filter, its clauses, the values of one clause, and the characters of a value.
 LONGEST = 8_000
 MOST_CLAUSES, MOST_VALUES, LONGEST_VALUE = 30, 100, 200
-#: What each operator asks of a value.
+#: What each operator requires of a value.
 MEANINGS = {
     "gt": "greater than the value",
     "lt": "less than the value",
@@ -123,7 +123,7 @@ def value_written(value: str, *, several: bool) -> str:
     clauses after it.
     """
     if value.count('"') % 2:
-        # One that is open would swallow the clauses behind it.
+        # An open quote would swallow the clauses after it.
         doubled = value.replace('"', '""')
         return f'"{doubled}"'
     if '"' in value:
@@ -208,7 +208,7 @@ def _number(clause: str, field: Field, written: str) -> float:
     value = math.inf
     if match is not None:
         digits, sign, exponent = match.groups()
-        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
+        # An unescaped `+` in a query string arrives as a space, which can mean nothing else here.
         value = float(digits if exponent is None else f"{digits}e{'-' if sign == '-' else ''}{exponent}")
     if not math.isfinite(value):
         raise FilterError(

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from almanac.domain.names import folded
 from almanac.domain.reference import Indicator
 
-#: How near: the words are a name of it, begin one, are all in one, or stand somewhere in what is said of it.
+#: How near: the words are a name of it, begin one, are all in one, or occur somewhere in its texts.
 CALLED, BEGUN, NAMED, MENTIONED = range(4)
-#: Facts and measures of companies come after what is measured of economies, where they are as near.
+#: Company indicators come after equally near economic ones.
 _OF_COMPANIES = "fundamentals"
 
 

@@ -19,7 +19,7 @@ from almanac.reports.wording import amount, decimals, rounded, span, within
 Key = Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
 #: How a measure is put into words, see almanac.reports.briefs.
 Kind = Literal["growth", "pace", "level", "balance", "change", "slope", "count"]
-#: Kinds whose sentences say how far a reading went.
+#: Kinds whose sentences say how far a reading moved.
 MOVING: frozenset[Kind] = frozenset({"growth", "pace", "level", "balance", "count"})
 
 
@@ -36,21 +36,21 @@ class MeasureSpec(NamedTuple):
     subject: str
     plural: bool = False
     digits: int = 1
-    #: What follows a number: a sign or words.
+    #: The sign or words after a number.
     unit: str = "%"
     #: Ranked among countries.
     ranked: bool = True
-    #: A rate of growth: its place in its own last ten years is put into words.
+    #: A growth rate: its place in its own last ten years is mentioned.
     growth: bool = False
-    #: Ranked among readings of any frequency: what counts is the day, not the span.
+    #: Ranked among readings of any frequency, because the day matters and not the period.
     instant: bool = False
-    #: Only looked at where none of the measures of this slug's group before it gives a fresh public reading.
+    #: Used only if no earlier measure of this slug's group has a fresh public reading.
     instead_of: str | None = None
     #: Not for a country that shares its currency's central bank.
     own_bank: bool = False
-    #: It moves in steps and mostly not at all: its usual move is that of the times when it does.
+    #: It moves in steps and mostly stands still, so its usual move is that of the times when it moves.
     steps: bool = False
-    #: What is ranked, as a noun; None: the rank is a reading's, and not put into words.
+    #: The noun for what is ranked; None: the rank isn't mentioned.
     noun: str | None = None
 
 
@@ -59,7 +59,7 @@ class SectionSpec(NamedTuple):
 
     key: Key
     title: str
-    #: What the section is about, in the middle of a sentence.
+    #: The subject of the section, for the middle of a sentence.
     topic: str
     measures: tuple[MeasureSpec, ...]
 
@@ -225,7 +225,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
         ),
     ),
 )
-#: How far back a measure of kind `change` looks, in words.
+#: The span of a `change` measure, in words.
 SPANS = {
     "unemployment_change_12m": "a year before",
     "policy_rate_change_12m": "a year before",
@@ -241,16 +241,16 @@ _ALONE = (
     MeasureSpec("job_openings", "level", "Job openings", plural=True, digits=0, unit="thousand"),
     MeasureSpec("initial_jobless_claims", "level", "Initial jobless claims", plural=True, digits=0, unit=""),
 )
-#: How an indicator is told, by slug: those of briefs, and the headlines of releases.
+#: The wording of an indicator by slug: those of briefs, and the headlines of releases.
 MEASURES = {one.slug: one for one in (*(one for section in SECTIONS for one in section.measures), *_ALONE)}
 
-#: A move of less than this many of its usual size is none worth a word; one of so many and more is a big one.
+#: Shares of the usual move below which a move isn't mentioned, and from which it is big.
 _NONE, _BIG = 0.5, 2.0
 _UNITS = {
     "%": {"percent"}, "% of GDP": {"percent"}, "percentage points": {"percentage_points"}, "thousand": {"thousands"},
     "million US dollars": {"usd_millions"},
 }  # fmt: skip
-#: Fewer moves say nothing of what is usual.
+#: With fewer moves nothing is usual.
 _FEWEST = 8
 
 
@@ -286,9 +286,9 @@ class MeasureReading(NamedTuple):
     ranking: Ranking | None = None
     usual: float | None = None
     revised: bool = False
-    #: Key of the period of the newest reading before it, where that is not the one before in time: nothing is compared with it.
+    #: Key of the newest earlier period, if that isn't the neighbouring one; nothing is compared with it.
     since: int | None = None
-    #: Place of its sentence in the text: words that come again are varied by it.
+    #: Position of its sentence in the text, which varies repeated words.
     turn: int = 0
 
     @property

@@ -22,35 +22,36 @@ from almanac.domain.aliases import Alias, of_place
 from almanac.domain.names import folded, normal, without_mark
 from almanac.domain.reference import Entity
 
-#: Confidence by kind of match; what was not valid on the asked day, and what only its statements decided, has less.
+#: Confidence by kind of match. It is lowered if the name was not valid on the day, or if only having statements
+#: decided.
 _EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
 _NOT_THEN, _DECIDED = 0.9, 0.95
-#: Letters that a slip, or two, may be among.
+#: Lengths from which a text may contain one slip, or two.
 _ONE_SLIP, _TWO_SLIPS = 4, 10
-#: Legal forms long enough that a slip among their letters is still known for one.
+#: Legal forms long enough to be recognised with a slip.
 _LONG_FORMS = ("incorporated", "corporation", "companies", "company", "limited")
-#: Written like a ticker (with a class behind it) or like a CIK.
+#: The form of a ticker (with an optional class) or of a CIK.
 _CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
-#: Likeness (0..1) of a name that begins with the asked words, or has them within; and from which on a name is close.
+#: Similarity (0 to 1) of a name that begins with the asked words or contains them, and from which a name is close.
 _BEGINS, _HOLDS, _CLOSE = 0.85, 0.8, 0.75
-#: Likeness of names that have the same words in another order, compared to that of the words.
+#: Factor for names with the same words in another order.
 _REORDERED = 0.97
-#: Names shorter than this are like too many others.
+#: Shorter names resemble too many others.
 _SHORTEST = 4
-#: So many names are looked at that are most like a text.
+#: Number of most similar names that are examined.
 _LOOKED_AT = 20
-#: Score (0..100) of the words that two names have in common, from which on one suggests the other.
+#: Score (0 to 100) of common words from which one name suggests another.
 _SAME_WORDS = 90
-#: A text that names nothing is cut here: no name is as long.
+#: A longer text is cut, because no name is as long.
 _LONGEST = 200
 
-#: Languages beside English in which countries are known, as CLDR calls them.
+#: Languages beside English in which countries are found, by CLDR code.
 _LANGUAGES = (
     "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "tr", "ar", "hi", "zh_Hans", "zh_Hant", "ja", "ko",
 )  # fmt: skip
-#: CLDR's codes of regions that have none of ISO 3166-1.
+#: CLDR codes of regions without an ISO 3166-1 code.
 _REGIONS = {"region_euro_area": "EZ", "region_european_union": "EU", "region_world": "001"}
-#: Some languages give these names to one of two places; elsewhere nobody can tell which is meant.
+#: Some languages use these names for just one of two places, but they are ambiguous.
 _AMBIGUOUS = frozenset({"congo", "kongo"})
 
 

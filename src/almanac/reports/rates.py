@@ -31,9 +31,9 @@ from almanac.domain.times import wire_day, wire_time
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 TENORS = ("2y", "5y", "10y", "30y")
 SLOPES: dict[Literal["2s10s", "5s30s"], tuple[str, str]] = {"2s10s": ("2y", "10y"), "5s30s": ("5y", "30y")}
-#: A peer's leg dated further than this from the scope's own takes no part in the mean; legs further apart are no slope.
+#: Most days between a peer's reading and the scope's own for a place in the mean, and between the legs of a slope.
 STALE_DAYS = 10
-#: A tenor whose newest yield is so many days older than the newest of its curve is published no more, and none of that curve's.
+#: A yield more than this many days older than the newest of its curve is no longer published, and not part of that curve.
 GONE_DAYS = 31
 
 

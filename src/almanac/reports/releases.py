@@ -18,7 +18,7 @@ from almanac.reports.decade import DecadePlace
 from almanac.reports.measures import MEASURES, MeasureReading, MeasureSpec
 from almanac.reports.wording import span
 
-#: Words for units that the measure of a headline is not told in; a unit that is not here has none.
+#: Words for units that a headline's measure doesn't assume. Other units have none.
 _WORDS = {
     "percent": "%",
     "percentage_points": "percentage points",

@@ -20,11 +20,11 @@ from almanac.domain.numbers import significant
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: Changes with anything that changes a score: measures, directions, minimum counts.
+#: Changes whenever a score may change: measures, directions, minimum counts.
 MODEL: Final = "pillars-1"
-#: How many months before the moment asked the accounts behind a score may end.
+#: Longest time, in months, between the end of a score's accounts and the requested moment.
 MONTHS: Final = 18
-#: Companies of a sector that have a measure, from which on they are compared among themselves.
+#: Companies of a sector with a measure from which they are compared within the sector.
 SECTOR_MINIMUM: Final = 10
 #: Pillars a score needs.
 PILLARS_MINIMUM: Final = 3
@@ -67,10 +67,10 @@ PILLARS: Final[Mapping[str, Mapping[str, int]]] = {
         "share_count_change_yoy": -1,
     },
 }
-#: All measures that take part, in the order of the pillars.
+#: All measures of the scores, in the order of the pillars.
 MEASURES: Final = tuple(measure for measures in PILLARS.values() for measure in measures)
 
-#: Share of the measures by how many of them there are.
+#: Share of the measures, indexed by their number.
 _SHARES: Final = np.array([significant(count / len(MEASURES)) for count in range(len(MEASURES) + 1)])
 
 
@@ -82,7 +82,7 @@ class Scores(NamedTuple):
 
     score: Numbers
     pillars: dict[str, Numbers]
-    #: Share of the measures that the company has; 0 where it takes no part.
+    #: Share of the measures that the company has; 0 if it isn't scored.
     coverage: Numbers
     model: str = MODEL
 
@@ -171,7 +171,7 @@ def percentiles(values: Numbers, groups: npt.NDArray[np.int32], mask: Flags) -> 
     sizes = np.bincount(own)
     large = sizes[own] >= SECTOR_MINIMUM
     if large.any():
-        # A stable sort of what is sorted by value: the companies of a group together, ascending.
+        # A stable sort of values already sorted puts the companies of a group together, ascending.
         within = np.argsort(own, kind="stable")
         among = np.empty(len(places))
         among[within] = _midranks(ordered[within], own[within])

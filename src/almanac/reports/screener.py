@@ -54,7 +54,7 @@ class Texts(NamedTuple):
 
 
 Column = Numbers | Texts
-#: Where a walk stands: sort value (None: the row has none), name and id of the last row given.
+#: The position of a walk: sort value (None: the row has none), name and id of the last returned row.
 Place = Sequence[Any]
 
 
@@ -88,7 +88,7 @@ def _numbers(clause: Clause, column: Numbers) -> Mask:
 
 
 def _texts(clause: Clause, column: Texts) -> Mask:
-    # One more than there are words: a code of -1 looks up the last, which never passes.
+    # One element more than there are words: a code of -1 looks up the last, which never passes.
     passes = np.zeros(len(column.words) + 1, dtype=np.bool_)
     passes[:-1] = [folded(word) in clause.values for word in column.words]
     found: Mask = passes[column.codes]
@@ -121,7 +121,7 @@ def page(
     if keys is not None:
         values = -keys[order] if descending else keys[order]
         if more:
-            # Only what is no further than the row after the page is sorted; where that has no value, all are.
+            # Only rows up to the one after the page need sorting; if that has no value, all are sorted.
             further = values > np.partition(values, limit)[limit]
             order, values = order[~further], values[~further]
         # NaN sorts last; a stable sort keeps the order of the ties.

@@ -23,14 +23,14 @@ _EARLIER = {
     Frequency.DAILY: "the day before",
 }
 _AT_LAST = "at the previous reading"
-#: The same in other words, for every second sentence.
+#: Alternative words for every second sentence.
 _OTHERWISE = {
     "a year earlier": "the year before",
     "a quarter earlier": "the quarter before",
     "a month earlier": "the month before",
     "a week earlier": "the week before",
 }
-#: Names that are spoken with an article; so are those that begin or end with one of the words.
+#: Names with an article; those that begin or end with one of the words below have one too.
 _WITH_ARTICLE = frozenset({"Netherlands", "Philippines", "Bahamas", "Maldives", "Gambia", "Comoros", "Seychelles"})
 _BEGIN = ("United ", "European ", "Central African ", "Dominican Republic", "Democratic ", "Czech Republic")
 _END = (" Islands", " Republic", " Emirates", " Territory", " Territories")
@@ -71,7 +71,7 @@ def span(period: Period, frequency: Frequency) -> str:
     """Format a period for a sentence: `October 2026`, `the third quarter of 2026`, `2025`, `19 November 2026`."""
     end = period.end
     if frequency is Frequency.ANNUAL:
-        # A year that is not the calendar's is named by its last month.
+        # A fiscal year is named by its last month.
         return str(end.year) if end.month == 12 else f"the year to {MONTHS[end.month - 1]} {end.year}"
     if frequency is Frequency.SEMIANNUAL:
         return f"the {_QUARTERS[0 if end.month <= 6 else 1]} half of {end.year}"

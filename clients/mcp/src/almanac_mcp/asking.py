@@ -27,7 +27,7 @@ from .text.refusals import RefusalError
 T = TypeVar("T")
 Record = dict[str, Any]
 
-#: Requests that one call of a tool has under way at a time.
+#: Concurrent requests of one tool call.
 _AT_ONCE = 4
 
 

@@ -9,7 +9,7 @@ from .asking import Api, Record
 from .text import words
 from .text.refusals import RefusalError
 
-#: Every form that a bound may have, as a refusal says it.
+#: The allowed forms of a bound, as refusals list them.
 FORMS = "2024, 2024-Q3 (Q3 2024, 2024Q3), 2024-H1, 2024-06, 2024-06-30; of a company FY2024, FY2024-Q3 (fiscal Q3 2024)"
 
 

@@ -12,7 +12,7 @@ from almanac_client import AsyncAlmanac
 
 from .asking import Api
 
-#: The key that came with the request under way; None where the server was started with one.
+#: The key of the current request; None if the server was started with a key.
 _key: ContextVar[str | None] = ContextVar("key", default=None)
 
 

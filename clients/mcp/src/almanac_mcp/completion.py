@@ -10,7 +10,7 @@ from mcp_types import Completion, CompletionArgument, CompletionContext, PromptR
 from .asking import Api
 from .text.refusals import RefusalError
 
-#: What the protocol allows in one answer.
+#: The protocol's limit for one answer.
 _MOST = 100
 
 

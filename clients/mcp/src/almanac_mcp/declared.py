@@ -19,7 +19,7 @@ from .text.refusals import RefusalError
 
 logger = logging.getLogger(__name__)
 
-#: Of a list or a text the model may send too much, or the like; pydantic's own words are for programmers.
+#: Our wording for faults whose pydantic messages are meant for programmers.
 _FAULTS = {
     "missing": "is missing",
     "extra_forbidden": "is no parameter of this tool",
@@ -91,7 +91,7 @@ def checked(made: Tool, arguments: dict[str, Any]) -> RefusalError | None:
 def _refusal(made: Tool, error: ValidationError) -> RefusalError:
     known = list(made.parameters["properties"])
     faults = error.errors(include_url=False, include_input=False)
-    # A misspelt name is also a missing one: what was written comes first.
+    # A misspelt name also counts as missing; report the misspelling first.
     first = min(faults, key=lambda one: one["type"] != "extra_forbidden")
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "extra_forbidden":
@@ -102,7 +102,7 @@ def _refusal(made: Tool, error: ValidationError) -> RefusalError:
     schema = made.parameters["properties"].get(name, {})
     fault = _FAULTS.get(first["type"]) or f"cannot be taken: {first['msg'].lower()}"
     if first["type"] == "missing" and schema.get("type") == "string" and "enum" not in schema:
-        # That it is a text says nothing: its description says which.
+        # "It must be a text" doesn't help, but the description says which text.
         return RefusalError(f"{name!r} {fault}", suggestion=schema.get("description"))
     return RefusalError(f"{name!r} {fault}", allowed=schema.get("enum") or _bounds(schema))
 

@@ -11,15 +11,15 @@ from .text import words
 from .text.refusals import RefusalError, unknown
 
 PLACES = ("country", "region")
-#: From so many places on, one list of all of them is asked for instead of each.
+#: From this many places on, all countries are requested in one list instead of one by one.
 _MANY = 5
-#: What may stand before a colon in a name, to say what kind of name it is.
+#: Prefixes before a colon that state the kind of a name.
 SCHEMES = ("ticker", "cik", "lei", "iso2", "iso3", "slug", "name")
 _PLACE = (
     "places have ISO codes (DEU, DE), ids (country_deu) and names in the large languages (Germany, Allemagne, 日本)"
 )
 _COMPANY = "companies have ids, CIKs, LEIs, names, and tickers as ticker:AAPL"
-#: How what is asked for is named, by what it is.
+#: How to name each kind of thing.
 HOW = {"a company": _COMPANY, "a place": _PLACE, "a place or company": f"{_PLACE}; {_COMPANY}"}
 #: Frequencies, the finest first.
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
@@ -88,7 +88,7 @@ async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
     if found["entityId"] and found["match"] == "exact" and (not kinds or found["type"] in kinds):
         return found
     exact = [one for one in fitting if one["match"] == "exact"]
-    # The code of a country is the country, whatever company has it for a ticker: `ticker:USA` asks for that one.
+    # A country code means the country, even if it is a company's ticker; `ticker:USA` means the company.
     coded = [one for one in exact if one["scheme"] in ("iso2", "iso3")]
     for some in (coded, exact):
         if len(some) == 1 and not found["entityId"]:
@@ -123,7 +123,7 @@ def _by_name(countries: Iterable[Record]) -> dict[str, Record]:
     table: dict[str, Record | None] = {}
     for one in countries:
         record = {"entityId": one["id"], "type": one["kind"], "name": one["name"], "slug": one["slug"]}
-        # Not by its name or slug, which may be a company's too.
+        # Names and slugs are left out, because a company may share them.
         names = {one["id"], one["isoAlpha2"], one["isoAlpha3"]}
         for name in {name.casefold() for name in names if name}:
             table[name] = record if name not in table else None

@@ -65,7 +65,7 @@ class AlmanacServer(MCPServer[Any]):
         except ToolError as error:
             if isinstance(error.__cause__, NoKeyError):
                 return said(RefusalError(str(error.__cause__)).text(), is_error=True)
-            # What went wrong is for the log of whoever runs this; a model is told that it was no fault of its call.
+            # Log the fault for the operator, and tell the model that its call was not the cause.
             logger.exception("a tool broke: %s", name)
             return said(
                 RefusalError(f"{name} failed by a fault of its own; the same call will fail again").text(),

@@ -66,10 +66,10 @@ class AsyncAlmanac(AsyncResources):
         held = self._core
         core = AsyncCore(other, held.driver)
         if other.url != held.options.url:
-            # There may be another way there.
+            # Another address may need a different connection setup.
             core.driver = AsyncDriver(other, held.driver.given, held.driver.clock)
         elif other.key is held.options.key:
-            # Limits are of an account, and so is what may be looked up.
+            # Limits and look-ups belong to an account.
             core.known, core.pace = held.known, held.pace
         made = object.__new__(AsyncAlmanac)
         AsyncResources.__init__(made, core)

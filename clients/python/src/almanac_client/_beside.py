@@ -19,10 +19,10 @@ from almanac_client._transport import Plan
 
 Word = Literal["last", "mean", "sum"]
 How = Literal["wide", "long", "last", "mean", "sum"]
-#: How values within a longer period become one: the words of the catalogue's formulas.
+#: Aggregations of values within a longer period, named as in the catalogue's formulas.
 WORDS = ("last", "mean", "sum")
 _MONTHS = {"annual": 12, "semiannual": 6, "quarterly": 3, "monthly": 1}
-#: Days after a period's end within which a later value shows that it is over, where values are not counted by months.
+#: Days after a period's end within which a later value proves it complete, for data not counted by months.
 _ALLOWANCE = {"daily": 10, "weekly": 21}
 _LETTERS = {"A": "annual", "S": "semiannual", "Q": "quarterly", "M": "monthly", "W": "weekly", "D": "daily"}
 
@@ -66,7 +66,7 @@ def frame(
             )  # fmt: skip
     ids = [one for series_ in found.values() for one in series_.attrs["request_ids"]]
     attrs = {**next(iter(found.values())).attrs, "request_ids": ids}
-    # Each series has its own walk: what was taken in between two of them is in the later one alone.
+    # Each series has its own walk, so data ingested between two walks is only in the later one.
     attrs["data_version"] = max((s.attrs["data_version"] for s in found.values()), default=None)
     told = {name: one.gathered for name, one in found.items() if isinstance(one, _Gathered)}
     if told:
@@ -111,7 +111,7 @@ def _gathered(
     """Plan a series at a frequency: as published, or else aggregated from the nearest higher frequency."""
     first, last = _day(bound("start", start, last=False)), _day(bound("end", end, last=True))
     length = _MONTHS[target]
-    # A period is judged whole: from its first day on, and by what comes after its last.
+    # A period is judged as a whole: from its first day, and by what comes after its last.
     whole = None if first is None else _first_day(first, length)
     after = None if last is None else min(last, date.max - timedelta(days=400)) + timedelta(days=400)
     found = yield from every(way, slug, place, start=whole, end=after, as_of=as_of)

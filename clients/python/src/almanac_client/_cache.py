@@ -15,7 +15,7 @@ from pathlib import Path
 
 from almanac_client._errors import CacheWarning, SettingsError, warn
 
-#: Tells our file from another program's: "ALMC".
+#: SQLite application id that marks our file: "ALMC".
 _APPLICATION = 0x414C4D43
 _HEADERS = ("etag", "content-type", "x-data-version", "x-request-id", "x-history-from")
 _SCHEMA = """
@@ -102,7 +102,7 @@ class Cache:
             if self.offline and not self.path.exists():
                 raise SettingsError(f"there is no cache at {self.path}")
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # What may be seen with a key is for its owner only.
+            # The file is private to its owner, because its content was obtained with a key.
             with contextlib.suppress(OSError):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             db = sqlite3.connect(self.path, timeout=5.0, check_same_thread=False, isolation_level="IMMEDIATE")

@@ -16,7 +16,7 @@ from almanac_client._transport import VERSION
 
 _COLUMNS = ("period_end", "value", "unit", "observed_at", "revision_status", "source_id", "withheld_reason")
 
-#: 128 and the number of SIGPIPE, as shells have it.
+#: 128 plus the number of SIGPIPE, as in shells.
 _READER_GONE = 141
 
 
@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 series(almanac, given, sys.stdout)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has seen enough, as `head` has. Nothing is left for the interpreter to write at its end.
+        # The reader has seen enough, as `head` does. Redirect standard output, so that the interpreter doesn't fail at
+        # its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     except AlmanacError as error:

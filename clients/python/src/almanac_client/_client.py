@@ -83,10 +83,10 @@ class Almanac(Resources):
         held = self._core
         core = Core(other, held.driver)
         if other.url != held.options.url:
-            # There may be another way there.
+            # Another address may need a different connection setup.
             core.driver = Driver(other, held.driver.given, held.driver.clock)
         elif other.key is held.options.key:
-            # Limits are of an account, and so is what may be looked up.
+            # Limits and look-ups belong to an account.
             core.known, core.pace = held.known, held.pace
         made = object.__new__(Almanac)
         Resources.__init__(made, core)

@@ -51,7 +51,7 @@ class Statements:
         self.currency = told.currency
         self.frequency = frequency
         self.attrs = {**attrs, "entity_id": told.entity_id, "currency": told.currency, "frequency": frequency}
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.income, self.balance, self.cash_flow = (
             _sheet(getattr(told, field), self.attrs, kind) for kind, field in _KINDS
@@ -142,7 +142,7 @@ class Curve:
 
     def __init__(self, told: m.Rates, attrs: Mapping[str, Any]) -> None:
         self.scope, self.currency, self.notes = told.scope, told.currency, list(told.comparability)
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.attrs = {**attrs, "scope": told.scope, "currency": told.currency}
         self.yields = Table(flat(m.CurvePoint, told.curve), self.attrs, index="tenor")
@@ -184,7 +184,7 @@ class BriefTables:
     def __init__(self, told: m.Brief, attrs: Mapping[str, Any]) -> None:
         self.entity_id, self.name, self.headline = told.entity_id, told.name, told.headline
         self.text = {one.key: one.text for one in told.sections}
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.attrs = {**attrs, "entity_id": told.entity_id}
         pairs = [(one, reading) for one in told.sections for reading in one.readings]

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Kind = Literal["string", "float", "int", "bool", "time", "date", "strings"]
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
 _SHOWN, _COLUMNS_SHOWN = 5, 9
-#: The libraries that frames of an extra are made with.
+#: Libraries that each extra's frames need.
 _NEEDED = {"pandas": ("pandas", "pyarrow"), "polars": ("polars",), "arrow": ("pyarrow",)}
-#: Of what applies to a row beyond its fields, what is a column of its own; `to_records()` has all.
+#: Metadata fields with a column of their own; `to_records()` has all of them.
 _METADATA = (
     "series_id", "fiscal_year", "fiscal_period", "currency", "seasonal_adjustment", "forecast", "withdrawn",
 )  # fmt: skip
@@ -59,12 +59,12 @@ class Table:
         *,
         index: str | None = None,
     ) -> None:
-        #: The column that is the index of a frame of pandas.
+        #: The column that becomes the index of a pandas frame.
         self._index = index
         self._columns = {column.name: column for column in columns}
-        #: Reasons of values that may not be passed on, where no columns say which they are.
+        #: Reasons of withheld values, if no columns identify them.
         self._withheld = withheld
-        #: Where it comes from: data_version, as_of, request_ids.
+        #: The origin of the data: data_version, as_of, request_ids.
         self.attrs = dict(attrs)
         self._told = False
 
@@ -141,7 +141,7 @@ class Table:
                 text = pd.StringDtype()
             kinds = {pa.string(): text, pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
             kinds[pa.list_(pa.string())] = pd.ArrowDtype(pa.list_(pa.string()))
-            # What resamples, slices and merges in pandas is a time: a day is its midnight, without a zone.
+            # pandas resamples, slices and merges by times, so a day becomes its midnight without a zone.
             days = [
                 field.with_type(pa.timestamp("us")) if pa.types.is_date(field.type) else field for field in table.schema
             ]

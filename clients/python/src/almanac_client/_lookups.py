@@ -16,7 +16,7 @@ from almanac_client._transport import Pace, Plan
 
 T = TypeVar("T")
 
-#: The service takes so many values in a list.
+#: The service's limit for a list of values.
 MOST_NAMES = 100
 
 
@@ -110,7 +110,7 @@ def _place(way: Way, name: str) -> Plan[str]:
         try:
             page = yield from Walk(aliases).step(way.today, way.pace)
         except NotFound as error:
-            # Of the two answers, the one that suggests something.
+            # Of the two errors, raise the one with a suggestion.
             raise (unknown if error.suggestion is None else error) from None
         if not page.rows:
             raise

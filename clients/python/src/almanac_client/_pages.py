@@ -77,7 +77,7 @@ class Page(Generic[T]):
         self.request_id = read.requestId
         self.data_version = data_version(reply)
         self.headers = reply.headers
-        #: What the service says was asked in vain.
+        #: Parts of the request that had no effect.
         self.said = read.meta.warnings
 
     @property
@@ -151,7 +151,7 @@ class Question(Generic[T]):
                     "client it was made from"
                 )
             self.query["as_of"] = options.as_of
-        # Written once: a list that can be read only once must do for every page.
+        # Format now, because an iterator can be read only once but every page needs the value.
         self.query = {name: written(name, value) for name, value in self.query.items()}
         self.as_of: str | None = self.query.get("as_of")
 
@@ -195,9 +195,9 @@ def _decoded(decoder: Callable[[Any], msgspec.json.Decoder[Any]], reply: Reply, 
         ) from None
 
 
-#: What may stand before a colon, where a name could be another's too: a company's ticker is a country's code.
+#: Prefixes for names that could mean something else: a company's ticker may be a country code.
 SCHEMES = ("ticker", "cik", "lei")
-#: Written like a ticker or an ISO code. A slug may be too (`chile`), which then means what it is the slug of.
+#: The pattern of tickers and ISO codes. A slug may match too (`chile`), and then keeps its meaning.
 _CODE = re.compile(r"[A-Za-z]{1,5}([.-][A-Za-z]{1,2})?")
 
 

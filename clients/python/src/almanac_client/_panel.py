@@ -54,7 +54,7 @@ def panel(
         )
         attrs["data_version"] = max(filter(None, (attrs["data_version"], more["data_version"])), default=None)
         attrs["request_ids"] += more["request_ids"]
-    # Which pairs have no reading by the last of the dates: rows of nulls, and in a large panel no warning each.
+    # Pairs without a reading by the last date. They give rows of nulls, because warnings for each would be too many.
     attrs["without"] = [
         f"{slug} of {entity}"
         for slug, histories in found.items()
@@ -73,7 +73,7 @@ def panel(
     }
     labels = [asked[then] for then in columns["at"].cells]
     if not any(isinstance(one, datetime) for one in labels):
-        # What was asked for is what the rows are found by: days, where days were.
+        # Rows are found by the values that were given: by days if all were days.
         columns["at"] = Column("at", "date", labels)
     return Table(columns.values(), attrs, index="at")
 

@@ -66,7 +66,7 @@ def _axes(ax: Any) -> Any:
 
 
 def _line(ax: Any, one: Line, **options: Any) -> None:
-    # A missing value parts the line: nothing is drawn where nothing may be shown.
+    # A missing value interrupts the line, so nothing is drawn where nothing may be shown.
     values = [float("nan") if row.value_numeric is None else row.value_numeric for row in one]
     ax.plot([row.period_end.date() for row in one], values, **options)
 

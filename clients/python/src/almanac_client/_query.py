@@ -100,7 +100,7 @@ def moment(name: str, value: Any) -> datetime:
     return meant if isinstance(meant, datetime) else day_end(meant)
 
 
-#: A year, and a half, quarter or month of it, blanks and hyphens taken out, whichever part is written first.
+#: A year with an optional half, quarter or month, without blanks and hyphens, in either order.
 _YEAR_FIRST = re.compile(r"([0-9]{4})(?:(Q[1-4]|H[12])|([0-9]{2}))?")
 _YEAR_LAST = re.compile(r"(Q[1-4]|H[12])([0-9]{4})")
 _FORMS = "2020, 2020-Q1 (2020Q1, Q1 2020), 2020-H1, 2020-03, 2020-03-31"

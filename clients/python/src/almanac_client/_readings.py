@@ -16,7 +16,7 @@ from almanac_client import _generated_models as m
 
 Row = m.DerivedObservation
 
-#: From the one with most values in a year to the one with fewest.
+#: From the most values in a year to the fewest.
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "nine_months", "semiannual", "annual")
 
 
@@ -33,9 +33,9 @@ class _Cell:
     __slots__ = ("key", "order", "standing")
 
     def __init__(self, row: Row) -> None:
-        #: Newest end first, then the higher frequency, then the shorter period; an instant is the shortest.
+        #: Sort key: newest end, then the higher frequency, then the shorter period; an instant is the shortest.
         self.key = (row.period_end, -rank(row.frequency), row.period_start is None, row.period_start or row.period_end)
-        #: Series in the order they are preferred in.
+        #: Preference of the series; lower is preferred.
         self.order: dict[str, int] = {}
         self.standing: dict[str, Row] = {}
 

@@ -10,7 +10,7 @@ from typing import Any
 from almanac_client._operations import Operation
 
 _ROWS, _COLUMNS, _WIDTH = 5, 8, 28
-#: What a reader looks for first, where a record has it.
+#: Fields to show first, if a record has them.
 _FIRST = (
     "entity_id", "indicator_id", "slug", "name", "ticker", "period_end", "value_numeric", "unit", "observed_at",
     "revision_status", "occurred_at", "title", "headline", "score", "country",

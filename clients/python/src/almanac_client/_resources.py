@@ -32,9 +32,9 @@ class Response(Generic[T]):
         self.headers = headers
         self.request_id = request_id
         self.data_version = version
-        #: Of a page: where it stands. None: it is no page.
+        #: The position of a page in its list; None: it isn't a page.
         self.pagination = pagination
-        #: What the service says was asked in vain; no Python warning is given of it.
+        #: Parts of the request that had no effect. No Python warning is issued for them.
         self.said = said
 
     @property

@@ -13,7 +13,8 @@ from almanac_client._errors import InvalidArgument, RevisionWarning, warn
 from almanac_client._frames import Column, Table
 
 Row = m.DerivedObservation
-#: Finds the later state beside an initial one, among all states and among the releases; a text says why there is none.
+#: Finds the later state for an initial one, among all states and among releases, or returns the reason why there is
+#: none.
 Find = Callable[[list[Row], list[Row], Row], "Row | str"]
 
 NOT_INITIAL = "their first publication is not kept"

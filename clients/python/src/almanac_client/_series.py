@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 When = str | date | datetime
-#: A bound of periods: a year is one too.
+#: A bound of periods. An int is a year.
 Bound = int | str | date | datetime
 
 
@@ -138,7 +138,7 @@ def every(
     first, last = bound("start", start, last=False), bound("end", end, last=True)
     what, entity, code = yield from meant(way, name, place)
     operation = m.LIST_DERIVED_OBSERVATIONS if what.kind == "derived" else m.LIST_OBSERVATIONS
-    # A publisher's code names one series, whichever is preferred.
+    # A publisher's code names one series, whether or not it is preferred.
     source, every_source = (None, None) if code is None else (code.source_id, "all")
     found = yield from walk(
         way.options, way.pace, operation, indicator=what.slug, entity_id=entity, frequency=frequency,

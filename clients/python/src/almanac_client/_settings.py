@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from almanac_client._cache import Cache
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-#: Most seconds that Retry-After is obeyed for: the service's windows are a minute.
+#: Longest Retry-After that is obeyed, in seconds: the service's windows last a minute.
 MAX_RETRY_WAIT = 65.0
 
 
@@ -65,7 +65,7 @@ class Options(Struct, frozen=True, kw_only=True):
     pace: bool = True
     cache: Cache | None = None
     insecure: bool = False
-    #: What `.at()` was given, as it is sent.
+    #: The argument of `.at()` as sent.
     as_of: str | None = None
 
 
@@ -240,7 +240,7 @@ def _parsed(content: bytes, path: Path) -> dict[str, Any]:
     try:
         return toml.loads(content.decode("utf-8"))
     except ValueError:
-        # The message of the parser may repeat a line, and with it a key.
+        # The parser's message may repeat a line that contains a key.
         raise SettingsError(f"{path} is not TOML") from None
 
 

@@ -196,7 +196,7 @@ class _Driver:
         from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
 
         host = urlsplit(self.options.url).hostname or ""
-        # A proxy of the environment must not see what is meant for this machine.
+        # A proxy from the environment must not see requests to this machine.
         return {"follow_redirects": False, "trust_env": not is_loopback(host)}
 
     def _request_options(self, step: Send, options: Options) -> dict[str, Any]:
@@ -224,7 +224,7 @@ class Driver(_Driver):
 
     def __init__(self, options: Options, http: httpx2.Client | None, clock: Clock) -> None:
         super().__init__(options, clock)
-        #: The caller's own, which is not closed.
+        #: The caller's own client, which is not closed.
         self.given = http
         self._http = http
 
@@ -254,7 +254,7 @@ class Driver(_Driver):
         try:
             return _reply(self._http.get(options.url + step.target, **self._request_options(step, options)))
         except httpx2.RequestError as error:
-            # Handed over, not raised: a traceback through the HTTP library would show headers to who prints locals.
+            # Returned, not raised: a traceback through the HTTP library would show headers to tools that print locals.
             return self._meaning(error, options)
 
     def close(self) -> None:
@@ -268,7 +268,7 @@ class AsyncDriver(_Driver):
 
     def __init__(self, options: Options, http: httpx2.AsyncClient | None, clock: Clock) -> None:
         super().__init__(options, clock)
-        #: The caller's own, which is not closed.
+        #: The caller's own client, which is not closed.
         self.given = http
         self._http = http
 

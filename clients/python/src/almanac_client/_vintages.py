@@ -39,9 +39,9 @@ class Triangle:
         self.indicator = slug
         self.entity_id = chosen.entity_id
         self.attrs = {**attrs, "series_id": self.series_id}
-        #: Up to when knowledge reaches.
+        #: The latest knowledge time.
         self.now = now
-        #: Since when something is known of it, and of each series that was not kept to.
+        #: When the series became known, and when each other eligible series did.
         self._since = min(row.observed_at for row in rows)
         self._others: dict[tuple[str, str], datetime] = {}
         for row in states:

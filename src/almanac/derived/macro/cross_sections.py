@@ -24,7 +24,7 @@ from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
 
-#: Scale of the median absolute deviation that makes it the standard deviation of a normal distribution.
+#: Factor that turns a median absolute deviation into the standard deviation of a normal distribution.
 _NORMAL = 1.4826
 
 
@@ -125,7 +125,7 @@ class _Contribution(NamedTuple):
     looked: tuple[Vintage, ...]
 
 
-#: For each candidate the histories of the cell itself and of the one years before (the same list where none is needed).
+#: For each candidate the histories of the cell itself and of the one years before (the same list if none is needed).
 _Cells = Sequence[tuple[Sequence[Vintage], Sequence[Vintage]]]
 
 

@@ -108,7 +108,7 @@ def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence
     first = operator.slots[0]
     present = [series.arrays.ordinals for series in inputs[first.input]]
     if not first.months and not first.within and all(series.changed is None for series in inputs[first.input]):
-        # All cells of this input count as changed, and each is what its own output looks at.
+        # All cells of this input changed, and each is looked up by its own output.
         return np.unique(np.concatenate(present))
     gone = [series.touched() for series in inputs[first.input]]
     every = np.unique(np.concatenate([*present, *gone])) if present else np.empty(0, dtype=np.int64)
@@ -294,7 +294,7 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
     if not found and there[-1][0] > start:
         return Lookup(None, (), tuple(v for _, v in known))
     used = tuple(v for _, v, _ in there[:count])
-    # Where the values end before the window does, one that was withdrawn may be why: all of it was looked at.
+    # If values end before the window does, a withdrawal may be the cause, so all of it counts as looked at.
     looked = tuple(v for place, v in known if place >= end)
     return Lookup(found, used, looked)
 

@@ -17,7 +17,8 @@ from almanac.domain.times import EPOCH_ORDINAL
 
 Ints = npt.NDArray[np.int64]
 Cells = Mapping[int, list[Vintage]]
-#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags, number of the note (0: none).
+#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags, note number (0:
+#: none).
 NumberRow = tuple[int, int, float, int, int, int, int]
 _ROW = np.dtype([
     ("period", np.int64), ("known", np.int64), ("value", np.float64), ("released", np.int64), ("ingested", np.int64),
@@ -25,7 +26,7 @@ _ROW = np.dtype([
 ])  # fmt: skip
 #: No release time, in arrays.
 NO_RELEASE = -(1 << 62)
-#: January 1970 as the number of a month.
+#: January 1970 as a month number.
 EPOCH_MONTH = 1970 * 12
 _KEY_BITS = (highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))).bit_length()
 
@@ -108,7 +109,7 @@ class Arrays:
         numbers = sorted(cells)
         histories = [cells[number] for number in numbers]
         last = [history[-1] for history in histories]
-        # A missing value becomes NaN on the way.
+        # None becomes NaN here.
         value = np.array([vintage.value for vintage in last], dtype=np.float64)
         marks, stated = _marks([marks_of(vintage.note) for vintage in last])
         return cls(
@@ -137,7 +138,7 @@ class Arrays:
         first = np.flatnonzero(np.append(True, period[1:] != period[:-1]))
         end = np.append(first[1:], len(table)) - 1
         ordinals = _numbers(period[end], frequency)
-        # Of irregular periods with the same number the last counts, as in a dictionary.
+        # If irregular periods share a number, the last one counts, as in a dictionary.
         kept = np.append(ordinals[1:] != ordinals[:-1], True)
         last, ordinals = table[end[kept]], ordinals[kept]
         alone = (end == first)[kept]

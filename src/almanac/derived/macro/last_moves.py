@@ -46,7 +46,7 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
     value = np.where(hit, change[newest], 0.0)
     rests = np.where(hit, newest - 1, begin)
 
-    # Marks are gathered cell by cell.
+    # Cells with marks are left to the cell-by-cell path.
     irregular = ~arrays.single | (arrays.marks != 0)
     late = _highest(arrays.known, first, last) > arrays.known[last]
     settled = ~(_any(irregular, first, last) | late)

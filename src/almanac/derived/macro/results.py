@@ -8,7 +8,7 @@ import msgspec
 
 from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Marks, Vintage, is_unknown, marks_of, number
 
-#: Note of a withdrawal for want of one base.
+#: Note of a withdrawal because the inputs are on different bases.
 TWO_BASES = '{"reason":"two_bases"}'
 
 

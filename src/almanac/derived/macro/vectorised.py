@@ -39,7 +39,7 @@ def at_once(
         if not len(arrays.ordinals):
             return outputs
         if slot.move:
-            # Cells of the window are looked at in full: all of them must be single and known before the cell itself.
+            # Cells of the window are examined in full: all must be single and known before the cell itself.
             moves, met, settled = last_moves(slot, outputs, frequency, arrays)
             there &= met
             eligible &= settled
@@ -71,7 +71,7 @@ def at_once(
             allowance_days,
             result,
         )
-    # Outputs for which some look-up meets no cell at all have no vintages: their rows, if any, are closed.
+    # Outputs with a look-up that meets no cell have no vintages; existing rows are closed.
     result.update((key, []) for key in keys(*spans(outputs[~there], frequency)).tolist())
     rest: Ints = outputs[there & ~eligible]
     return rest
@@ -107,8 +107,8 @@ def _emit(
         known[finite].tolist(), numbers, texts, flags[finite].tolist(),
         _releases(released[finite]), ingested[finite].tolist(), repeat(0), repeat(None) if notes is None else notes[finite].tolist(), repeat(0),
     )  # fmt: skip
-    # No Python code runs per cell from here: `tuple.__new__` makes a named tuple of a row, and `zip` of one iterable
-    # rows of one. Nearly all the time of a derivation was spent in constructors before.
+    # No Python code runs per cell from here: `tuple.__new__` turns a row into a named tuple, and `zip` of one iterable
+    # makes rows of one. Constructors took nearly all the time of a derivation before.
     vintages: Iterable[Vintage] = map(tuple.__new__, repeat(Vintage), columns)
     made: Iterable[Derived] = map(tuple.__new__, repeat(Derived), zip(vintages, repeat(used)))
     result.update(zip(key[finite].tolist(), map(list, zip(made)), strict=True))

@@ -32,9 +32,9 @@ from almanac.store.observations.writing.batch import Batch
 
 _KINDS = {"income": statements.INCOME, "balance": statements.BALANCE, "cash_flow": statements.CASH_FLOW}
 _MONEY = {"money", "per_share"}
-#: Companies that are derived ahead of the one that is written, for each process.
+#: Companies derived ahead of the one being written, per process.
 _AHEAD = 16
-#: About what a stated fact takes in a filing.
+#: Approximate bytes of a stated fact.
 _STATE_BYTES = 500
 
 
@@ -57,7 +57,7 @@ class Served(NamedTuple):
 
     slug: str
     frequency: Frequency
-    #: Of money that is not in the company's main one.
+    #: The currency, if it isn't the company's main one.
     currency: str | None
     cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
 
@@ -90,9 +90,9 @@ class CompanyDeriver:
         self._processes = processes
         #: Companies whose statements may have changed, in the order in which that was noticed.
         self._changed: dict[str, None] = {}
-        #: How many payloads at hand have yet to speak of a company.
+        #: Remaining payloads of the batch with inputs of each company.
         self._awaited: dict[str, int] = {}
-        #: Companies that are derived already, from what the store holds of them until something more is noted.
+        #: Companies derived in advance, from the stored data before any further note.
         self._begun: dict[str, _Begun] = {}
 
     def note(self, entity: str) -> None:

@@ -29,7 +29,7 @@ from almanac.pipeline.derive.plans import Topics, result_of
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 
-#: Ordinals this far apart are read in ranges of their own.
+#: Ordinals further apart than this are read in separate ranges.
 _GAP = 40
 #: Entity → candidate series, in order of preference.
 Group = dict[str, list[SeriesSpec]]

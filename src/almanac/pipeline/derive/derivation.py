@@ -29,7 +29,7 @@ from almanac.store.summary.figures import derived_series
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
-#: Series that are computed ahead of the one that is written, for each process.
+#: Series computed ahead of the one being written, per process.
 _AHEAD = 8
 
 
@@ -40,7 +40,7 @@ class Deriver:
         self._catalog = catalog
         self._db = db
         self._processes = processes or Processes(1)
-        #: Series that are computed and not yet written, in the order in which they will be.
+        #: Series that are computed and not yet written, in writing order.
         self._begun: deque[SeriesAtWork] = deque()
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
@@ -95,7 +95,7 @@ class Deriver:
                 held = self._topics.get((formula.slug, entity), ())
                 self._before[formula.slug, entity] = [SeriesPlan(one, formula, (), mixed=False) for one in held]
         if spec is not None:
-            # What is computed from it alone has its rights, and may in turn be one of several inputs.
+            # A series computed from it alone has its rights, and may be one of several inputs itself.
             for formula in self._users[spec.indicator]:
                 for entity in self._entities(formula, spec) if len(formula.inputs) == 1 else ():
                     for made in self._topics.get((formula.slug, entity), ()):
@@ -186,7 +186,7 @@ class Deriver:
                 held.pop(formula.slug, None)
                 continue
             plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
-            # Whatever else is stored under this formula goes before those that would be computed from it.
+            # Other series stored under this formula go first, because others may be computed from them.
             for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
                 changed += self._drop(batch, identifier)
             for plan in plans:

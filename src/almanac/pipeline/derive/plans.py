@@ -149,7 +149,7 @@ class Planner:
                     continue
                 if words:
                     held = offered.get(spec.source)
-                    # A mean or a sum is over whole periods of which it is known how many there are.
+                    # A mean or sum needs whole periods with a known number of values.
                     countable = words == {"last"} or spec.frequency.months
                     if (
                         countable
@@ -207,9 +207,9 @@ class Planner:
         mixed: bool,
     ) -> SeriesPlan:
         every = [spec for candidates in inputs for spec in candidates]
-        # As fresh as what it is made of: a data set that may be later than its frequency makes its results later too.
+        # A result may be as late as its inputs, so a slow data set makes its results slow too.
         allowance = max(spec.allowance_days or spec.frequency.allowance_days for spec in every)
-        # Of rows that come from different series, each says for itself what its own inputs have in common.
+        # With mixed inputs, each row states what its own inputs have in common.
         alike = () if mixed else every
         curves = {(spec.curve_type, spec.compounding) for spec in alike}
         curve = next(iter(curves)) if len(curves) == 1 else (None, None)

@@ -16,7 +16,7 @@ from almanac.derived.macro.operators import Operator
 from almanac.pipeline.derive.plans import SeriesPlan, operator_of
 from almanac.pipeline.processes import Job, Processes
 
-#: So few cells are computed here: to send them away costs more. And about what one that is looked at takes.
+#: So few cells are computed here, because sending them away costs more; and the approximate bytes of a cell.
 _FEW_CELLS, _CELL_BYTES = 30, 500
 
 
@@ -24,11 +24,11 @@ class SeriesAtWork(NamedTuple):
     """A series whose computation has begun."""
 
     plan: SeriesPlan
-    #: Period keys between which all cells go that are not computed; None: none go.
+    #: Period keys between which all uncomputed cells are removed; None: none are.
     span: tuple[int, int] | None
-    #: Vintages by period key, of the cells found at once.
+    #: Vintages by period key, for cells computed at once.
     made: dict[int, list[Derived]]
-    #: The same of all other cells.
+    #: Vintages by period key, for all other cells.
     rest: Job[dict[int, list[Derived]]]
 
     def computed(self) -> dict[int, list[Derived]]:
@@ -62,7 +62,7 @@ def cells_of(
     return derive_cells(op, frequency, inputs, outputs, _allowance(plan))
 
 
-#: For what is not worth the way to a worker.
+#: For jobs too small for a worker.
 _HERE = Processes(1)
 
 

@@ -12,7 +12,7 @@ from almanac.domain.releases import HeadlineVintage, is_before
 from almanac.domain.times import midnight
 from almanac.pipeline.events.release_states import States
 
-#: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
+#: Smaller differences of a policy rate, in percentage points, are new definitions (a midpoint, a mean), not moves.
 SMALLEST_MOVE = 0.05
 
 
@@ -27,7 +27,7 @@ def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[
     """
     entity, name = place
     by_event: States = {}
-    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
+    #: The day before, and if that day's value was ever withdrawn, earlier days too; the nearest first.
     before: list[list[HeadlineVintage]] = []
     for period, group in groupby(vintages, key=lambda one: one.period):
         now = list(group)

@@ -26,15 +26,15 @@ from almanac.domain.releases import (
 )
 from almanac.domain.times import DAY_SECONDS, midnight
 
-#: Type of the events that are a calendar's and no release of ours.
+#: Event type of calendar entries without a release of ours.
 NOTICE = "publication"
 
-#: What a calendar said of a period: since when, when it happens (unix seconds), `minute` or `day`, status, page.
+#: A calendar's statement on a period: known since, time (unix seconds), `minute` or `day`, status, page.
 Planned = tuple[int, int, str, str, str | None]
-#: What a calendar said of an entry, and since when.
+#: A calendar's statement on an entry, with its knowledge time.
 Statement = tuple[int, ReleaseCalendarEntry]
 States = dict[str, list[EventState]]
-#: For each period the calendar that tells of it, and what it said.
+#: For each period the calendar that covers it, and its statements.
 Announced = dict[int, tuple[ReleaseCalendar, list[Planned]]]
 
 
@@ -66,7 +66,7 @@ class Entries(NamedTuple):
     """Announcements by period, and by uid those that stand for a publication of their own."""
 
     by_period: dict[int, list[Planned]]
-    #: With the period, None where nothing says it.
+    #: With the period, or None if it is unknown.
     others: dict[str, tuple[int | None, list[Planned]]]
 
 
@@ -168,13 +168,13 @@ def release_states(
         calendar, told = announced.get(period, (None, ()))
         news = [pair for pair in out[period] if pair[1].news or _announced(pair[1], told)]
         if out[period] and not news:
-            # A publication that is still to come is one all the same, of numbers that were out before.
+            # A planned publication counts, even if its numbers were out before.
             told = [plan for plan in told if plan[1] > min(one.known for _, one in out[period])]
             if not told:
                 continue
         first = min((publication.known for _, publication in news), default=0)
         news.sort(key=lambda pair: pair[1].known >= first + DAY_SECONDS)
-        # What a calendar says only afterwards is no announcement.
+        # What a calendar says only afterwards is not an announcement.
         before = [plan for plan in told if not news or plan[0] < news[0][1].known]
         if not before:
             calendar = None
@@ -236,8 +236,8 @@ def _out(
     occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
     last = before[-1] if before else None
     if last is not None and last[1] <= publication.known and last[3] != "canceled":
-        # Where the publisher does not say when it was, what it had announced is nearer than the time of fetching;
-        # and an announced hour says more than a bare day.
+        # If the publisher doesn't state the time, the announced one is closer than the time of fetching; and an
+        # announced hour says more than a day.
         same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
         if not publication.stated or (same_day and last[2] == "minute"):
             occurred, precision = last[1], last[2]

@@ -36,14 +36,14 @@ from almanac.store.events import releases as store
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
 
-#: Source of the meetings that ship with the package, and what the name of its simulated kin's entries begins with.
+#: Source of the meetings that ship with the package; its simulated copy is named after it.
 BANKS = "central-bank-calendars"
 _MEETING, _RATE = "policy_meeting", "policy_rate"
 _ENTERED = "meetings"
 
 #: Release and place.
 _Part = tuple[str, str]
-#: Makes these the states of events at a data version; says whether anything changed.
+#: Sets the states of events at a data version, and returns whether anything changed.
 Put = Callable[[Database, int, Mapping[str, Sequence[EventState]]], bool]
 
 
@@ -64,7 +64,7 @@ class ReleaseEvents:
         self._db = db
         self._orders = orders
         self._simulated = simulated_world
-        #: The simulated calendar of meetings, where there is one.
+        #: The simulated calendar of meetings, or None.
         self._meetings = simulated_copy(BANKS, catalog.sources)
         self.releases: tuple[Release, ...] = simulated(shipped(), catalog.sources) if simulated_world else shipped()
         self._by_type = {one.type: one for one in self.releases}

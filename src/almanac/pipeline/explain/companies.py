@@ -23,7 +23,7 @@ def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
     Explain a line of a statement, a twelve-month figure, a ratio or a score. Return None for an unknown company; the
     value is None if it can't be computed any more.
     """
-    # A company has tens of thousands of facts, each a few tuples: looking among them for cycles took half the time.
+    # A company has tens of thousands of facts in small tuples; collecting garbage among them took half the time.
     with uncollected():
         return _explained(view, row)
 
@@ -36,7 +36,7 @@ def _explained(view: View, row: ObservationRow) -> Recomputed | None:
     end = end_of(row.period).toordinal()
     found: tuple[float, tuple[Amount, ...]] | None = None
     item = items().get(spec.indicator)
-    # Only what the value can be made of: the rest of the company's years would be ten times the work.
+    # Only what the value can depend on: all of the company's years would be ten times the work.
     ledger = as_known(company, row.known, range(end if item is not None else end - REACH_DAYS, end + 1))
     if item is not None:
         amount = _amounts(ledger, spec.frequency, instant=item.is_instant).get(spec.indicator, {}).get(end)

@@ -21,7 +21,7 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.series_info import SeriesInfo
 
-#: Before this a month cannot be counted back.
+#: Before this day a month can't be subtracted.
 _EARLIEST = date(1, 2, 1)
 
 

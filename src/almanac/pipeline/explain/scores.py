@@ -23,10 +23,10 @@ from almanac.store.companies import facts
 from almanac.store.companies.statements import INCOME
 from almanac.store.observations.reading.reader import View as StoreView
 
-#: Days before the reach of a score that are read too: the score may be of twelve months up to eighteen months older than
-#: the newest, and what a chain of quarters ends on may begin before it.
+#: Extra days to read before the reach of a score: its twelve months may end eighteen months before the newest, and the
+#: chain of quarters behind it may begin earlier still.
 _SLACK = 400 + 550
-#: What names of raw series begin with, by their taxonomy.
+#: Prefixes of raw series names, by taxonomy.
 _STANDARDS = ("us_gaap_", "ifrs_full_")
 
 

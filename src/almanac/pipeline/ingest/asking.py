@@ -23,7 +23,7 @@ from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
 from almanac.store.raw.captures import Capture
 
-#: Requests that an answer may lead to and that are asked at once.
+#: Most follow-up requests of an answer that are asked at once.
 _AT_ONCE = 50
 
 
@@ -118,11 +118,11 @@ class _Asking:
         self.ingest = Ingest(world, source, say, self.reader)
         stated = world.catalog.providers[source.provider].limit
         self._limit = limit_of(source.provider, stated, with_key=bool(self.key))
-        #: Hosts that could not be reached: the first address that failed for it, and how many more were not asked.
+        #: Unreachable hosts, with the first address that failed and the number of others not asked.
         self._given_up: dict[str, tuple[str, int]] = {}
-        #: Publishers whose limit, or word, keeps requests waiting: told once.
+        #: Publishers whose limits delay requests; each is reported once.
         self._waited_for: set[str] = set()
-        #: Requests that have no answer of any use, so far.
+        #: Requests without a usable answer so far.
         self._unanswered = 0
 
     def arrivals(self, plan: Sequence[Request], whole: Sequence[Request] | None = None) -> Iterator[Arrival]:
@@ -133,7 +133,7 @@ class _Asking:
         `whole` holds all requests of the source, or is None if `plan` covers only some series or a part of the time.
         """
         now = list(plan)
-        #: URL → the planned request through which it is asked.
+        #: URL → the planned request that leads to it.
         asked = {request.url: request.url for request in plan}
         while plan:
             later: list[Request] = []

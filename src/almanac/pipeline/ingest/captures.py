@@ -31,7 +31,7 @@ class ClockBehindError(ValueError):
     """The clock is behind the store's newest data: an answer fetched now would be sorted before that and never be served."""
 
 
-#: Seconds by which the clocks of hosts may be apart that ask different sources for one store.
+#: Tolerated difference, in seconds, between clocks of hosts that ask different sources for one store.
 _APART = 3_600
 
 

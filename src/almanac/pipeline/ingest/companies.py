@@ -31,12 +31,12 @@ from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.fold import by_period, fold
 
-#: Parts of a company's record: of its own facts, and of the regulator's quarterly data sets.
+#: Kinds of a company's record: from its own facts, and from the regulator's quarterly data sets.
 FACTS, DATASETS = "facts", "datasets"
 
-#: Parses a payload again: for a company's facts that must be folded anew.
+#: Parses a payload again, to fold a company's facts again.
 Reread = Callable[[PayloadRow], Parsed]
-#: Series → what one payload states of it.
+#: Series → its values in one payload.
 Shelf = dict[str, tuple[SeriesSpec, list[ReportedValue]]]
 
 
@@ -99,7 +99,7 @@ class CompanyFolding:
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, reread: Reread) -> dict[str, int]:
         """Store a payload's statements about companies. Returns the kinds of skipped facts with their row counts."""
         passed: dict[str, int] = defaultdict(int)
-        # Data sets round the days of periods: they stand in for a company's own facts, never beside them.
+        # Data sets round the days of periods, so they replace missing facts but are never mixed with a company's own.
         replaced = [
             record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
         ]
@@ -121,7 +121,7 @@ class CompanyFolding:
                     del waiting[entity]
                     self._deriver.spoken(entity)
 
-        # Those that are folded anew have most facts: they are derived while those of the others are appended.
+        # Companies to fold again have the most facts; they are derived while the others are appended.
         anew(moved)
         behind: dict[str, None] = {}
         for told in self._counting(parsed):
@@ -169,7 +169,7 @@ class CompanyFolding:
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
         books: dict[str, filings.FilingBook] = {}
-        # As they lie in the store: rows that come in their order fill its pages.
+        # In the order of the store, so that rows fill its pages.
         for cik, filing in sorted(parsed.filings, key=_filed):
             entity = company_id(cik)
             book = books.get(entity) or books.setdefault(entity, filings.FilingBook(self._db, entity))
@@ -179,7 +179,7 @@ class CompanyFolding:
             if entered.new:
                 fresh[entity].append((entered.filing, entered.exact))
                 if is_periodic(entered.filing.form) or is_warning(entered.filing):
-                    # The fiscal calendar is read from what reports say they are about; a warning marks statements.
+                    # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
                     self._deriver.note(entity)
         for entity in renamed:
             fresh[entity] = filings.every(self._db, entity)
@@ -231,7 +231,7 @@ class CompanyFolding:
                     held = cells[identifier]
                     allowance = spec.frequency.allowance_days
                     held.update(fold(held, one.ref, by_period(statements), None, allowance))
-        # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
+        # Series that no payload mentions any more (another main currency, a replaced data set) lose their rows.
         for identifier in facts.raw_series(self._db, entity, self._source):
             handle = batch.existing(identifier)
             held = batch.history(handle, EVERY_KEY)

@@ -43,9 +43,10 @@ class Folding:
         self._companies = CompanyFolding(world.db, source.id, world.company_deriver)
         self._changed = 0
         self._specs: dict[int, SeriesSpec] = {}
-        #: Of the payload folded last: series of which it shows an older state than is known.
+        #: Series for which the last payload shows an older state than the known one.
         self.past = 0
-        #: By the payload folded last: payloads of which it is known otherwise than before whether they are held, and why.
+        #: Payloads whose status changed with the last one: with the reason if they are now held back, or None if
+        #: released.
         self.turned: dict[int, tuple[PayloadRow, str | None]] = {}
 
     @property
@@ -112,7 +113,7 @@ class Folding:
                 continue  # all of it lies in the stretch of another native code
             code = self._series[apart(block.native)[0]]
             statements = _with_base(statements, self._series[code.copy_of or code.native], row.ingested_at)
-            # Codes that succeed one another in a series are of data sets that are updated each at its own time.
+            # Codes that succeed each other come from data sets with separate update times.
             updated = block.updated if stretch.is_whole else None
             yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete, updated)
 
@@ -161,7 +162,7 @@ class Folding:
         Payloads are connected if they state a common series, directly or through others.
         """
         cells: dict[int, History] = defaultdict(dict)
-        #: Of which state of the data the newest payload is, of those that say so.
+        #: Update time of the newest payload of each series, if stated.
         newest: dict[int, int] = {}
 
         def count(series: Handle) -> int:
@@ -212,7 +213,7 @@ class Folding:
                 seen |= fresh
                 waiting += fresh
         rows = [one for number in found if (one := payloads.by_number(self._world.db, number)) is not None]
-        # One that could be read once and cannot now is in quarantine for that, and takes no part.
+        # A payload that became unreadable is quarantined for that and doesn't take part.
         rows = [one for one in rows if one.state == payloads.FOLDED or one.held]
         return sorted(rows, key=lambda one: one.ref.order)
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-#: How often a worker says that it lives, and how often at most that it goes on, seconds.
+#: Seconds between beats, and shortest interval between steps.
 _BEAT_SECONDS, _STEP_SECONDS = 15.0, 5.0
-#: A name of a file has 255 bytes at most.
+#: File names are limited to 255 bytes.
 _LONGEST = 200
 _EVERY = "all"
 

@@ -34,11 +34,11 @@ from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
 log = logging.getLogger("almanac.ingest")
-#: Captures that are read ahead, and bytes of theirs: as many as may be one transaction.
+#: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
-#: Characters of an unforeseen error that are kept: its text may repeat the payload.
+#: Characters kept of an unforeseen error, whose text may repeat the payload.
 _REASON = 300
-#: The storage's fault, not the payload's; but for these, by which a database refuses what is in a payload.
+#: Errors of the storage rather than of the payload, except those by which a database refuses a payload's content.
 _STORAGE = (DatabaseError, OSError, Corrupt)
 _REFUSED = (ConflictError, UnfitError)
 
@@ -72,7 +72,7 @@ class Ingest:
         self._say = say
         self.connector: Connector = reader or connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
-        #: What a reader that no settings chose among takes beside a payload; workers read with such only.
+        #: Workers can read only with a connector that no settings changed; they need its description.
         self._ahead = reader is None and world.processes.count > 1
         self._about = described(source, self._series) if self._ahead else b""
         self._folding = Folding(world, source, self.connector, self._series)
@@ -104,7 +104,7 @@ class Ingest:
         for arrival in arrivals:
             held = self.keep(arrival)
             if held is not None and window.holds(held):
-                # The same answer twice: what the first became decides about the second.
+                # The same answer twice: the result of the first decides about the second.
                 for group in window.rest():
                     self._take(group)
                 held = self._unless_folded(held)
@@ -134,7 +134,7 @@ class Ingest:
             url, reason = wrong
             error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}") as batch:
-            # What was answered before does not turn bad, nor good once more, by what the publisher still prepares.
+            # While the publisher is still preparing data, a source's health stays as it was.
             if not (self.outcome.waits and payloads.is_well(self._world.db, self._source.id)):
                 later = payloads.note_attempt(
                     self._world.db,
@@ -200,7 +200,7 @@ class Ingest:
         raw = self._world.raw
         capture = None
         if arrival.fetched_at is None:
-            # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
+            # An answer equal to the last one is not stored again, as with a 304.
             last = raw.latest(self._source.id, arrival.url)
             if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
                 capture = last

@@ -13,8 +13,8 @@ from almanac.store.engine import opening
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.log import schedule
 
-#: Seconds a lease runs without being renewed, and between renewals. A lease outlasts any one transaction of another
-#: writer, so that its owner does not lose it while it waits for the database.
+#: Seconds that a lease lasts without renewal, and between renewals. It outlasts any transaction of another writer, so
+#: that its owner doesn't lose it while waiting for the database.
 LEASE_SECONDS, RENEW_SECONDS = 600, 60
 
 

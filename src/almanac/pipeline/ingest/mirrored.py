@@ -13,7 +13,7 @@ from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
 from almanac.sources.base import Payload, SourceChanged, connector
 
-#: Under what responses are told that belong to no source.
+#: Source name in the outcome for unclaimed responses.
 UNCLAIMED = "(no source)"
 
 

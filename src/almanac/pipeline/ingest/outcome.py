@@ -21,15 +21,15 @@ class RunOutcome:
     quarantined: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     unmapped: dict[str, int] = field(default_factory=dict)
-    #: Names that were not read of responses that were: unknown ones, and mapped series that were missing.
+    #: Unknown names, and mapped series that were missing, in responses that were read.
     unread: set[str] = field(default_factory=set)
-    #: Requests that were answered by the publisher's word for "there is nothing".
+    #: Requests answered with the publisher's word for "there is nothing".
     empty: list[str] = field(default_factory=list)
-    #: Requests that wait though nothing went wrong: for the publisher's limit, or for data that it prepares; with the reason.
+    #: Requests that wait without a fault, for the publisher's limit or for data in preparation, with the reason.
     later: dict[str, str] = field(default_factory=dict)
     ignored_responses: int = 0
     quarantined_responses: int = 0
-    #: Seconds for which the publisher asked to be left alone.
+    #: Seconds that the publisher asked us to wait.
     retry_after: float = 0.0
 
     def set_aside(self, url: str, reason: str, *, quarantined: bool) -> None:
@@ -88,7 +88,7 @@ def exit_code(outcomes: Sequence[RunOutcome]) -> int:
 
 
 Say = Callable[[str], None]
-#: Passes parts of long work on one by one, under a name, and may show how far it has come.
+#: Yields the parts of long work under a name, and may show progress.
 Track = Callable[[Sequence[Any], str], Iterable[Any]]
 
 

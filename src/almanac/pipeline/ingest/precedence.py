@@ -24,7 +24,7 @@ class Precedence:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        #: How long a source's turn takes at least, in seconds, of those whose first one is waited for.
+        #: Estimated seconds of a source's first turn.
         self._takes: dict[str, float] = {}
 
     def ordered(

@@ -11,23 +11,23 @@ from almanac.sources.base import Request
 from almanac.store.engine.protocol import Database
 from almanac.store.log import requests
 
-#: Days in which every window of the past is asked once. Which day is a window's own follows from its address, so that they
-#: do not come together.
+#: Days within which every window of the past is asked once. A window's day follows from its address, which spreads
+#: them.
 SLOW_ROUND = 28
-#: Turns that fail in a row after which what was answered shows that it is some addresses alone, and no passing trouble.
+#: After this many failed turns with some answers, single addresses are at fault rather than the source.
 _STUBBORN = 3
 
 
 class Portion(enum.Enum):
     """The part of a source's plan that is asked."""
 
-    #: All of it, as a person's command does.
+    #: All of it, as in a person's command.
     WHOLE = "whole"
-    #: What is new, what failed, and of the past what has its day.
+    #: New data, failed requests, and the past requests due on this day.
     NEWEST = "newest"
-    #: The past that was never asked for.
+    #: Past data that was never requested.
     PAST = "past"
-    #: Only what failed.
+    #: Failed requests only.
     OWED = "owed"
 
 
@@ -103,14 +103,14 @@ class Register:
         self._portion = portion
         self._clock = clock
         self._held = requests.standing(db, source)
-        #: Whether it is written down when what answers lead to was answered, for lists of news say what is asked for again.
+        #: True if answers to follow-up requests are recorded, because lists of news decide what is repeated.
         self._keeps = False
-        #: Since when all that is new is in the lists read; None: they could not all be read.
+        #: Since when the lists contain all news; None: not all of them could be read.
         self._news_since: int | None = None
-        #: Requests for lists of news, that they led to as well, and what those name.
+        #: Requests for lists of news, including their follow-ups, and the addresses that the lists name.
         self._lists: set[str] = set()
         self._news: dict[str, int] = {}
-        #: When that was answered, of all that answers led to, which has waited longest.
+        #: Time of the oldest answer to a follow-up request.
         self._oldest = min((one.answered_at for _, one in _led(self._held) if one.answered_at is not None), default=0)
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
@@ -134,7 +134,7 @@ class Register:
         of news were read, those that the lists name.
         """
         if request.url in self._lists:
-            # Nor such as came before all that was answered.
+            # Lists from before all recorded answers are skipped.
             lists = [one for one in led if one.settled_at is None or one.settled_at > self._oldest]
             self._lists.update(one.url for one in lists)
             return lists

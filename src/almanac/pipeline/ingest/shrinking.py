@@ -15,7 +15,8 @@ from almanac.domain.observations import ReportedValue
 from almanac.store.log.payloads import HELD
 from almanac.store.observations.writing.batch import Handle
 
-#: A response is held that would withdraw more values than this, and more than one in so many of those served in what it lists.
+#: A response is held back if it would withdraw more values than LEAST, and more than one in ONE_IN of those served in
+#: its range.
 LEAST, ONE_IN = 50, 10
 
 
@@ -25,7 +26,7 @@ class SeriesClaim(NamedTuple):
     series: Handle
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None
-    #: When the publisher last updated what it shows, where it says so.
+    #: When the publisher last updated the data, if stated.
     updated: int | None = None
 
 
@@ -92,7 +93,7 @@ def _stated(statements: Sequence[ReportedValue]) -> dict[int, bool]:
     """Return the cells that a response states, and whether each has a value by its last statement."""
     last: dict[int, tuple[bool, int, bool]] = {}
     for line in statements:
-        # What is known since the capture alone comes behind all that was known before.
+        # A value known only since its capture sorts after all that were known before.
         at = (line.known is None, line.known or 0)
         held = last.get(line.period)
         if held is None or at >= held[:2]:

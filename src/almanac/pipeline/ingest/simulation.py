@@ -17,12 +17,12 @@ from almanac.pipeline.workplace import Workplace
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response, SimulatedPages
 
-#: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
-#: most of the work; the bytes bound what is held in memory.
+#: Pages and bytes of one transaction. Derivation runs once for each group, which is most of the work; the bytes limit
+#: memory.
 _GROUP, _BYTES = 500, 16 << 20
-#: Pages that are made while others are read and written, and bytes of one: somewhat fewer than a group has of companies.
+#: Pages created ahead, and the approximate bytes of one: fewer than a group has for companies.
 _AHEAD, _PAGE = 64, 256 << 10
-#: Pages of a source that are kept at a time.
+#: Pages of a source that are stored concurrently.
 _KEEPING = 4
 
 
@@ -83,14 +83,14 @@ def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter 
     with ThreadPoolExecutor(_KEEPING) as pool:
         for group in _groups(pages):
             kept = []
-            # In the order of the pages, a source at a time where they follow each other.
+            # In the order of the pages; consecutive pages of one source are stored together.
             for source, told in groupby(group, key=attrgetter("source")):
                 run, several = runs[source], list(told)
                 arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
                 for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
                     if capture is not None:
                         kept.append((run, run.reading(capture, page.body)))
-            # These are read while those of the group before are written.
+            # These are read while the group before is written.
             _write(world, before)
             before = kept
             advance(len(group))

@@ -34,7 +34,8 @@ from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
 
 log = logging.getLogger("almanac.worker")
-#: The longest wait before looking again, for other workers end, fail and die meanwhile; and the wait after a fault of the store.
+#: Longest wait before looking again, because other workers may finish, fail or die; and the wait after a fault of the
+#: store.
 _LOOK_AGAIN, _STORE_PAUSE = 300, 60
 
 
@@ -139,12 +140,12 @@ class Worker:
         self._asking = asking
         self._step = step
         self._opened = False
-        #: Sources that this worker asks now: one, and another between two of its requests.
+        #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
         self._precedence = Precedence(settings)
-        #: The days on which sources were found to have no past that was never asked for.
+        #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
-        #: Sources that lack something, and what, in one line each.
+        #: Sources with missing settings, and what is missing.
         self.passed_over: dict[str, str] = {}
         self._sources = self._askable(shipped(), names)
 
@@ -203,7 +204,7 @@ class Worker:
         waiting = self._look()
         due = self._dues(waiting)
         now = self._settings.clock()
-        # The whole world is opened for work only; and once at first, to be told of a store of the other world.
+        # Open the workplace only if there is work, and once at first, to detect a store of the other world.
         if not self._opened or any(at <= now for at in due.values()):
             with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
@@ -295,7 +296,7 @@ class Worker:
                 self._ask(world, source, turn, until, None if past else due, done)
         finally:
             self._asked_now.discard(source.id)
-            # After a turn that ended this changes nothing; one that did not end is for whoever comes next.
+            # After a finished turn this changes nothing; an unfinished one is left to the next worker.
             with contextlib.suppress(UnavailableError):
                 schedule.leave(world.db, source.id, self._holder.owner)
 
@@ -309,7 +310,7 @@ class Worker:
         else:
             portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
         gives_way = portion is Portion.PAST or source.turn == "last"
-        #: When the turn began of which every request is written down; None where a fault ended it, or it is another's rest.
+        #: Start of the turn whose requests are all recorded; None after a fault, or for a partial turn.
         turn_began = began if portion is Portion.NEWEST else None
         self._say(f"{source.id}: asking, {why}")
         path = opening.place(self._settings.data_place)

@@ -33,7 +33,7 @@ from almanac.store.usage import counts as usage
 #: 1 had no head and did not name the version that made it.
 FORMAT = 2
 HEAD, MANIFEST, DATA, RAW = "backup.json", "manifest.json", "data.db", "raw"
-#: Bytes between two words about progress.
+#: Bytes between progress reports.
 PIECE = 1 << 20
 
 
@@ -60,7 +60,7 @@ class KeptDatabase(NamedTuple):
         return opening.place(self.place(settings))
 
 
-#: The databases that a backup carries, each copied whole while it is in use. One more is one line here.
+#: The databases in a backup, each copied whole while in use. Another one needs one line here.
 DATABASES: dict[str, KeptDatabase] = {
     DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), detached.schema_of_data),
     "accounts.db": KeptDatabase(
@@ -241,7 +241,7 @@ def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
 def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
     """Create a temporary folder inside a folder, and remove it at the end. Remains of killed runs are removed first."""
     prefix = f".{name}.unfinished-"
-    # The folder is locked while its run lives; whoever gets the lock knows that it does not.
+    # A run locks its folder while it lives, so a folder that can be locked is a leftover.
     for left in folder.glob(f"{glob.escape(prefix)}*"):
         with _lock_folder(left) as free:
             if free:

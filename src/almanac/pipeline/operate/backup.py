@@ -101,7 +101,7 @@ def backup(
             manifest = Manifest(FORMAT, sqlite.SCHEMA, version, head.created_at, members, head.almanac)
             _add(archive, {}, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
-        # A link, unlike a rename, fails where someone has taken the name meanwhile.
+        # Unlike a rename, a link fails if the name has been taken meanwhile.
         os.link(unfinished, file)
     sync(file.parent)
     return manifest
@@ -131,7 +131,7 @@ class _Packing:
         )
         self.size = 0
         self.raw_store: str | None = None
-        #: What the backup was asked to do without.
+        #: Payloads that the operator agreed to leave out.
         self.lacking: tuple[Lost, ...] = ()
         self._names: list[str] = []
         if raw is None:

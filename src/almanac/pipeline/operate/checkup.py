@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from almanac.pipeline.operate.vitals import Room, Vitals
 
-#: Share of a disk that is free, below which that is a warning, and critical.
+#: Free shares of a disk below which there is a warning, or a critical finding.
 _SCARCE, _GONE = 0.10, 0.03
-#: A log longer than this was not cut after a load, or is held by somebody who reads for very long.
+#: A longer log was not truncated after a load, or a reader has kept it open for very long.
 _LONG_LOG = 1 << 30
 
 

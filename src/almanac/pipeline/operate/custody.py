@@ -11,7 +11,7 @@ from almanac.domain.progress import Meter, unmetered
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, RawStore
 
-#: What a payload row repeats of its capture.
+#: Fields that a payload row repeats from its capture.
 _REPEATED = ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at")
 
 

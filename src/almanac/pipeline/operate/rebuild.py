@@ -21,7 +21,7 @@ from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt
 
-#: Captures that workers read ahead of the one that is folded, and bytes of theirs.
+#: Captures that workers read ahead of the one being folded, and their bytes.
 _AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
@@ -42,7 +42,7 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
         try:
             return _replay(world, say, track, refused, without)
         except Unstorable as error:
-            # Nothing was written. Once more, with that one in quarantine, as an ingest would have it.
+            # Nothing was written. Try again with that payload in quarantine, as an ingest would have it.
             refused[error.capture.id] = error.reason
         except Corrupt as error:
             raise Corrupt(
@@ -68,7 +68,7 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         replayed = 0
         changes: Changes = {}
         missing = None if without is None else say
-        # Listed under the lock: what another run keeps from here on it will also fold.
+        # List under the lock: whatever another run stores from now on, it will fold itself.
         captures = sorted(world.raw.captures(passed_by=missing), key=functools.partial(_turn, world))
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 

@@ -37,9 +37,9 @@ from almanac.store.engine.sqlite import alone
 from almanac.store.raw.captures import IDENTITY, PARTS, Capture, RawStore, index_name
 from almanac.store.raw.folder import Folder
 
-#: What temporary folders of a restore are called after.
+#: Name of a restore's temporary folders.
 _NAME = "restore"
-#: What a database leaves beside itself; beside another database of that name it would be taken for that one's.
+#: Suffixes of a database's companion files, which another database of that name would take for its own.
 _TRACES = ("", "-wal", "-shm", "-journal")
 
 
@@ -239,7 +239,7 @@ def _settle(settings: Settings) -> Manifest:
         if path.name != MANIFEST:
             path.rename(home / path.name)
     sync(home)
-    # Out of the way in one step, under a name that the next run clears up; what is left in it is the manifest.
+    # Move it away in one step, under a name that the next run removes. It contains just the manifest.
     done = Path(tempfile.mkdtemp(prefix=f".{_NAME}.unfinished-", dir=home))
     ready.rename(done)
     sync(home)

@@ -96,7 +96,7 @@ def sources(
             newest[series.source.id] = max(newest.get(series.source.id, last), last)
         if word == "stale" and not series.spec.discontinued:
             stale(series, last)
-    # What is known of how it went says more than that a run has begun.
+    # The result of an attempt says more than the start of a run.
     asked, waiting = feeds.begun(view) | feeds.tried(view), schedule.read(view)
     every = sorted(view.directory.sources.values(), key=lambda source: source.id)
     return [

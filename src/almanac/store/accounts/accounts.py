@@ -70,21 +70,21 @@ _INFO = (
     " k.replaced_by"
 )
 
-#: How long a server may take to answer, and then to end its work, seconds: else it is one that does not answer.
+#: Seconds that a server may take to answer, and then to finish; after that it counts as unavailable.
 _ANSWER_SECONDS, _GRACE_SECONDS = 0.75, 0.25
-#: What of a key whose prefix is given tells whether it is live.
+#: Columns that decide whether the key with a given prefix is live.
 _LIVE = (
     "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
     " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?"
 )
-#: A live key, and when it expires, unix seconds.
+#: A live key, and when it expires (unix seconds, None: never).
 LiveKey = tuple[KeyRecord, int | None]
 
 
 def _live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
     """Return the key of a `_LIVE` row if it has this digest and is still valid."""
-    # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
-    # judged, so that unknown, revoked and expired keys cost the same.
+    # Looked up by the prefix, which is no secret, and compared in constant time. Everything is read before anything is
+    # judged, so unknown, revoked and expired keys take the same time.
     same = hmac.compare_digest(row[0] if row else bytes(32), digest)
     if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
         return None
@@ -106,14 +106,14 @@ class Accounts(AccountsFile):
         notice_seconds: float = 0.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        #: Keys found to be live, under a digest that is good for this process only.
+        #: Live keys, under a digest valid in this process only.
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
         self._notice_seconds, self._monotonic = notice_seconds, monotonic
         self._noticed = -math.inf
         self._on_server = isinstance(at, Server)
-        #: Until when accounts that cannot be reached are left alone, and why they cannot.
+        #: Until when unreachable accounts are left alone, and why.
         self._rests, self._fault = -math.inf, ""
         super().__init__(at, secret)
 
@@ -358,7 +358,7 @@ class Accounts(AccountsFile):
                 yield
         except (UnavailableError, StoppedError) as error:
             check_deadline()  # it is over for whoever asks, and nothing is said against the server
-            # Left alone for as long as it took to find out: else requests would wait for it one after the other.
+            # Leave it alone for as long as the failure took, so that requests don't wait for it one after the other.
             ended = self._monotonic()
             self._rests, self._fault = ended + (ended - began), f"the accounts cannot be read ({error})"
             raise UnavailableError(self._fault) from error

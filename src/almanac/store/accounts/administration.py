@@ -23,7 +23,7 @@ class AccountRow(msgspec.Struct, frozen=True):
     account: AccountInfo
     #: Keys that are live.
     keys: int
-    #: When a key was used or somebody was seen last.
+    #: When a key was last used or a person last seen.
     last_seen: int | None
 
 

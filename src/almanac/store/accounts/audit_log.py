@@ -10,7 +10,7 @@ import msgspec
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.engine.words import following
 
-#: Who did what was done by a command: whoever may read the data folder.
+#: Name of whoever uses commands, that is, anybody who may read the data folder.
 COMMAND_LINE = "command line"
 
 

@@ -93,7 +93,7 @@ class Authentication:
         Raises AccountError for a new password that is too short or too long.
         """
         checked_password(new)
-        # Whoever must wait costs no hash, of the new one neither.
+        # While waiting is required no hash is computed, not even of the new password.
         refused = self.check(account, old, address=address, now=now)
         if refused is None:
             self.resets.set(account.id, self._passwords.hash(new), now=now, but=session_id)

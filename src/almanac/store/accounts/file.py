@@ -23,7 +23,7 @@ from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, U
 from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.protocol import Database
 
-#: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
+#: `schema/N.sql` migrates schema N−1 to N. A file of any earlier schema is migrated in place.
 AREA = Area(
     name="accounts",
     steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)),
@@ -66,7 +66,7 @@ class AccountsFile:
         self._secrets: dict[str, bytes] = {}
         self._at = at
         self._changing = False
-        #: Whether what stands there could not be opened when it was found.
+        #: True if the present file could not be opened when it was noticed.
         self._unusable = False
         self._open()
 
@@ -150,7 +150,7 @@ class AccountsFile:
     def _kept(self, name: str) -> bytes:
         row = self._one("SELECT value FROM secret WHERE name = ?", name)
         if row is None:
-            # Another process may be first: what is there afterwards is the secret, whoever put it there.
+            # Another process may be first: whatever is stored afterwards is the secret.
             self._db.execute("INSERT INTO secret VALUES(?, ?) ON CONFLICT DO NOTHING", (name, secrets.token_bytes(32)))
             row = self._one("SELECT value FROM secret WHERE name = ?", name) or ()
         return bytes(row[0])
@@ -164,7 +164,7 @@ class AccountsFile:
         because then no key is known.
         """
         if self._unusable or not self._db.standing():
-            # Replaced, by a restore: what is remembered of the old file must not outlive it.
+            # Replaced by a restore: nothing remembered of the old file may outlive it.
             self._unusable = True
             self._db.close()
             self._forget()
@@ -182,7 +182,7 @@ class AccountsFile:
         try:
             return self._db.change_token()
         except UnavailableError:
-            # A server that began anew since has ended the connection: the first to notice asks over another one.
+            # A restarted server has closed the connection; try once more over a new one.
             return self._db.change_token()
 
     def _look_at_mark(self) -> None:

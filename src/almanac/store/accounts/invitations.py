@@ -26,9 +26,9 @@ from almanac.store.accounts.records import (
 )
 from almanac.store.engine.words import following
 
-#: How long a link lives: one that an operator made, and one that was asked for.
+#: Seconds that a link lives: one by an operator, and one that was asked for.
 INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
-#: Links of one address that live at a time; asking for more sends no more letters to somebody who never asked.
+#: Most live links of one address, so that repeated requests don't flood somebody who never asked.
 _MOST_ASKED = 3
 _COLUMNS = "id, email, plan, role, made_by, created, expires"
 
@@ -40,7 +40,7 @@ class Invitation(msgspec.Struct, frozen=True):
     email: str
     plan: str
     role: str
-    #: The operator who made it; None: whoever has the address asked for it.
+    #: The operator who made it; None: the owner of the address asked for it.
     made_by: str | None
     created: int
     expires: int
@@ -115,7 +115,7 @@ class Invitations:
             if found is None:
                 raise AccountError("this invitation was used or has run out: ask for a new one")
             db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(found.email),))
-            # The plan was checked when it was given; one the settings have lost since is told at each request.
+            # The plan was checked when it was given. If the settings have lost it since, every request reports that.
             made = self._accounts.create_account(found.email, found.plan, (found.plan,), now=now, role=found.role)
             db.execute(
                 "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, made.id)

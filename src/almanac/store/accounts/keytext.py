@@ -14,13 +14,13 @@ import zlib
 ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM = 34
 _CHECKSUM = 6
-#: Two digits at a time: a key is checked at every request.
+#: Two digits at a time, because a key is checked at every request.
 _PAIRS = [high + low for high in ALPHABET for low in ALPHABET]
-#: What looks like a key wherever it turns up (a query string, a log line), checksum right or not.
+#: The pattern of a key anywhere (a query string, a log line), with a right or wrong checksum.
 KEY_SHAPE = re.compile(r"alm_[0-9A-Za-z]{40}")
 #: Characters of a key.
 LENGTH = 4 + _RANDOM + _CHECKSUM
-#: A token of people, which a cookie or a link carries. Only its digest is kept.
+#: A person's token in a cookie or link. Only its digest is stored.
 TOKEN_SHAPE = re.compile(r"[A-Za-z0-9_-]{43}")
 #: Length of the part of a key that may be shown: `alm_` and eight characters.
 PREFIX = 12

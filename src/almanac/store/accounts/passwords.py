@@ -12,11 +12,11 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from almanac.store.accounts.records import AccountError
 
-#: Characters at least; nothing else is demanded, for rules make passwords worse (NIST SP 800-63B, section 3.1.1.2).
+#: Fewest characters. Nothing else is demanded, because rules make passwords worse (NIST SP 800-63B, section 3.1.1.2).
 SHORTEST = 12
-#: Bytes at most: more is no password, and hashing it costs time.
+#: Most bytes, because hashing longer texts costs time.
 LONGEST = 1_000
-#: Each takes 64 MiB while it runs; more at once would let strangers fill the memory.
+#: Each hash takes 64 MiB while it runs; more at once would let strangers fill the memory.
 _at_once = threading.BoundedSemaphore(2)
 
 
@@ -64,8 +64,8 @@ def _plain(password: str) -> bytes:
 
 
 def _composed(password: str) -> str:
-    # One spelling for what looks the same, whichever keyboard it came from; cut, so that length costs nothing: what is four
-    # times as long is too long however much of it comes together.
+    # One form for texts that look the same, from whichever keyboard; cut first, so that length costs nothing: four
+    # times the limit is too long in any form.
     return unicodedata.normalize("NFC", password[: 4 * LONGEST])
 
 

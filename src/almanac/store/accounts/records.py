@@ -43,7 +43,7 @@ class AccountInfo(msgspec.Struct, frozen=True):
     created: int
     #: `user` or `operator`.
     role: str = "user"
-    #: Since when its keys and its people are refused.
+    #: Since when its keys and people are refused.
     disabled: int | None = None
     #: When its password was set; None: it has none, and nobody can sign in.
     password_set: int | None = None
@@ -64,7 +64,7 @@ class KeyInfo(msgspec.Struct, frozen=True):
     last_used: int | None = None
     expires: int | None = None
     revoked: int | None = None
-    #: Id of the key that took its place when it was rotated.
+    #: Id of the key that replaced it in a rotation.
     replaced_by: str | None = None
 
 
@@ -76,7 +76,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
     plan: str
     scopes: tuple[str, ...]
     prefix: str
-    #: The key is good, but its account is disabled.
+    #: The key is valid, but its account is disabled.
     disabled: bool = False
 
 
@@ -131,12 +131,12 @@ def checked_email(text: str) -> str:
     addresses, or as a different one from that stored, letters would go to strangers, and accounts would be made for
     unproved addresses.
     """
-    # Loaded where an address is checked: workers that answer programs have none to check.
+    # Loaded only when an address is checked, because workers for API requests never need it.
     import email_validator  # noqa: PLC0415  (as said)
 
     if len(text) > _EMAIL_MAX:
         raise AccountError(f"{shown(text)} is not an email address: it has more than {_EMAIL_MAX} characters")
-    # A name that is nobody's in the world (localhost, corp.local) may be one of this house.
+    # A name reserved on the internet (localhost, corp.local) may exist on an internal network.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     try:
         found = email_validator.validate_email(text, check_deliverability=False, globally_deliverable=False)
@@ -160,7 +160,7 @@ def email_keys(text: str) -> tuple[str, ...]:
 
 def folded(email: str) -> str:
     """Return the form in which two spellings of an address are equal. A text far longer than an address is cut first."""
-    # To put the accents of a long text in order takes the square of its length; each letter has three at most.
+    # Normalising a long text takes quadratic time, so cut it; a letter has three accents at most.
     email = email[: 4 * _EMAIL_MAX]
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email).casefold())
 

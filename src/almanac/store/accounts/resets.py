@@ -8,7 +8,7 @@ from almanac.store.accounts.records import AccountError, AccountInfo
 
 #: How long a link lives.
 LIFE_SECONDS = 30 * 60
-#: Links of one account that live at a time; asking for more sends no more letters to somebody who never asked.
+#: Most live links of one account, so that repeated requests don't flood somebody who never asked.
 _MOST = 3
 
 

@@ -53,7 +53,7 @@ class Throttle:
             if (wait := max(held)) > 0:
                 return wait
             for key in ((who, whence), (who, _ALL), (_ALL, whence)):
-                # An hour of the loose bounds begins with its first try; a pair's ends an hour after its last.
+                # The hour of the loose limits begins with its first attempt; a pair's ends an hour after its last.
                 _count(db, *key, now)
         return 0
 

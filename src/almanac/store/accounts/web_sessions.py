@@ -13,10 +13,10 @@ from almanac.store.accounts.records import AccountInfo, askable
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.words import following
 
-#: A session ends after so many seconds without a request, and after so many in all.
+#: Seconds without a request, and in all, after which a session ends.
 IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
 _SEEN_SECONDS = 60
-#: What the secret is for that cookies are digested with.
+#: Name of the secret that digests cookies.
 PURPOSE = "web_session"
 _AGENT_MAX, _ADDRESS_MAX = 200, 64
 _ACCOUNT = "a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in"

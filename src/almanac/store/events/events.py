@@ -31,7 +31,7 @@ _COLUMNS = (
     "period",
 )
 _SELECTED = ", ".join(f"x.{name}" for name in (*_COLUMNS, "body"))
-#: Where the number of events is kept: counting them would read them all.
+#: Key of the stored number of events, because counting them would read them all.
 _COUNT = "events"
 _BODY = tuple(name for name in EventState.__struct_fields__ if name not in _COLUMNS)
 
@@ -61,7 +61,7 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
         closed += [(event, state.known_at) for state in before if state not in after]
         added += [_row(state, version) for state in after if state not in before]
         more += bool(after) - bool(before)
-    # A row made in this very transaction was never seen by anyone.
+    # A row made in this transaction was never visible to anyone.
     db.executemany(f"DELETE FROM event {_THIS} AND from_version = {version:d}", closed)
     db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
     db.executemany(
@@ -151,7 +151,7 @@ def page(
     walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
     if after is not None:
         walk = walk.test(f"(+x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
-        # The bound that the index begins at: of several on one column it takes any.
+        # The bound at which the index starts; SQLite picks any one of several on a column.
         wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
     found = [_state(row) for row in islice(rows, limit + 1)]
@@ -260,7 +260,7 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
             yield past.test("x.country = ?", value).rows(db)
             yield from _domiciled(db, past.test("+x.country IS NULL"), value)
         else:
-            # Of states but the most common one there is an index, which must be told that it may be used.
+            # All states but the most common are indexed, in a partial index that this condition makes usable.
             more = " AND x.status <> 'released'" if lead == "x.status" and value not in _MOST[1] else ""
             yield past.test(f"{lead} = ?{more}", value).rows(db)
 
@@ -276,15 +276,15 @@ def _domiciled(db: Queryable, walk: _Walk, country: str) -> Iterator[list[tuple[
 
 
 _OCCURRED = _COLUMNS.index("occurred_at")
-#: The state most events are in: no index leads to it.
+#: The most common state, which has no index.
 _MOST = ("x.status", ("released",))
-#: Companies of a country up to which each is walked alone. Of more, one event in some hundred is one of theirs.
+#: Up to this many companies of a country are walked one by one. With more, a walk by time meets their events often enough.
 _FEW = 60
-#: Open at the version, known by then, and no later state of the event was.
+#: Open at the version and known by then, without a later state of the event known by then.
 _KNOWN = (
     "x.from_version <= ?1 AND x.to_version > ?1 AND +x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"
 )
-#: Where an event belongs: its own country, else the domicile of its company.
+#: The place of an event: its own country, or else its company's domicile.
 _PLACE = "coalesce(x.country, (SELECT c.country FROM company c WHERE c.entity = x.entity))"

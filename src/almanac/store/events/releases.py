@@ -138,7 +138,7 @@ def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: in
     return found
 
 
-#: No series says two things of a period at the same moment.
+#: A series has only one value for a period and knowledge time.
 _BY_PERIOD = itemgetter(0, 1)
 _KNOWN_EACH = (
     "SELECT ?1, x.period, x.known_at, x.value, x.flags, x.lineage FROM {keys}vintages x WHERE x.topic = ?2 AND x.series = ?3"
@@ -215,7 +215,7 @@ def page(
     for column, named in (("type", types), ("country", countries)):
         if named is not None:
             listed = sorted(named)
-            # The releases of one country are found by that: what is out is mostly of others.
+            # A single country has its own index, because most releases are of others.
             alone = column == "country" and len(listed) == 1
             conditions.append(f"x.{column} = ?" if alone else among(f"+x.{column}", listed))
             values += listed
@@ -240,7 +240,7 @@ def page(
     return rows[:limit], [last.released, last.event]
 
 
-#: As the index `event_out` has it.
+#: The column of the index `event_out`.
 _RELEASED = "x.occurred_at"
 _OUT = (
     "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND x.period IS NOT NULL"

@@ -14,11 +14,11 @@ from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
 FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
-#: How the reason begins of one in quarantine that can be read, and would withdraw much of what is served.
+#: Prefix of the reason of quarantined payloads that are readable but would withdraw much.
 HELD = "shrunk: "
-#: Characters that are kept of a reason, and of what a publisher says its answer is.
+#: Characters kept of a reason and of a stated media type.
 _TOLD = 1_000
-#: Kinds of names that were not read of a payload that was.
+#: Kinds of unread names in payloads that were read.
 UNKNOWN, MISSING = "unknown", "missing"
 
 

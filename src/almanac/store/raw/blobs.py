@@ -9,7 +9,7 @@ from typing import Protocol
 from almanac import distribution
 from almanac.store.raw.folder import Folder
 
-#: What the address of a bucket begins with.
+#: Prefix of a bucket's address.
 S3 = "s3://"
 
 

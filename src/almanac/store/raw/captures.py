@@ -28,10 +28,10 @@ import zstandard
 from almanac.domain.progress import Meter, counted, unmetered
 from almanac.store.raw.blobs import Blobs, blobs_at
 
-#: Folders of what is listed: what was let pass and the index before the objects that they name.
+#: The listed folders: acceptances and index come before the objects that they name.
 PARTS = ("accepted", "index", "objects")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-#: Where the store's own name is, and what one looks like.
+#: Name of the file with the store's own name, and the pattern of that name.
 IDENTITY = "identity"
 _NAME = re.compile(r"[0-9a-f]{32}")
 
@@ -47,9 +47,9 @@ class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
     source: str
     url: str
     sha256: str
-    #: When it was fetched, as stated: the first key of the order in which payloads are folded.
+    #: Stated time of the fetch: the first key of the folding order.
     fetched_at: int
-    #: When it counts as known here: never later than the clock when it was first kept.
+    #: When it counts as known: never later than the clock when it was first stored.
     ingested_at: int
     media_type: str
     bytes: int
@@ -88,7 +88,7 @@ class Looked(NamedTuple):
 class _Known:
     """Captures of one source read so far. Index files never change, so each is read only once."""
 
-    #: Whether the index was gone through since somebody wanted it to be.
+    #: True if the index was read since the last request to look again.
     listed: bool = False
     names: set[str] = field(default_factory=set)
     by_url: dict[str, Capture] = field(default_factory=dict)
@@ -149,7 +149,7 @@ class RawStore:
             etag=etag,
             last_modified=last_modified,
         )
-        # An object that rotted on disk is written anew: here are its bytes again.
+        # A damaged object is written again, because its bytes are at hand.
         if self._flaw(capture) is not None:
             self.blobs.put(object_name(sha256), zstandard.compress(body))
         name = index_name(source, capture.id)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 _UNFINISHED = ".unfinished-"
-#: How often a write starts again after someone tidied its temporary file away.
+#: Attempts of a write whose temporary file somebody tidied away.
 _TRIES = 3
 
 
@@ -40,7 +40,7 @@ class Folder:
     def create(self, name: str, content: bytes) -> bool:
         if (self._root / name).exists():
             return False
-        # A link, unlike a rename, fails where the name is taken: the first writer stays the first.
+        # Unlike a rename, a link fails if the name is taken, so the first writer stays the first.
         try:
             self._write(name, content, os.link)
         except FileExistsError:
@@ -53,9 +53,9 @@ class Folder:
     def names(self, prefix: str) -> Iterator[str]:
         root = str(self._root)
         for folder, below, files in os.walk(self._root / prefix):
-            # As the names sort that lie in them: `a-b/` is before `a/`.
+            # Sort folders as their content sorts: `a-b/` comes before `a/`.
             below.sort(key=lambda name: f"{name}/")
-            # Once for each folder: one of an index has a file for every answer there ever was.
+            # Computed once per folder, because an index has a file for every answer ever received.
             above = Path(folder).relative_to(root).as_posix()
             for file in sorted(files):
                 if not file.startswith(_UNFINISHED):
@@ -94,7 +94,7 @@ class Folder:
                 _sync_folder(target.parent)
                 return
             finally:
-                # Also after a link, which leaves both names. Not after a kill: then `tidy` does it.
+                # Also after a link, which leaves both names. After a kill `tidy` does it.
                 with contextlib.suppress(FileNotFoundError):
                     temporary.unlink()
 

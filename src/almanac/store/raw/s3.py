@@ -17,20 +17,20 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-#: An object that holds nothing, under which it is tried whether a name that is taken is refused.
+#: Name of an empty object, used to test whether creating a taken name is refused.
 _PROBE = "conditional-put"
-#: For the whole of one request, and for one that fails together with its repetitions.
+#: Time limits for one request, and for a failing one with its retries.
 _REQUEST, _TRYING = timedelta(seconds=120), timedelta(seconds=20)
-#: Repetitions of a request that gets no answer, or an answer of 500 and above.
+#: Retries of a request without an answer, or with a status of 500 and above.
 _RETRIES = 3
-#: What the library raises for an object that is not there; and all that it raises.
+#: Errors of the library for a missing object, and all its errors.
 _MISSING = (NotFoundError, FileNotFoundError)
 _ERRORS = (BaseError, NotImplementedError, OSError, ValueError)
-#: A server's own words in its answer; and a refusal, by status or by who was asked: where no credentials are given, the
-#: library asks the machine's host for some.
+#: The server's words in its answer, and the signs of a refusal: its status, or the metadata address that the library
+#: asks without credentials.
 _ANSWER = re.compile(r"<(Code|Message)>([^<]*)</\1>")
 _REFUSED = re.compile(r"status code: 40[13]|/latest/(api/token|meta-data)")
-#: Characters of the library's words that are read, and that are repeated.
+#: Characters of the library's message that are read, and that are quoted.
 _READ, _REASON = 20_000, 300
 
 
@@ -43,7 +43,7 @@ class Bucket:
     PermissionError, and FileNotFoundError if the bucket doesn't exist.
     """
 
-    #: Each request is a way there and back, and most pieces are an index file of some hundred bytes.
+    #: Each request costs a round trip, and most pieces are small index files.
     at_once = 32
 
     def __init__(self, url: str) -> None:
@@ -53,7 +53,7 @@ class Bucket:
             self._store = S3Store(
                 name,
                 prefix=prefix or None,
-                # An endpoint is asked as it is given: over HTTP, where that is what it says.
+                # Use the endpoint as given, even over HTTP.
                 client_options={"allow_http": True, "timeout": _REQUEST},
                 retry_config={"max_retries": _RETRIES, "retry_timeout": _TRYING},
                 config={"conditional_put": "etag"},
@@ -97,7 +97,7 @@ class Bucket:
             return True
 
     def names(self, prefix: str) -> Iterator[str]:
-        # Servers list by byte order; not all of them have promised to.
+        # S3 lists in byte order, but not every server promises it.
         yield from sorted(name for name, _ in self._listed(prefix))
 
     def size(self, prefix: str) -> int:

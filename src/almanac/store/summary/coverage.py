@@ -14,7 +14,7 @@ from almanac.store.engine.data_schema import meta
 from almanac.store.engine.queryable import Queryable
 from almanac.store.events import events
 
-#: The line that every statement of its kind has: income statement, balance sheet, cash flow statement.
+#: A line that every statement of its kind has: income statement, balance sheet, cash flow statement.
 _ANCHORS = ("net_income", "total_assets", "net_cash_flow_from_operations")
 
 
@@ -101,7 +101,7 @@ def _day(key: int) -> str:
     return wire_day(end_of(key))
 
 
-# A series that lost all its rows (a formula makes it no more) keeps its line, and counts for nothing.
+# A series that lost all its rows keeps its line, but doesn't count.
 _HELD = "FROM series JOIN topic USING(topic) WHERE rows > 0"
 _ENTITIES = (
     f"SELECT record.body FROM (SELECT DISTINCT entity {_HELD}) AS held"
@@ -114,8 +114,8 @@ _SOURCES = (
     "SELECT record.body FROM (SELECT DISTINCT source FROM series WHERE rows > 0) AS held"
     " JOIN record ON record.kind = 'source' AND record.id = held.source"
 )
-#: Several sources may tell the same statement: it is one. A source's series in several currencies are of other periods each.
-#: Ids of companies begin alike.
+#: A statement from several sources counts once. A source's series in several currencies have separate periods. Company
+#: ids share a prefix.
 _STATEMENTS = (
     "SELECT coalesce(sum(told), 0) FROM (SELECT max(told) AS told FROM (SELECT topic, sum(rows) AS told"
     " FROM topic JOIN series USING(topic) WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~'"

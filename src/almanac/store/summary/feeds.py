@@ -80,7 +80,7 @@ def _companies_of(view: View) -> list[Any]:
     return held
 
 
-#: For each state of the store that is still read: rows of `_OF_COMPANIES`.
+#: Rows of `_OF_COMPANIES` for each state of the store in use.
 _companies: WeakKeyDictionary[View, list[Any]] = WeakKeyDictionary()
 
 _UNREADABLE = (
@@ -89,17 +89,17 @@ _UNREADABLE = (
     " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
     " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
 )
-#: Of each source the newest run, where that has no end.
+#: The newest run of each source, if it has no end.
 _UNENDED = (
     "SELECT r.source, r.started_at FROM run r WHERE r.finished_at IS NULL AND NOT EXISTS"
     " (SELECT 1 FROM run q WHERE q.source = r.source AND q.started_at > r.started_at)"
 )
-#: Ids of companies begin alike. By topic first: a source may have a million series of companies.
+#: Company ids share a prefix. By topic first, because a source may have a million series of companies.
 _OBSERVED = (
     "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
     " AND NOT (entity >= 'company_' AND entity < 'company`')"
 )
-#: Of each source and frequency the series with the newest period.
+#: The series with the newest period for each source and frequency.
 _OF_COMPANIES = (
     "SELECT series, source, frequency, last_period FROM (SELECT series, source, frequency, last_period,"
     " row_number() OVER (PARTITION BY source, frequency ORDER BY last_period DESC NULLS LAST, series) AS place"

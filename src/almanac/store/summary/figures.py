@@ -27,7 +27,7 @@ class Figures(msgspec.Struct):
 
 _ORDER = "ASQNMWD"
 _BITS = " ".join(f"WHEN '{one}' THEN {1 << at}" for at, one in enumerate(_ORDER))
-#: Which frequencies there are, a bit for each.
+#: The existing frequencies, one bit each.
 _LETTERS = f"sum(DISTINCT CASE t.frequency {_BITS} END)"
 _COLUMNS = f"count(*), count(DISTINCT t.entity), sum(s.rows), {_LETTERS}, min(s.first_period), max(s.last_period)"
 

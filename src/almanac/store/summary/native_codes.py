@@ -50,7 +50,7 @@ def holding(view: View, text: str) -> set[str]:
     return {one.indicator for one in coded_series(view) if f".{wanted}." in f".{code_form(one.code)}."}
 
 
-#: Characters that a part of a code has at least, to be looked for by itself.
+#: Fewest characters of a code's part that is searched by itself.
 _LEAST_PART = 5
 _CODED = (
     "SELECT s.series, s.id, t.indicator, t.entity, p.native FROM topic t CROSS JOIN series s ON s.topic = t.topic"

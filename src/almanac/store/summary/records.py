@@ -82,7 +82,7 @@ def _restated(db: Database, wanted: Sequence[tuple[str, str, str | None]]) -> se
 
 def _shown(body: str) -> list[object]:
     """Return the fields of a source's record that its rows show. The name occurs in the reason of withheld rows."""
-    # Not read as a `Source`: the one held may have been written by another version of the program.
+    # Not decoded as a `Source`, because another version may have written the stored one.
     record = msgspec.json.decode(body)
     return [record.get(name) for name in ("rights", "provider", "homepage", "name", "simulated")]
 

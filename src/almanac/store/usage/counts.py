@@ -27,11 +27,11 @@ AREA = Area(
     newer="move it away",
 )
 HOUR, DAY = 60, 1_440
-#: Minutes after which minutes are folded into hours, and hours into days.
+#: Minutes after which minute counters are folded into hours, and hours into days.
 MINUTES_KEPT, HOURS_KEPT = 7 * DAY, 90 * DAY
 #: Parts of `daily`.
 IN_ALL, BY_KEY, BY_ENDPOINT = 0, 1, 2
-#: How long a writer waits for another one; the counts wait in memory meanwhile.
+#: Seconds a writer waits for another; its counts stay in memory meanwhile.
 _BUSY_SECONDS = 2.0
 
 FIGURES = ("requests", "micros")
@@ -64,7 +64,7 @@ class CountedUse(NamedTuple):
     #: Path template.
     endpoint: str
     status: int
-    #: Requests, and microseconds in all.
+    #: Number of requests, and their total microseconds.
     figures: tuple[int, int]
 
 
@@ -94,7 +94,7 @@ class UsageFile:
             try:
                 yield self._db
             except BaseException:
-                # Whatever it was, names may have been noted that were not written.
+                # After any error, remembered names may not have been written.
                 self._names.clear()
                 raise
 
@@ -126,7 +126,7 @@ class UsageFile:
                 counters.append((account, one.minute, key, endpoint, one.status, *one.figures))
                 for part, name in ((IN_ALL, 0), (BY_KEY, key), (BY_ENDPOINT, endpoint)):
                     days.append((account, part, one.minute // DAY, name, one.status, *one.figures))
-            # All at once: on a server the others wait for as long as this takes.
+            # All at once, because on a server the other writers wait meanwhile.
             db.executemany(_COUNT, counters)
             db.executemany(_DAY, days)
 
@@ -137,7 +137,7 @@ class UsageFile:
         """
         done = 0
         for span, into, kept in ((1, HOUR, MINUTES_KEPT), (HOUR, DAY, HOURS_KEPT)):
-            # Whole ones only, so that nothing is added to one that was folded.
+            # Whole hours or days only, so that nothing is added to a folded one.
             before = (minute - kept) // into * into
             while done < most:
                 with self.opened() as db, db.transaction():

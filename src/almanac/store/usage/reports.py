@@ -15,7 +15,7 @@ _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
 _REFUSED = "sum(CASE WHEN status BETWEEN 400 AND 499 AND status <> 429 THEN requests ELSE 0 END)"
 _LIMITED = "sum(CASE WHEN status = 429 THEN requests ELSE 0 END)"
 _FAILED = "sum(CASE WHEN status >= 500 THEN requests ELSE 0 END)"
-#: What a row is of: the part of `daily` that holds it, and the expression that names it.
+#: For each grouping, the part of `daily` that holds it and the expression that names its rows.
 _PARTS = {"day": (IN_ALL, "day"), "key": (BY_KEY, "name"), "endpoint": (BY_ENDPOINT, "name"), "status": (IN_ALL, "status")}  # fmt: skip
 _CSV_PAGE = 2_000
 
@@ -23,10 +23,10 @@ _CSV_PAGE = 2_000
 class UsageRow(msgspec.Struct, frozen=True):
     """Requests that share a property. `mean` is in seconds, or None without requests."""
 
-    #: An ISO day, the prefix of a key, a path template, or a status; of a total: empty.
+    #: An ISO day, a key's prefix, a path template, or a status; empty for a total.
     name: str
     requests: int
-    #: Of these: 4xx but 429, 429, and 5xx.
+    #: Counts of 4xx other than 429, of 429, and of 5xx.
     refused: int
     limited: int
     failed: int
@@ -36,7 +36,7 @@ class UsageRow(msgspec.Struct, frozen=True):
 class CounterRow(msgspec.Struct, frozen=True):
     """One counter as stored: it covers a minute, and later an hour or a day."""
 
-    #: First instant, RFC 3339, and seconds.
+    #: First instant (RFC 3339), and length in seconds.
     start: str
     seconds: int
     key: str

@@ -9,7 +9,7 @@ from typing import Literal
 from . import words
 from .citations import Citations
 
-#: Characters of an answer. Over the first, rows are left out; the second is never passed, whatever is in it.
+#: Characters of an answer. Above SOFT rows are left out; HARD is never exceeded.
 SOFT = 6_000
 HARD = 24_000
 

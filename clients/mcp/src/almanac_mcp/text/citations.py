@@ -7,7 +7,7 @@ from typing import Any
 
 from . import words
 
-#: How many observations a citation names; `almanac_explain` takes any of them.
+#: Observation ids in one citation; `almanac_explain` accepts any of them.
 _MOST_REFERENCES = 4
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from . import words
 from .answers import SOFT, cut
 
-#: Of a list of allowed values, how many are said.
+#: Most allowed values that a refusal lists.
 _MOST_ALLOWED = 40
 
 

@@ -11,7 +11,7 @@ from . import words
 Record = Mapping[str, Any]
 
 WITHHELD = "withheld"
-#: Said with every withheld value, for a language model likes to fill a gap.
+#: Added to every withheld value, because language models tend to fill gaps.
 DO_NOT_ESTIMATE = "do not estimate"
 
 

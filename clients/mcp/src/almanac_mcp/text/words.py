@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-#: The end of a day, which is when a release that is dated to the day counts as known.
+#: The end of a day, when a release dated by its day counts as known, and a midnight.
 _DAY_ENDS = ("T23:59:59Z", "T00:00:00Z")
 _YEAR = re.compile(r"\d{4}")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 _PART = re.compile(r"(\d{4})-(Q[1-4]|H[12])")
-#: A quarter or a half, its blanks and hyphens taken out, whichever part is written first; fiscal ones likewise.
+#: A quarter or half without blanks and hyphens, in either order of year and part; likewise for fiscal ones.
 _YEAR_FIRST = re.compile(r"([0-9]{4})(Q[1-4]|H[12])")
 _YEAR_LAST = re.compile(r"(Q[1-4]|H[12])([0-9]{4})")
 _FISCAL_YEAR_FIRST = re.compile(r"(?:FISCAL|FY)([0-9]{4})(Q[1-4]|H[12])?")
 _FISCAL_YEAR_LAST = re.compile(r"(?:FISCAL(Q[1-4]|H[12])|(Q[1-4]|H[12])(?:FISCAL|FY))([0-9]{4})|([0-9]{4})FY")
 _FISCAL = re.compile(r"FY([0-9]{4})(?:-(Q[1-4]|H[12]))?")
-#: What is said of a company's period beside the calendar's name of it.
+#: The fiscal name after a company's period.
 _ALSO = re.compile(r" \((fiscal [^()]{4,10})\)$")
 
 

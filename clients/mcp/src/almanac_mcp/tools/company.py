@@ -14,7 +14,7 @@ from almanac_mcp.text.refusals import RefusalError
 #: The views that are statements, with the field they are in.
 STATEMENTS = {"income": "incomeStatements", "balance": "balanceSheets", "cash_flow": "cashFlowStatements"}
 _FILINGS, _PEERS = 5, 8
-#: In place of a figure that rests on a statement which fails a grave check.
+#: Shown instead of a figure based on a statement that fails a grave check.
 _FAILED = "failed"
 
 

@@ -16,7 +16,7 @@ from almanac_mcp.text.answers import Answer, Table
 
 STATES = ("observed", "value", "change", "status")
 SUMMARY = ("period", "first", "first_observed", "newest", "newest_observed", "revision", "states")
-#: Units whose revisions are differences; of all others they are percent of the first value.
+#: Units whose revisions are differences. For all others they are percentages of the first value.
 _RATES = frozenset({"percent", "percentage_points", "ratio"})
 _PERIODS = 24
 

@@ -13,7 +13,7 @@ from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
 
 COLUMNS = ("period", "value", "observed", "status")
-#: Rows of a series where nothing is said, and where a start is.
+#: Default rows of a series, without and with a start.
 _FEW, _MANY = 12, 120
 
 
