@@ -208,7 +208,10 @@ def prefixed(name: str) -> tuple[str, str] | None:
 
 
 def of_scheme(options: Options, pace: Pace, name: str, scheme: str, code: str, as_of: str | None = None) -> Plan[str]:
-    """Return the id of the entity with exactly this code. Raises NotFound, and InvalidArgument if several have it."""
+    """
+    Return the id of the entity with exactly this code. Raises NotFound, and InvalidArgument if the code does not name
+    exactly one entity.
+    """
     from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
 
     query = {"alias": code, "scheme": scheme, "as_of": as_of}

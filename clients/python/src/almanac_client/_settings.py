@@ -78,7 +78,7 @@ def options(
     environment: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Options:
-    """Combine arguments, environment and file to options. Raises MissingKey and SettingsError."""
+    """Combine arguments, environment and file into options. Raises MissingKey and SettingsError."""
     env = os.environ if environment is None else environment
     profile = profile or env.get("ALMANAC_PROFILE") or None
     found = _File(profile, env)

@@ -30,7 +30,7 @@ class Triangle:
     """
 
     def __init__(self, slug: str, states: Sequence[Row], attrs: Mapping[str, Any], now: datetime) -> None:
-        """Build the triangle. `states` holds at least one state of all eligible series, in the service's order."""
+        """Build the triangle. `states` holds the states of all eligible series, at least one, in the service's order."""
         rows = of_one_series(states)
         chosen = rows[0]
         self.series_id = chosen.metadata.series_id

@@ -51,7 +51,7 @@ def _significant(values: Floats) -> Floats:
 
 def _exact_sum(*terms: Floats) -> Floats:
     """
-    Add terms with few decimals as whole numbers, and divide the sum once; add the others one by one.
+    Add terms with few decimals as whole numbers, and divide the sum once; add the others as decimals.
 
     This is exact because a decimal of at most fifteen digits that rounds to a float is that float's shortest text.
     """

@@ -292,7 +292,7 @@ class Accounts(AccountsFile):
         self, which: str, grace: int, *, now: int, name: str | None = None, owner: str | None = None
     ) -> tuple[str, KeyInfo, KeyInfo]:
         """
-        Create a replacement for a key, which ends after `grace` seconds, or at once with 0.
+        Create a replacement for a key. The old key ends after `grace` seconds, or at once with 0.
 
         The new key has the scopes and expiry of the old one, and its name unless another is given. Returns the new
         key's text and record, and the old key's record. Raises AccountError, and changes nothing, if `key` does, and
