@@ -34,7 +34,7 @@ class Consent(msgspec.Struct, frozen=True):
     reference: str
 
 
-class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Rights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """What a source's terms say. `exposure` is the data's own, `channel` the feed's, which a consent lifts."""
 
     exposure: Exposure = Exposure.public
