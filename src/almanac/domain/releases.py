@@ -201,7 +201,7 @@ def period_due(day: date, calendar: ReleaseCalendar) -> int:
 
 
 def period_name(key: int, frequency: Frequency) -> str:
-    """A period as people write it in a filter: `2026-10`, `2026-Q3`, `2026`, a week by its last day."""
+    """Return a period as people write it in a filter: `2026-10`, `2026-Q3`, `2026`, a week by its last day."""
     end = end_of(key)
     if frequency is Frequency.ANNUAL:
         return f"{end.year}"
