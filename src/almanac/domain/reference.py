@@ -87,7 +87,7 @@ class Unit(msgspec.Struct, frozen=True, kw_only=True):
     scale: int = 0
 
 
-class PublishedName(msgspec.Struct, frozen=True, kw_only=True):
+class PublishedName(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A publisher's name for its series of an indicator. `source` is the id of the feed that has it."""
 
     name: str

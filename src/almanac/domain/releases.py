@@ -20,7 +20,7 @@ _NO_MESSAGES: Mapping[int, str] = {}
 NEAR_DAYS = 10
 
 
-class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A publisher's own calendar of a release."""
 
     #: Source of the dates, and the release's name there.

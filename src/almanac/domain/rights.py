@@ -37,7 +37,7 @@ class Consent(msgspec.Struct, frozen=True):
     reference: str
 
 
-class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Rights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
     """The terms of a source. `exposure` applies to the data, `channel` to the feed; a consent lifts only the latter."""
 
     exposure: Exposure = Exposure.public
