@@ -432,7 +432,9 @@ def _address(visit: Visit) -> str:
 def _requests(visit: Visit) -> list[list[Cell]]:
     """What a program asks the interface for the same."""
     address = visit.settings.api_address
-    return [[f"Request {number}", f"{address}{one.path_and_query}"] for number, one in enumerate(visit.asked, 1)]
+    return [
+        [f"Request {number}", f"{address}{one.path_and_query}"] for number, one in enumerate(visit.shown_requests, 1)
+    ]
 
 
 def compare_page(visit: Visit, one: comparison.ReadComparison) -> dict[str, Any]:
@@ -515,7 +517,7 @@ def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
     visit.query = {}
     to = visit.here(**changes)
     visit.query = {name: value for name, value in changes.items() if value}
-    visit.told.clear()
+    visit.responses.clear()
     return to, problem
 
 

@@ -176,7 +176,7 @@ _SPARKS = 60
 def listing(visit: Visit) -> Answer:
     """Countries and regions that have data, as a heat map of their briefs on any day."""
     rows = visit.ask("/countries", has_data=True, limit=500).data
-    history = next((told.history_from for told in visit.told if told.history_from), None)
+    history = visit.history_from
     values = {
         "rows": rows,
         "map": heat_map(visit, rows),
@@ -189,7 +189,7 @@ def listing(visit: Visit) -> Answer:
 def country(visit: Visit) -> Answer:
     """The brief of one country, as known on any day."""
     name = visit.values["name"]
-    told = visit.ask_known(f"/countries/{name}")
+    told = visit.ask_if_known(f"/countries/{name}")
     if told is None:
         raise NotFound(f"There is no country or region “{name[:80]}”.")
     record = told.data
@@ -200,7 +200,7 @@ def country(visit: Visit) -> Answer:
     latest = visit.ask("/observations/latest", entity_id=record["id"], as_of=visit.as_of, limit=500).data
     known = {row["id"]: row for row in every_indicator(visit)} if latest else {}
     held = _latest_readings(latest, known)
-    history = next((told.history_from for told in visit.told if told.history_from), None)
+    history = visit.history_from
     values: dict[str, Any] = {
         "record": record,
         "brief": brief,

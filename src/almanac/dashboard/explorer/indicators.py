@@ -291,7 +291,7 @@ def _all(visit: Visit, **asked: str | None) -> list[dict[str, Any]]:
 def indicator(visit: Visit) -> Answer:
     """One indicator: what it means, and its latest reading everywhere."""
     slug = visit.values["slug"]
-    told = visit.ask_known(f"/indicators/{slug}")
+    told = visit.ask_if_known(f"/indicators/{slug}")
     if told is None:
         raise NotFound(f"There is no indicator “{slug[:80]}”.")
     record = told.data
@@ -316,7 +316,7 @@ def indicator(visit: Visit) -> Answer:
     number = min(max(read_whole(visit.query.get("page")) or 1, 1), max(1, -(-len(rows) // TABLE)))
     first = (number - 1) * TABLE
     inputs = [visit.look_up(f"/indicators/{one.removeprefix('indicator_')}") for one in record["inputs"]]
-    since = next((told.history_from for told in visit.told if told.history_from), None)
+    since = visit.history_from
     shown = rows[first : first + TABLE]
     before = after = ""
     if number > 1:

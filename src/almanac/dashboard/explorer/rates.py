@@ -306,7 +306,7 @@ def scope(visit: Visit) -> Answer:
     name = visit.values["scope"]
     as_of, refused = day_asked(visit)
     # The analytics of today take no day: of a past one they tell which scope is meant, and no number of theirs is shown.
-    told = (visit.ask_known if as_of is None else visit.look_up)(f"/rates/{name}")
+    told = (visit.ask_if_known if as_of is None else visit.look_up)(f"/rates/{name}")
     if told is None:
         return Html("explorer/rates_none.html", {"text": _unsupported(name), "scopes": there}, 404)
     rates = told.data

@@ -102,7 +102,7 @@ def _query(visit: Visit) -> str:
 
 def _requests_of(visit: Visit, series: one_series.Series) -> list[Any]:
     """The requests of the page, that of its table first."""
-    return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
+    return sorted(visit.shown_requests, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
 
 
 def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> dict[str, Any] | None:
@@ -293,7 +293,7 @@ def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, st
                 raise
             error = f"{refused.message[:1].upper()}{refused.message[1:]}."
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
-        visit.told.clear()
+        visit.responses.clear()
     return series_view.shown(visit, series), typed, error
 
 

@@ -301,7 +301,7 @@ def one_sentence(one: Shown, visit: Visit) -> str:
     releases = one.every.releases
     if one.as_of is not None and not one.heads and releases and not one.then.rows:
         return f"Nothing was known on {dates.day(one.as_of)}. The first release was on {dates.day(releases[0].day)}."
-    history = next((told.history_from for told in visit.told if told.history_from), None)
+    history = visit.history_from
     if not one.heads and history is not None:
         return f"Your plan reaches back to {dates.day(history)}. Older values are not shown."
     if one.heads and not one.rows:

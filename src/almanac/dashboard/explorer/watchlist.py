@@ -168,7 +168,7 @@ def _page(visit: Visit, problem: str = "") -> Answer:
         "text": f"{first + 1:,}–{min(first + _PAGE, len(watched)):,} of {len(watched):,}",
         "before": visit.here(page=str(number - 1)) if number > 1 else "",
         "after": visit.here(page=str(number + 1)) if number < pages else "",
-        "asked": visit.asked[:_ASKED],
+        "asked": visit.shown_requests[:_ASKED],
         "errors": [{"field": "", "message": f"{problem}."}] if problem else [],
     }
     return Html("explorer/watchlist.html", values, 400 if problem else 200)
