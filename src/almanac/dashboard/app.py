@@ -47,6 +47,7 @@ from almanac.dashboard.visit import (
     Visit,
     leads_here,
 )
+from almanac.store.accounts.throttle import network
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
 
@@ -59,6 +60,9 @@ _QUERY_BYTES = 16 * 1024
 #: Each thread has the store open, with a memory of its own.
 _THREADS, _OF_VISITOR = 4, 2
 _STRANGERS = "strangers"
+#: Forms with a password that are read at a time, and of them from one network. Each hash takes 64 MiB while it is made: more at
+#: once would let strangers fill the memory.
+_HASHING_THREADS, _OF_NETWORK = 2, 1
 #: Pages a minute that a visitor may ask for, whatever the plan: suggestions while one types are pages too.
 _LEAST_PAGES, _MINUTE = 300, 60
 _RETRY_SECONDS = 5
@@ -97,7 +101,8 @@ class Dashboard(Starlette):
         self._templates, self._settings, self._unavailable = templates, settings, unavailable
         self._addresses, self._limits = Addresses(settings.trusted_proxies), limits
         self._door, self._threads = ThreadPoolExecutor(1, "door"), ThreadPoolExecutor(_THREADS, "page")
-        self._queue = PageQueue(_OF_VISITOR)
+        self._hashing = ThreadPoolExecutor(_HASHING_THREADS, "hashing")
+        self._queue, self._hashing_queue = PageQueue(_OF_VISITOR), PageQueue(_OF_NETWORK)
 
         @contextlib.asynccontextmanager
         async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -106,7 +111,7 @@ class Dashboard(Starlette):
             yield
             for callback in on_shutdown:
                 callback()
-            for pool in (self._door, self._threads):
+            for pool in (self._door, self._threads, self._hashing):
                 pool.shutdown(cancel_futures=True)
 
         # A literal path wins over one with a name in it.
@@ -135,7 +140,8 @@ class Dashboard(Starlette):
             form = await _form_bytes(request) if request.method == "POST" else b""
         except ClientDisconnect:
             return Response(status_code=_CLIENT_GONE)
-        response = await self._answer(request, partial(self._handle, page, form))
+        hashes = page.hashes and request.method == "POST"
+        response = await self._answer(request, partial(self._handle, page, form), hashes=hashes)
         took = time.perf_counter() - began
         if 0 < self._settings.slow_seconds <= took:
             log.warning("a slow page", page=page.path, ms=round(took * 1000, 3), request_id=request.state.request_id)
@@ -149,13 +155,13 @@ class Dashboard(Starlette):
         response.headers.update(error.headers or {})
         return response
 
-    async def _answer(self, request: Request, handler: Handler) -> Response:
+    async def _answer(self, request: Request, handler: Handler, *, hashes: bool = False) -> Response:
         """Return what `handler` answers, or why it does not: within a time, and for as long as somebody waits for it."""
         if len(request.scope["query_string"]) > _QUERY_BYTES:
             return _refusal(414, f"The address has more than {_QUERY_BYTES:,} characters behind its question mark.")
         seconds = self._settings.request_seconds
         deadline = Deadline(seconds)
-        making = self._in_turn(self._visit(request), handler, deadline)
+        making = self._in_turn(self._visit(request), handler, deadline, hashes=hashes)
         try:
             return await _while_awaited(making, request.receive, seconds, deadline)
         except ClientDisconnect:
@@ -169,7 +175,7 @@ class Dashboard(Starlette):
             text = f"More pages {whose}are asked for at once than can be made. Ask again in some seconds."
             return _refusal(429 if full.own else 503, text, _RETRY_SECONDS)
 
-    async def _in_turn(self, visit: Visit, handler: Handler, deadline: Deadline) -> Response:
+    async def _in_turn(self, visit: Visit, handler: Handler, deadline: Deadline, *, hashes: bool) -> Response:
         """Find out who came and whether they may ask for another page, and make it in their turn."""
         recognised = partial(self._guarded, visit, partial(self._recognise, visit))
         failed = await _in_thread(self._door, recognised, deadline)
@@ -179,10 +185,14 @@ class Dashboard(Starlette):
         if wait:
             text = "More pages were asked for than one visitor needs in a minute. Wait a little."
             return _refusal(429, text, wait)
-        strangers = (f"address {visit.address}", _STRANGERS)
-        lines = strangers if visit.person is None else (f"account {visit.person.account}",)
-        leave = await self._queue.turn(*lines)
         made = partial(self._guarded, visit, partial(self._make, visit, handler))
+        if hashes:
+            leave = await self._hashing_queue.turn(network(visit.address))
+            return await _in_thread(self._hashing, made, deadline, leave)
+        if visit.person is None:
+            leave = await self._queue.turn(f"network {network(visit.address)}", _STRANGERS)
+        else:
+            leave = await self._queue.turn(f"account {visit.person.account}")
         return await _in_thread(self._threads, made, deadline, leave)
 
     def _seconds_over_limit(self, visit: Visit) -> int:

@@ -243,6 +243,8 @@ class Page(msgspec.Struct, frozen=True):
     look: Handler | None = None
     post: Handler | None = None
     who: Who = "person"
+    #: Whether the form has a password: those are read in threads of their own, for hashing takes as long as many pages.
+    hashes: bool = False
 
     @property
     def methods(self) -> list[str]:

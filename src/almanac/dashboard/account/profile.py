@@ -118,8 +118,8 @@ def delete(visit: Visit) -> Answer:
 
 PAGES = (
     Page("/account", account),
-    Page("/account/password", None, change_password),
+    Page("/account/password", None, change_password, hashes=True),
     Page("/account/sessions", account, end_session),
     Page("/account/theme", None, choose_theme),
-    Page("/account/delete", delete_form, delete),
+    Page("/account/delete", delete_form, delete, hashes=True),
 )

@@ -211,9 +211,9 @@ def onward(to: str) -> str:
 
 PAGES = (
     Page("/signup", sign_up_form, sign_up, who="anyone"),
-    Page("/signup/{token}", join_form, join, who="anyone"),
+    Page("/signup/{token}", join_form, join, who="anyone", hashes=True),
     Page("/forgot", forgot_form, forgot, who="anyone"),
-    Page("/reset/{token}", reset_form, reset, who="anyone"),
-    Page("/signin", form, sign_in, who="anyone"),
+    Page("/reset/{token}", reset_form, reset, who="anyone", hashes=True),
+    Page("/signin", form, sign_in, who="anyone", hashes=True),
     Page("/signout", None, sign_out, who="anyone"),
 )

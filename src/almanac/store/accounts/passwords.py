@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import secrets
-import threading
 import unicodedata
 
 from argon2 import PasswordHasher
@@ -16,21 +15,21 @@ from almanac.store.accounts.records import AccountError
 SHORTEST = 12
 #: Bytes at most: more is no password, and hashing it costs time.
 LONGEST = 1_000
-#: Each takes 64 MiB while it runs; more at once would let strangers fill the memory.
-_at_once = threading.BoundedSemaphore(2)
 
 
 class Passwords:
-    """Hashes and checks. `hasher` holds the parameters, by default the library's: RFC 9106 for little memory."""
+    """
+    Hashes and checks. `hasher` holds the parameters, by default the library's: RFC 9106 for little memory.
+
+    Each takes 64 MiB while it runs, and a tenth of a second of CPU: callers bound how many run at a time.
+    """
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
 
     def hash(self, password: str) -> str:
         """What is kept of a password. Raises AccountError for one that is too short or too long."""
-        plain = checked_password(password)
-        with _at_once:
-            return self._hasher.hash(plain)
+        return self._hasher.hash(checked_password(password))
 
     def check(self, password: str, kept: str | None) -> tuple[bool, str | None]:
         """Whether a password is the one kept (None: there is none, which takes as long and is never right).
@@ -38,14 +37,13 @@ class Passwords:
         Second, where it is right and was hashed with other parameters than today's: what to keep from now on.
         """
         plain = _plain(password)
-        with _at_once:
-            try:
-                self._hasher.verify(kept or self._dummy, plain)
-            except (VerificationError, InvalidHashError):
-                return False, None
-            if kept is None:
-                return False, None
-            return True, self._hasher.hash(plain) if self._hasher.check_needs_rehash(kept) else None
+        try:
+            self._hasher.verify(kept or self._dummy, plain)
+        except (VerificationError, InvalidHashError):
+            return False, None
+        if kept is None:
+            return False, None
+        return True, self._hasher.hash(plain) if self._hasher.check_needs_rehash(kept) else None
 
     @functools.cached_property
     def _dummy(self) -> str:
