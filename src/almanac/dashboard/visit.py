@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 import msgspec
@@ -17,6 +18,7 @@ from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
 from almanac.dashboard.asking import InProcessApi, Told
 from almanac.dashboard.formatting.dates import day_of
+from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.people import People, Person
 
 #: What may stand in a path as it is (RFC 3986, 3.3).
@@ -91,6 +93,15 @@ class Forbidden(Exception):  # noqa: N818 - named for the answer, 403
 
 class NotFound(Exception):  # noqa: N818 - named for the answer, 404
     """There is no such thing here. The text is shown."""
+
+
+class Pager(NamedTuple):
+    """One page of a table: the places of its rows, which these are in words, and the addresses of the pages beside it."""
+
+    rows: slice
+    text: str
+    before: str
+    after: str
 
 
 class Visit:
@@ -173,6 +184,24 @@ class Visit:
         query = urlencode([(name, value) for name, value in kept.items() if value], safe=":,")
         return f"{self.path}?{query}" if query else self.path
 
+    @property
+    def then(self) -> str:
+        """The query with which a link leads to the same day; empty for today."""
+        return f"?as_of={self.as_of}" if self.as_of else ""
+
+    def kept(self, *names: str) -> dict[str, str]:
+        """Return the parts of the query that a form keeps."""
+        return {name: self.query[name] for name in names if self.query.get(name)}
+
+    def pager(self, total: int, size: int) -> Pager:
+        """Return the page of the address, of a table with so many rows; the last one if there are fewer."""
+        pages = max(1, -(-total // size))
+        number = min(max(read_whole(self.query.get("page")) or 1, 1), pages)
+        first, last = (number - 1) * size, min(number * size, total)
+        before = self.here(page=str(number - 1)) if number > 1 else ""
+        after = self.here(page=str(number + 1)) if number < pages else ""
+        return Pager(slice(first, last), f"{first + 1:,}–{last:,} of {total:,}", before, after)
+
     # What the interface says
 
     def ask(self, path: str, **params: Any) -> Told:
@@ -191,6 +220,16 @@ class Visit:
     def follow(self, path: str, **params: Any) -> Told:
         """Ask for the next page of a list: a request that the page does not show."""
         return self.api.ask(self.who.account, self.who.plan, path, params)
+
+    def pages(self, path: str, *, shown: float = 0, **params: Any) -> Iterator[Told]:
+        """Yield the pages of a list. `shown`: of how many of them the page shows the requests."""
+        cursor: str | None = None
+        for number in itertools.count():
+            response = (self.ask if number < shown else self.follow)(path, cursor=cursor, **params)
+            yield response
+            cursor = response.next_cursor
+            if cursor is None:
+                return
 
     def look_up(self, path: str, **params: Any) -> Told | None:
         """Ask what a thing is called, not for numbers: not shown either, and None where there is no such thing."""
