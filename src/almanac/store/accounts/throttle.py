@@ -82,7 +82,7 @@ class Throttle:
         return self._file.digest("sign_in", folded(email))
 
     def _whence(self, address: str) -> bytes:
-        return self._file.digest("sign_in", _network(address))
+        return self._file.digest("sign_in", network(address))
 
     def _known(self, db: Database, email: str, whence: bytes, now: int) -> bool:
         sql = (
@@ -122,7 +122,8 @@ def _count(db: Database, who: bytes, whence: bytes, now: int) -> None:
     )
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
+    """Return what an address counts as: of IPv6 its first 64 bits, else itself."""
     try:
         found = ip_address(address)
     except ValueError:
