@@ -64,8 +64,11 @@ def claimed(settings: Settings) -> Iterator[None]:
 
     Raises TakenError if one of them is another's, and what `_check_fit` raises.
     """
-    for problem in settings.clashes():
-        raise config.SettingError(problem)
+    if settings.workers > 1 and settings.redis_url is None:
+        raise config.SettingError(
+            f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
+            " set ALMANAC_REDIS_URL, or serve with one"
+        )
     host, ops_host = settings.host, settings.ops_host
     listeners = [
         locks.Listener("interface", host, settings.port, "ALMANAC_PORT", "--port"),

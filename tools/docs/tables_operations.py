@@ -14,7 +14,7 @@ import yaml
 
 from almanac import __main__
 from almanac.api.server import logs
-from almanac.config import PLANS, Http, Settings, Smtp
+from almanac.config import PLANS, Settings, list_known
 from tests.support.paths import ROOT
 
 from .markdown import table
@@ -85,19 +85,12 @@ _WORDS = {
 
 
 def paths() -> Iterator[tuple[str, Any]]:
-    """Every setting as a dotted path, with its default (None where there is none)."""
-    for field in msgspec.structs.fields(Settings):
-        default = None if field.default is msgspec.NODEFAULT else field.default
-        if field.name == "plans":
-            yield from (("plans.NAME.requests_per_minute", None), ("plans.NAME.history_months", None))
-        elif field.name == "sources":
-            yield from ((f"sources.ID.{part}", None) for part in ("api_key", "contact", "companies", "bulk"))
-            yield from ((f"sources.ID.consent.{part}", None) for part in ("by", "on", "reference"))
-        elif field.name in {"http", "smtp"}:
-            for inner in msgspec.structs.fields({"http": Http, "smtp": Smtp}[field.name]):
-                yield f"{field.name}.{inner.name}", inner.default
-        else:
-            yield field.name, default
+    """List every setting as a dotted path, with its default (None where there is none)."""
+    for path in list_known():
+        default: Any = Settings()
+        for part in path:
+            default = getattr(default, part, None)
+        yield ".".join(path), default
 
 
 def variable(path: str) -> str:
