@@ -127,8 +127,6 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heavy_requests: Annotated[int, Meta(ge=1, le=1_000)] = 2
     host: _Text = "127.0.0.1"
     port: _Port = 8000
-    #: Speak HTTP/2 too. A connection that never says which it speaks is then never closed.
-    http2: bool = False
     #: Whether people have a dashboard; it listens on `host` too.
     dashboard: bool = True
     dashboard_port: _Port = 8001

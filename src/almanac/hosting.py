@@ -109,8 +109,8 @@ def run(settings: Settings) -> None:
             interface=Interfaces.ASGI,
             workers=settings.workers,
             websockets=False,
-            # HTTP/1 alone, unless asked for: where both are spoken, the first bytes are waited for without end.
-            http=HTTPModes.auto if settings.http2 else HTTPModes.http1,
+            # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
+            http=HTTPModes.http1,
             http1_settings=_http1(_API_HEAD),
             backpressure=_CONNECTIONS,
             log_level=LogLevels.warning,

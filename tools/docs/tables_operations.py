@@ -39,7 +39,6 @@ _WORDS = {
     "heavy_requests": "Heavy requests of one account that are answered at a time in each worker; see [Heavy requests](operations.md#heavy-requests).",
     "host": "Address the interface listens on, not a name: `127.0.0.1`, `::1`; `0.0.0.0` or `::` for all.",
     "port": "Port the interface listens on.",
-    "http2": "`true`: speak HTTP/2 as well, behind a proxy only; see [Behind a proxy](operations.md#behind-a-proxy).",
     "dashboard": "`false`: no dashboard.",
     "dashboard_port": "Port the dashboard listens on, on the same address as the interface.",
     "base_url": "Where programs reach the interface, for the requests that the dashboard shows; `https://api.example.org`. Default: the address and port above.",
