@@ -142,6 +142,7 @@ _EVENTS = {
     "old usage was not folded": "What was counted is written; old counters stay as they are until a later flush folds them.",
     "usage was given up": "It could not be written for long; `requests` are in nobody's usage.",
     "a password was refused": "In the dashboard, after it was looked at: `account` where the address is one's. What was typed is never told. `address` is `null` with `ALMANAC_LOG_ADDRESSES=false`.",
+    "a letter has no mail server": "No `ALMANAC_SMTP__HOST` is set: hand the link in `text` to the address in `to`.",
     "a letter was not sent": "The mail server refused it or cannot be reached.",
     "a letter was not written": "A letter for somebody who asked in the dashboard could not be made.",
     "lifespan failed": "A worker could not start or end as it should.",
@@ -164,6 +165,7 @@ def events() -> str:
             found[event] = level, found.get(event, ("", set()))[1] | fields
     own = [field.name for field in msgspec.structs.fields(logs.AccessLine)]
     found["request"] = "info", {name for name in own if name not in {"event", "level", "timestamp"}}
+    found["a letter has no mail server"] = "warning", {"setting", "to", "subject", "text"}  # handed to `Mail`
     order = {name: number for number, name in enumerate(_EVENTS)}
     rows = [
         (f"`{event}`", level, ", ".join(f"`{name}`" for name in _in_order(fields, own)), _EVENTS[event])

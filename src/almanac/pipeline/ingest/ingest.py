@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
 
+from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
@@ -153,7 +154,8 @@ class Ingest:
         which `almanac status` shows.
         """
         clock = self._world.settings.clock()
-        told = f"the storage failed: {_describe_error(opening.fault(error) or error)}"
+        described = explain(error) if isinstance(error, OSError) else _describe_error(opening.fault(error) or error)
+        told = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
                 self._world.db,
@@ -171,7 +173,7 @@ class Ingest:
         payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
 
     def left_behind(self) -> list[Capture]:
-        """Captures kept by a run that was killed before it could fold them, in the order in which they are best folded."""
+        """List captures kept by a run that was killed before it could fold them, in the order in which they are best folded."""
         captures = self._world.raw.captures(self._source.id)
         left = [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
         return sorted(left, key=lambda capture: self.connector.turn(capture.url))
@@ -242,7 +244,7 @@ class Ingest:
         return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
 
     def judge(self, kept: BeingRead) -> Judged:
-        """What reading a capture comes to. Nothing is written, so no lock is held meanwhile."""
+        """Read a capture and return what it comes to. Nothing is written, so no lock is held meanwhile."""
         capture = kept.capture
         try:
             if kept.read is None:

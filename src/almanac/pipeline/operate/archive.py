@@ -20,6 +20,7 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.distribution import version
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Lost, named
 from almanac.store.accounts import file as accounts
@@ -102,7 +103,7 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
 
 def this_version() -> str:
-    """The version of the installed package."""
+    """Return the version of the installed package."""
     return version()
 
 
@@ -140,7 +141,7 @@ def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
 
 
 def payloads_of(copy: Path) -> list[PayloadRow]:
-    """The payloads that a data database names which nobody else uses, such as one out of a backup."""
+    """List the payloads that a data database names which nobody else uses, such as one out of a backup."""
     with contextlib.closing(sqlite.connect(copy, read_only=True)) as db:
         return named(db)
 
@@ -225,7 +226,7 @@ def _allowed(name: str) -> bool:
 def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         while piece := content.read(PIECE):
             digest.update(piece)
             file.write(piece)
@@ -235,7 +236,7 @@ def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
 
 @contextmanager
 def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
-    """A temporary folder inside a folder, gone at the end. One that a killed run left behind goes first."""
+    """Make a temporary folder inside a folder, gone at the end. One that a killed run left behind goes first."""
     prefix = f".{name}.unfinished-"
     # The folder is locked while its run lives; whoever gets the lock knows that it does not.
     for left in folder.glob(f"{glob.escape(prefix)}*"):

@@ -16,6 +16,7 @@ import msgspec
 import zstandard
 
 from almanac.config import Settings
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Demand, Lost, lost, named
 from almanac.pipeline.operate.archive import (
@@ -37,6 +38,7 @@ from almanac.pipeline.operate.archive import (
 )
 from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.areas import carry
+from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
@@ -52,16 +54,17 @@ def backup(
     with_data: bool = True,
     accounts_only: bool = False,
     without: int | None = None,
+    verify: bool = True,
     meter: Meter = unmetered,
 ) -> Manifest:
     """
     Write a zstd-compressed tar archive, readable by its owner only; it appears under its name when it is whole.
     Of a server it holds accounts and counts of requests, as files that can be restored to either engine, and no data.
-    `accounts_only`: these alone, of a file too.
+    `accounts_only`: these alone, of a file too. `verify`: look through each database before anything is packed.
 
     May run beside a server and an ingest. The databases are copied before the raw files are listed, and their index
     before their objects, so every payload that anything in the archive refers to is in it. Raises BackupError where
-    there is nothing to back up or the file is there already, and LossError where what is served could not be made again from
+    there is nothing to back up, the file is there already, or a database is damaged, and LossError where what is served could not be made again from
     it: a payload that the data came from is missing or damaged, unless `without` says how many these are.
     """
     if file.exists():
@@ -75,6 +78,8 @@ def backup(
     left_out = held.pop(DATA, None) if accounts_only or not with_data else None
     with scratch_folder(file.parent, file.name) as folder:
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
+        for name, copy in copies.items() if verify else ():
+            _check_whole(held[name], copy)
         version = detached.data_version(copies[DATA]) if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
@@ -107,7 +112,7 @@ def backup(
 
 
 def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
-    """The payloads that data name which are not copied: on a server, or of a file that is left out."""
+    """List the payloads that data name which are not copied: on a server, or of a file that is left out."""
     at = left_out or opening.place(settings.data_place)
     if isinstance(at, Path) and not at.exists():
         return []
@@ -177,7 +182,7 @@ def _is_there(at: Place, part: KeptDatabase) -> bool:
 
 
 def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
-    """A consistent copy of a database in use, readable by its owner only: a file, whatever engine it comes from."""
+    """Make a consistent copy of a database in use, readable by its owner only: a file, whatever engine it comes from."""
     if isinstance(at, Path):
         copy.touch(mode=0o600)
 
@@ -185,7 +190,11 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
             advance = meter(f"MiB of {at.name} copied", size // PIECE)
             return lambda done: advance(done / PIECE)
 
-        detached.copy(at, copy, begin)
+        try:
+            with opening.faults():
+                detached.copy(at, copy, begin)
+        except FullError as error:
+            raise BackupError(sqlite.advice(error, copy)) from None
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
@@ -194,6 +203,18 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
         ):
             carry(source, target, part.area)
     return copy
+
+
+def _check_whole(at: Place, copy: Path) -> None:
+    """Raise BackupError if a copied database is damaged: whoever needs the backup would find out too late."""
+    damages = detached.damages(copy)
+    if damages:
+        more = f" and {len(damages) - 1} more" if len(damages) > 1 else ""
+        ways = "or leave data out with --without-data, which `almanac rebuild` makes anew" if copy.name == DATA else ""
+        raise BackupError(
+            f"{at} is damaged ({damages[0].splitlines()[0]}{more}): keep the backups made before."
+            f" Mend it, {ways}{', ' if ways else ''}or copy it as it is with --no-verify"
+        )
 
 
 def _add_file(archive: tarfile.TarFile, members: dict[str, str], name: str, path: Path, advance: Advance) -> None:
@@ -228,5 +249,5 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         yield file

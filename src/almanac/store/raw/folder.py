@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from almanac.domain.disk_errors import naming
+
 _UNFINISHED = ".unfinished-"
 #: How often a write starts again after someone tidied its temporary file away.
 _TRIES = 3
@@ -48,7 +50,7 @@ class Folder:
         return True
 
     def check(self) -> None:
-        """A folder needs nothing: what a write runs into says itself."""
+        """Do nothing: a write that fails says why."""
 
     def names(self, prefix: str) -> Iterator[str]:
         root = str(self._root)
@@ -85,8 +87,9 @@ class Folder:
         for left in reversed(range(_TRIES)):
             temporary = target.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
             try:
-                _write_through(temporary, content)
-                settle(temporary, target)
+                with naming(target):
+                    _write_through(temporary, content)
+                    settle(temporary, target)
             except FileNotFoundError:
                 if not left:
                     raise
