@@ -47,6 +47,8 @@ _HEAD_MILLISECONDS = 10_000
 _CONNECTIONS = 1_024
 #: How long a process that was told to end may take before it is killed.
 _KILL_AFTER_SECONDS = 10
+#: At SIGHUP: how long an old worker answers beside the new one, which must listen by then.
+_BESIDE_SECONDS = 10.0
 #: How often a process looks whether its parent is still there, and how long one that ended waits to be started anew.
 _LOOK_SECONDS = 1.0
 
@@ -116,6 +118,7 @@ def run(settings: Settings) -> None:
             log_level=LogLevels.warning,
             log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
+            respawn_interval=_BESIDE_SECONDS,
             workers_kill_timeout=_KILL_AFTER_SECONDS,
         )
         beside = [_SideProcess("operations", _serve_ops, settings, probe, os.getpid())]
