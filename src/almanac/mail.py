@@ -7,7 +7,8 @@ import ssl
 from collections.abc import Callable
 from email.message import EmailMessage
 from ipaddress import ip_address
-from typing import Protocol
+
+from almanac.config import Smtp
 
 _SECONDS = 10.0
 
@@ -16,27 +17,10 @@ class MailError(Exception):
     """A letter that could not be sent. The message says why, without the password and without what was written."""
 
 
-class MailServer(Protocol):
-    """The settings of a mail server; `config.Smtp` is one."""
-
-    @property
-    def host(self) -> str | None: ...
-    @property
-    def port(self) -> int: ...
-    @property
-    def user(self) -> str | None: ...
-    @property
-    def password(self) -> str | None: ...
-    @property
-    def sender(self) -> str: ...
-    @property
-    def security(self) -> str: ...
-
-
 class Mail:
     """A sender of letters. `tell` writes those of an installation without a mail server to the log: its operator hands on the link."""
 
-    def __init__(self, server: MailServer, tell: Callable[..., object], *, seconds: float = _SECONDS) -> None:
+    def __init__(self, server: Smtp, tell: Callable[..., object], *, seconds: float = _SECONDS) -> None:
         self._server, self._tell, self._seconds = server, tell, seconds
 
     def send(self, to: str, subject: str, text: str) -> None:
