@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from starlette.requests import Request
 
-from almanac import loading
+from almanac import load_state
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
 from almanac.dashboard.asking import InProcessApi, Told
@@ -176,7 +176,7 @@ class Visit:
     @property
     def loading(self) -> dict[str, str]:
         """What is being loaded on this host just now, and how far each is."""
-        return loading.going_on(self.settings.home)
+        return load_state.going_on(self.settings.home)
 
     def here(self, **changes: str | None) -> str:
         """Return the address of this page with some of its query changed; None takes a name out."""

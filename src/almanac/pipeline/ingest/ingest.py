@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
 
+from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
@@ -157,7 +158,8 @@ class Ingest:
         If even that fails (a full disk, a lost server), the run has no end, which `almanac status` shows.
         """
         clock = self._world.settings.clock()
-        told = f"the storage failed: {_describe_error(opening.fault(error) or error)}"
+        described = explain(error) if isinstance(error, OSError) else _describe_error(opening.fault(error) or error)
+        told = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
                 self._world.db,

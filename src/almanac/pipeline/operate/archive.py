@@ -20,6 +20,7 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.distribution import version
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Lost, named
 from almanac.store.accounts import file as accounts
@@ -229,7 +230,7 @@ def _allowed(name: str) -> bool:
 def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         while piece := content.read(PIECE):
             digest.update(piece)
             file.write(piece)

@@ -16,6 +16,7 @@ import msgspec
 import zstandard
 
 from almanac.config import Settings
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Demand, Lost, lost, named
 from almanac.pipeline.operate.archive import (
@@ -37,6 +38,7 @@ from almanac.pipeline.operate.archive import (
 )
 from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.areas import carry
+from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
@@ -52,17 +54,18 @@ def backup(
     with_data: bool = True,
     accounts_only: bool = False,
     without: int | None = None,
+    verify: bool = True,
     meter: Meter = unmetered,
 ) -> Manifest:
     """
     Write a zstd-compressed tar archive, readable by its owner only. It gets its name only once it is complete.
 
     From a server it contains accounts and counts of requests, as files that can be restored to either engine, and no
-    data. With `accounts_only` it contains these alone, from files too.
+    data. With `accounts_only` it contains these alone, from files too. With `verify` each database is checked first.
 
     It may run beside a server and an ingest. The databases are copied before the raw files are listed, and the index
     before the objects, so every payload that the archive refers to is in it. Raises BackupError if there is nothing to
-    back up or the file exists. Raises LossError if the served data could not be rebuilt from it, because payloads are
+    back up, the file exists or a database is damaged. Raises LossError if the served data could not be rebuilt from it, because payloads are
     missing or damaged, unless `without` states their number.
     """
     if file.exists():
@@ -76,6 +79,8 @@ def backup(
     left_out = held.pop(DATA, None) if accounts_only or not with_data else None
     with scratch_folder(file.parent, file.name) as folder:
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
+        for name, copy in copies.items() if verify else ():
+            _check_whole(held[name], copy)
         version = detached.data_version(copies[DATA]) if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
@@ -192,7 +197,11 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
             advance = meter(f"MiB of {at.name} copied", size // PIECE)
             return lambda done: advance(done / PIECE)
 
-        detached.copy(at, copy, begin)
+        try:
+            with opening.faults():
+                detached.copy(at, copy, begin)
+        except FullError as error:
+            raise BackupError(sqlite.advice(error, copy)) from None
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
@@ -201,6 +210,18 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
         ):
             carry(source, target, part.area)
     return copy
+
+
+def _check_whole(at: Place, copy: Path) -> None:
+    """Raise BackupError if a copied database is damaged: whoever needs the backup would find out too late."""
+    damages = detached.damages(copy)
+    if damages:
+        more = f" and {len(damages) - 1} more" if len(damages) > 1 else ""
+        ways = "or leave data out with --without-data, which `almanac rebuild` makes anew" if copy.name == DATA else ""
+        raise BackupError(
+            f"{at} is damaged ({damages[0].splitlines()[0]}{more}): keep the backups made before."
+            f" Mend it, {ways}{', ' if ways else ''}or copy it as it is with --no-verify"
+        )
 
 
 def _add_file(archive: tarfile.TarFile, members: dict[str, str], name: str, path: Path, advance: Advance) -> None:
@@ -235,5 +256,5 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         yield file

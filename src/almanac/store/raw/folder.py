@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from almanac.domain.disk_errors import naming
+
 _UNFINISHED = ".unfinished-"
 #: Attempts of a write whose temporary file somebody tidied away.
 _TRIES = 3
@@ -85,8 +87,9 @@ class Folder:
         for left in reversed(range(_TRIES)):
             temporary = target.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
             try:
-                _write_through(temporary, content)
-                settle(temporary, target)
+                with naming(target):
+                    _write_through(temporary, content)
+                    settle(temporary, target)
             except FileNotFoundError:
                 if not left:
                     raise
