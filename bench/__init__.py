@@ -1,1 +1,1 @@
-"""Measurements of Almanac beside its peers, in one run: `python -m bench`."""
+"""Benchmarks of Almanac and its peers, in one run: `python -m bench`."""

@@ -1,4 +1,7 @@
-"""`python -m bench`: all comparisons in one run. Everything stays on this host; only processes started here are ended."""
+"""
+The command `python -m bench`: all comparisons in one run. Everything stays on this host; only processes started here
+are stopped.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ _WARM_SECONDS = 1.0
 
 
 def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
-    """The command line. Bounds keep a slip of the finger from running for a day."""
+    """Parse the command line. Limits on the values keep a typing error from starting a run of a day."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure Almanac beside its peers.")
     parser.add_argument(
         "what",
@@ -90,7 +93,10 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def cores() -> tuple[int | None, int | None]:
-    """A core for the servers and another for the client; None where cores cannot be chosen, or there is one only."""
+    """
+    Return a core for the servers and one for the client, or None for both if cores can't be chosen or there is only
+    one.
+    """
     if not hasattr(os, "sched_getaffinity"):
         return None, None
     allowed = sorted(os.sched_getaffinity(0))
@@ -100,7 +106,10 @@ def cores() -> tuple[int | None, int | None]:
 def load(
     contender: Contender, folder: Path, *, seconds: float, connections: int, first: int, cpu: int | None
 ) -> tuple[report.Round, int]:
-    """One run against one contender; and the place in its list to go on from. Raises LoadError."""
+    """
+    Run the load once against one contender. Returns the round, and the position in its list from which to continue.
+    Raises LoadError.
+    """
     targets = folder / "targets"
     targets.write_text("\n".join(contender.targets), "ascii")
     job = {
@@ -132,7 +141,7 @@ def load(
 
 
 def measure_pages(chosen: argparse.Namespace) -> str:
-    """The comparison of pages, as a table."""
+    """Compare pages and return the results as a table."""
     home, key = data.prepare(chosen.folder, chosen.observations, say)
     as_of = data.year_ago(int(time.time()))
     pages = data.pages(home, as_of)
@@ -161,7 +170,7 @@ def measure_pages(chosen: argparse.Namespace) -> str:
 
 
 def measure_engines(chosen: argparse.Namespace, home: Path, key: str) -> str:
-    """The comparison of both engines, as tables."""
+    """Compare both engines and return the results as tables."""
     as_of = data.year_ago(int(time.time()))
     return engines.measure(
         chosen.folder, home, key, chosen.postgres, as_of, say, load,
@@ -170,12 +179,12 @@ def measure_engines(chosen: argparse.Namespace, home: Path, key: str) -> str:
 
 
 def say(text: str) -> None:
-    """Talk goes to standard error; figures to standard output."""
+    """Print a message to standard error. Figures go to standard output."""
     print(text, file=sys.stderr, flush=True)
 
 
 def main() -> None:
-    """Measure what is asked, and print it."""
+    """Run the requested measurements and print their results."""
     chosen = arguments()
     if chosen.what in {None, "pages"}:
         print(measure_pages(chosen), flush=True)

@@ -1,4 +1,4 @@
-"""What a country brief costs: the first request of a country since the service started, and the next ones."""
+"""The cost of a country brief: the first request for a country after the start, and repeated ones."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ import msgspec
 from bench.data import environment, fetch
 from bench.servers import interface
 
-#: Until what briefs share has been made: the service does so in a thread when it starts.
+#: Seconds for the service to prepare what all briefs share, which it does in a thread after its start.
 _WARMING_SECONDS = 10.0
 _AGAIN = 5
 
 
 def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
-    """Milliseconds of a request over loopback, as a table. One after the other, so nothing waits but for itself."""
+    """
+    Measure the milliseconds of requests over loopback, one after the other so that none waits for another. Returns a
+    table.
+    """
     headers = {"x-api-key": key}
     logs = home / "logs"
     logs.mkdir(exist_ok=True)

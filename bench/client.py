@@ -1,4 +1,4 @@
-"""What the Python client adds to the pages it asks for: to import it, and to make a frame of all history of 35 countries."""
+"""The cost of the Python client: its import, and frames of the full history of 35 countries compared with the plain pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.data import environment
 from bench.servers import free_port, running
 
 _ROUNDS = 7
-#: All states of it that were published: some thirty thousand rows of 35 countries.
+#: All published states of this indicator: some thirty thousand rows of 35 countries.
 _INDICATOR, _PATH = "unemployment_rate", "/observations/vintages"
 _IMPORTS = {
     "nothing": "pass",
@@ -28,7 +28,7 @@ _IMPORTS = {
 
 
 def imports(rounds: int = _ROUNDS) -> dict[str, float]:
-    """What is imported → the median seconds of a process that does so, one after the other in turns."""
+    """Return the median seconds of a process for each import, measured in turns."""
     taken: dict[str, list[float]] = {name: [] for name in _IMPORTS}
     for _ in range(rounds):
         for name, code in _IMPORTS.items():
@@ -39,7 +39,7 @@ def imports(rounds: int = _ROUNDS) -> dict[str, float]:
 
 
 def pages_alone(http: httpx2.Client, countries: str) -> int:
-    """Every page, one after the other, its body read and looked into no further than for the next cursor. Rows."""
+    """Read every page, one after the other, and look only for the next cursor. Returns the number of rows."""
     rows, query = 0, {"indicator": _INDICATOR, "country": countries, "limit": "500"}
     while True:
         body = http.get(_PATH, params=query).raise_for_status().content
@@ -51,7 +51,7 @@ def pages_alone(http: httpx2.Client, countries: str) -> int:
 
 
 def ways(almanac: Almanac, http: httpx2.Client) -> dict[str, Callable[[], int]]:
-    """Ways of asking for the same rows → what does so, and gives how many."""
+    """Return functions that request the same rows in different ways, by name. Each returns the number of rows."""
     places = [one.iso_alpha3 or one.id for one in almanac.countries.list(has_data=True) if one.kind == "country"]
     countries = ",".join(places)
     days = [date(year, month, 1) for year in range(2005, 2026) for month in range(1, 13)]
@@ -60,7 +60,7 @@ def ways(almanac: Almanac, http: httpx2.Client) -> dict[str, Callable[[], int]]:
         return almanac.observations.vintages(indicator=_INDICATOR, country=countries)
 
     def panel() -> int:
-        # Its rows are dates × countries; the walk behind it is the same.
+        # A panel has dates × countries rows, so they are not counted; the walk behind it is the same.
         return 0 * len(almanac.panel(_INDICATOR, places, at=days).to_pandas())
 
     return {
@@ -73,7 +73,7 @@ def ways(almanac: Almanac, http: httpx2.Client) -> dict[str, Callable[[], int]]:
 
 
 def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
-    """Both, as lines of text. Every way of asking takes its turn in each round."""
+    """Measure imports and requests, and return a table. Every way of requesting takes its turn in each round."""
     port = free_port()
     command = [sys.executable, "-m", "almanac", "serve", "--port", str(port), "--ops-port", str(free_port())]
     lines = [f"| {name} imported | {seconds * 1000:.0f} ms |" for name, seconds in imports().items()]

@@ -1,4 +1,4 @@
-"""Who is measured, and the requests each is asked."""
+"""The contenders of the comparison, and the requests sent to each."""
 
 from __future__ import annotations
 
@@ -22,33 +22,34 @@ _PEERS = Path(__file__).parent / "peers"
 #: Pages that are compared row by row between Almanac and its peers before anything is measured.
 _COMPARED = 20
 _WALKED = 2_000
-#: How the names of some begin: of the floor's and of Almanac's own; and one of those.
+#: Prefixes of contenders' names (of the floor, of Almanac), and the name of one of Almanac's.
 FLOOR, OURS = "the same", "Almanac"
 FRESH = "Almanac, fresh page"
 #: Headers that the HTTP server adds by itself.
 _SERVERS_OWN = frozenset({"date", "server", "connection", "transfer-encoding"})
-#: Connections for who takes a tenth of a second an answer: with many, a turn would be over before the first.
+#: Connections for contenders that take a tenth of a second per answer: with many, a turn would end before the first
+#: answer.
 _FEW = 4
 
-#: What somebody says of a page.
+#: Returns a peer's rows of a page.
 Theirs = Callable[[Page], list[dict[str, Any]]]
 
 
 class Contender(NamedTuple):
-    """One line of the table: a server and what it is asked."""
+    """One line of the table: a server and the requests sent to it."""
 
     name: str
     server: Server
     targets: Sequence[str]
     headers: dict[str, str]
-    #: At most so many at a time; None: as many as the run has.
+    #: Highest number of connections; None: as many as the run has.
     connections: int | None = None
-    #: What every answer has to be.
+    #: The status that every answer must have.
     status: int = 200
 
 
 class Peers(NamedTuple):
-    """Where the peers are: the interpreter that has those of Python, the program of PostgREST, and a PostgreSQL for it."""
+    """The installed peers: the interpreter with the Python ones, the PostgREST program, and a PostgreSQL server for it."""
 
     interpreter: Path
     postgrest: Path
@@ -56,7 +57,7 @@ class Peers(NamedTuple):
 
 
 def almanac_target(page: Page, as_of: date | None = None) -> str:
-    """GET /observations of one series from a period on."""
+    """Return the address of one series from a period on, in GET /observations."""
     query = {
         "indicator_id": page.indicator, "entity_id": page.entity, "frequency": page.frequency,
         "period_start": page.start.isoformat(),
@@ -67,7 +68,7 @@ def almanac_target(page: Page, as_of: date | None = None) -> str:
 
 
 def fastapi_target(page: Page) -> str:
-    """Write the address of that page in the wide table of FastAPI."""
+    """Return the address of that page in the wide table of FastAPI."""
     query = {
         "indicator_id": f"indicator_{page.indicator}", "entity_id": page.entity,
         "frequency": Frequency(page.frequency).word, "period_end_from": day_text(page.end), "limit": str(ROWS),
@@ -76,7 +77,10 @@ def fastapi_target(page: Page) -> str:
 
 
 def datasette_target(page: Page, *, lean: bool = True) -> str:
-    """Write the address of that page in Datasette, as objects; `lean`: without the count and the suggestions that it gives unless told not to."""
+    """
+    Return the address of that page in Datasette, as objects. `lean` switches off the count, facets and suggestions that
+    it gives by default.
+    """
     query = {
         "indicatorId": f"indicator_{page.indicator}", "entityId": page.entity,
         "frequency": Frequency(page.frequency).word, "periodEnd__gte": day_text(page.end), "_sort": "periodEnd",
@@ -99,7 +103,10 @@ def contenders(
     revised: tuple[Path, str],
     say: Callable[[str], None],
 ) -> Iterator[list[Contender]]:
-    """All servers running, and what to ask each. `revised`: home and key of the store in which half the values were revised since `as_of`."""
+    """
+    Start all servers and yield them with the requests for each. `revised` is home and key of the store in which half of
+    the values were revised since `as_of`.
+    """
     logs = home / "logs"
     logs.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -189,21 +196,21 @@ def contenders(
 
 
 def read_through(path: Path) -> None:
-    """Have a file in the system's cache, so that nobody's turn is the one that waits for the disk."""
+    """Load a file into the system's cache, so that no contender's turn is the one that waits for the disk."""
     with path.open("rb") as file:
         while file.read(1 << 20):
             pass
 
 
 def rows_of(body: bytes, member: str | None = None) -> list[dict[str, Any]]:
-    """The rows of an answer, which are a member of it or all there is."""
+    """Return the rows of an answer, which are a member of it or the whole answer."""
     found = json.loads(body)
     rows: list[dict[str, Any]] = found if member is None else found[member]
     return rows
 
 
 def same_rows(page: Page, ours: list[dict[str, Any]], theirs: Mapping[str, Theirs]) -> None:
-    """Raises RuntimeError where anybody does not say the same rows of a page as Almanac, field by field."""
+    """Compare the rows of a page field by field. Raises RuntimeError if a peer's rows differ from Almanac's."""
     if len(ours) != ROWS:
         raise RuntimeError(f"{almanac_target(page)}: {len(ours)} rows, not {ROWS}")
     for name, rows in theirs.items():

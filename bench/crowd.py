@@ -1,4 +1,4 @@
-"""A crowded service: what 100,000 keys and millions of counters do to its pages, and to the rate of the interface."""
+"""A crowded service: the effect of 100,000 keys and millions of counters on its pages and on the interface's rate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bench.looks import Client, looks, share
 from bench.report import Round
 from bench.servers import interface
 
-#: Pages that look at keys, use and accounts; each so often.
+#: Pages about keys, usage and accounts, and how often each is requested.
 PAGES = ("/keys", "/usage", "/usage?by=key", "/usage?by=endpoint", "/usage?by=status", "/account", "/operate",
          "/operate/plans", "/operate/accounts", "/operate/accounts?email=person-99")  # fmt: skip
 _LOOKS = 20
@@ -28,9 +28,9 @@ _ROUNDS, _SECONDS = 9, 2.0
 
 def prepare(folder: Path, home: Path, say: Callable[[str], None]) -> tuple[Path, dict[str, str], str]:
     """
-    A second home over the same data, with many accounts, keys and counters, made anew each time but for the counters.
+    Create a second home over the same data, with many accounts, keys and counters; only the counters are reused.
 
-    Returns the home, its settings and a key. The account that has half of all requests is the one that looks.
+    Returns the home, its settings and a key. The account that looks at pages has half of all requests.
     """
     counters = usage.prepare(folder, say)
     crowd = folder / "crowd"
@@ -64,7 +64,10 @@ def prepare(folder: Path, home: Path, say: Callable[[str], None]) -> tuple[Path,
 def measure(
     folder: Path, home: Path, key: str, say: Callable[[str], None], load: Callable[..., tuple[Round, int]]
 ) -> str:
-    """Two tables: the pages of such a service, and the rate of its interface beside one with a single key."""
+    """
+    Measure a crowded service. Returns two tables: its pages, and its interface's rate compared with a service with a
+    single key.
+    """
     crowd, environment, own = prepare(folder, home, say)
     with contextlib.closing(Client(environment, own)) as client:
         looked = looks(client, {page: [page] * _LOOKS for page in PAGES}, say)
@@ -83,7 +86,7 @@ def _rates(
     home: Path, key: str, crowd: Path, environment: dict[str, str], own: str, say: Callable[[str], None],
     load: Callable[..., tuple[Round, int]],
 ) -> list[str]:  # fmt: skip
-    """Answers per second of CPU of both, in turns."""
+    """Compare answers per second of CPU of both services, in turns."""
     pages = data.pages(home, data.year_ago(int(time.time())))[:5_000]
     targets = [almanac_target(page) for page in pages]
     logs = home / "logs"

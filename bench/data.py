@@ -1,4 +1,4 @@
-"""What is measured: a store of the simulated world, the same rows as a wide table, and a list of pages to ask for."""
+"""The data of the benchmarks: a store of the simulated world, the same rows as a wide table, and a list of pages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from almanac.store.engine import sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
-#: Rows of a page, and how far apart the pages of one series begin: no two are the same.
+#: Rows of a page, and the distance between page starts in one series, so that no two pages are the same.
 ROWS, STEP = 100, 20
 EMAIL, PLAN = "bench@example.org", "bench"
 #: The fields of a row of GET /observations, which are the columns of the wide table.
@@ -43,7 +43,7 @@ _SEED = 20_260_101
 
 
 class Page(NamedTuple):
-    """One hundred neighbouring rows of one series: its topic, and the first and last day of the first row's period."""
+    """One hundred consecutive rows of one series: its topic, and the first and last day of the first row's period."""
 
     indicator: str
     entity: str
@@ -53,7 +53,7 @@ class Page(NamedTuple):
 
 
 def environment(home: Path) -> dict[str, str]:
-    """The settings of every Almanac process here: an operator's, with a plan that does not end a measurement."""
+    """Return the settings of every Almanac process here, with a plan whose limits don't disturb a measurement."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
     return {
         **kept,
@@ -63,15 +63,17 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def almanac(home: Path, *words: str) -> str:
-    """Run one command of Almanac; what it printed. Raises CalledProcessError."""
+    """Run one command of Almanac and return its output. Raises CalledProcessError."""
     command = [sys.executable, "-m", "almanac", *words]
     return subprocess.run(command, env=environment(home), check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def prepare(folder: Path, size: int | None, say: Callable[[str], None], what: str = "observations") -> tuple[Path, str]:
     """
-    A store of about so many observations, or companies, in a folder, made unless it is there, and a fresh key; without a
-    size the simulated world as it comes. Returns home and key.
+    Create a store with about `size` observations or companies in a folder, unless it exists, and a new key.
+
+    Without a size it is the simulated world as it is. Returns home and key. Raises RuntimeError for a folder that no
+    measurement created.
     """
     home = folder / ("simulated" if size is None else f"home-{size}" if what == "observations" else f"{what}-{size}")
     made = home / "made"
@@ -91,7 +93,7 @@ def prepare(folder: Path, size: int | None, say: Callable[[str], None], what: st
 
 
 def account_of(home: Path) -> tuple[Path, str]:
-    """A store that was made otherwise, with a fresh key of an account that is made in it. Returns home and key."""
+    """Create an account and a new key in an existing store. Returns home and key."""
     if not (home / "data.db").exists():
         raise RuntimeError(f"there is no store in {home}")
     if EMAIL not in almanac(home, "accounts", "list"):
@@ -104,17 +106,17 @@ def _new_key(home: Path) -> str:
 
 
 def ready(home: Path) -> None:
-    """Give a loaded home the account that measures, and say that it was made by this version."""
+    """Create the benchmark's account in a loaded home, and record that this version created it."""
     almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
     (home / "made").write_text(schema(), "ascii")
 
 
 def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, str]:
     """
-    The store of `home` once more, in which half the values known by the end of a day have been revised since.
+    Return a copy of a store in which half of the values known by the end of a day have been revised since.
 
-    What was replaced has been tidied away, as it is every day. Returns
-    its home and a fresh key. Series that are computed from others stay as they were.
+    Replaced vintages are removed, as the daily clean-up does. Derived series stay as they were. Returns its home and a
+    new key.
     """
     other = home.with_name(f"{home.name}-revised")
     made, state = other / "made", f"{schema()} {as_of:%Y-%m}"
@@ -137,7 +139,7 @@ def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, 
 
 
 def _revise(path: Path, as_of: date) -> None:
-    """Every second number that was known by the end of a day is another one since the month after it."""
+    """Revise every second number known by the end of a day, from thirty days after it."""
     known, now = end_of_day(as_of), int(time.time())
     since = known + 30 * DAY_SECONDS
     payload = PayloadRef(1 << 40, now, (now, f"{now:064x}"))
@@ -158,17 +160,17 @@ def _revise(path: Path, as_of: date) -> None:
 
 
 def schema() -> str:
-    """What tells a store of another version of Almanac, whose tables may differ."""
+    """Return a hash of the schema. It distinguishes stores of other versions of Almanac, whose tables may differ."""
     return hashlib.sha256(files("almanac.store.engine").joinpath("schema/data.sql").read_bytes()).hexdigest()
 
 
 def year_ago(now: int) -> date:
-    """The day a year before a moment: pages are also asked as of then."""
+    """Return the day one year before a moment, for pages as of then."""
     return add_months(datetime.fromtimestamp(now, UTC).date(), -12)
 
 
 def pages(home: Path, as_of: date) -> list[Page]:
-    """Pages of raw series that were whole by the end of a day, in a shuffled order that is always the same."""
+    """Return pages of raw series that were complete by the end of a day, in a fixed shuffled order."""
     found: list[Page] = []
     database = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
     topics = database.execute(
@@ -192,12 +194,12 @@ def pages(home: Path, as_of: date) -> list[Page]:
 
 
 def fetch(port: int, target: str, headers: dict[str, str] | None = None) -> bytes:
-    """The body of one answer. Raises RuntimeError for another status than 200."""
+    """Return the body of one answer. Raises RuntimeError for a status other than 200."""
     return answer(port, target, headers)[1]
 
 
 def answer(port: int, target: str, headers: dict[str, str] | None = None) -> tuple[list[tuple[str, str]], bytes]:
-    """Headers and body of one answer. Raises RuntimeError for another status than 200."""
+    """Return headers and body of one answer. Raises RuntimeError for a status other than 200."""
     with contextlib.closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("GET", target, headers=headers or {})
         found = connection.getresponse()
@@ -208,7 +210,7 @@ def answer(port: int, target: str, headers: dict[str, str] | None = None) -> tup
 
 
 def walk(port: int, key: str) -> Iterator[list[dict[str, Any]]]:
-    """All raw observations as the interface says them, 500 at a time."""
+    """Yield all raw observations of the interface, 500 at a time."""
     target = "/observations?limit=500"
     while True:
         page = msgspec.json.decode(fetch(port, target, {"x-api-key": key}))
@@ -220,7 +222,7 @@ def walk(port: int, key: str) -> Iterator[list[dict[str, Any]]]:
 
 
 def cursors(port: int, key: str, count: int) -> list[str]:
-    """Targets of consecutive pages of a walk over everything, from its second page on."""
+    """Return the addresses of consecutive pages of a walk over everything, from its second page on."""
     found: list[str] = []
     target = "/observations"
     while len(found) < count:
@@ -235,7 +237,7 @@ def cursors(port: int, key: str, count: int) -> list[str]:
 
 
 def wide_table(path: Path, rows: Iterator[list[dict[str, Any]]]) -> int:
-    """Write rows as a table of twenty columns with an index in the order of the lists. Returns how many."""
+    """Write rows as a table of twenty columns, with an index in the order of the lists. Returns their number."""
     part = path.with_suffix(".unfinished")
     part.unlink(missing_ok=True)
     with contextlib.closing(sqlite3.connect(part)) as table:
@@ -260,5 +262,5 @@ def _line(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def day_text(day: date) -> str:
-    """A day as the interface writes it."""
+    """Format a day as the interface does."""
     return wire_time(end_of_day(day) - 86_399)

@@ -1,4 +1,7 @@
-"""What one request may cost: the dearest of each operation, what became known lately, and a light request beside two dear ones."""
+"""
+The cost of single requests: the dearest of each operation, recent knowledge times, and a light request beside two dear
+ones.
+"""
 
 from __future__ import annotations
 
@@ -24,30 +27,29 @@ from bench.data import environment
 from bench.inside import Inside
 from bench.servers import Server, interface
 
-#: What the chance of a search begins with, unless told otherwise; and mixtures of parameters of each operation.
+#: Default seeds of a search, and the number of parameter mixtures for each operation.
 SEEDS, _TRIED = (20_261_122,), 40
-#: So many plain pages no request should cost.
+#: No request should cost more than this many plain pages.
 MOST = 50
-#: Days before today at which bounds are tried: what is new, what is old, and what lies before everything.
+#: Days before today at which bounds are tried: recent, old, and before all data.
 _AGO = (0, 1, 3, 30, 200, 400, 1_000, 2_000, 2_600, 3_650, 5_500, 9_000, 20_000)
 #: Days between two bounds that are tried together.
 _APART = (0, 1, 3, 30, 400)
-#: Bounds that belong together, and filters that few or many rows pass: each alone with each order of a list.
+#: Pairs of bounds that belong together, and filters that pass few or many rows.
 _PAIRS = (("start_date", "end_date"), ("period_start", "period_end"))
 _FILTERS = ("frequency", "source_id", "provider_id", "indicator_id", "country", "kind", "freshness")
-#: Mixtures of orders, bounds and filters for a list, beside those of single parameters.
+#: Mixtures of orders, bounds and filters for a list, in addition to single parameters.
 _MIXED = 150
-#: A request is asked this often at first, and the dearest ones this often again: the least counts, for it is what the
-#: request costs when nothing has to be loaded for it.
+#: Repetitions of a request at first, and of the dearest ones again. The lowest cost counts, which excludes loading.
 _ONCE, _AGAIN = 2, 5
 _BESIDE_SECONDS = 8.0
-#: How often a dear and a plain one are asked in turns of a running service, in how many rounds; and how many dear ones.
+#: Repetitions of a dear and a plain request to a running service, the rounds, and the number of dear requests.
 _DEAR, _PLAIN_ONES, _ROUNDS, _SHOWN = 8, 60, 4, 80
-#: What the service does by itself is waited for: until it uses less of a processor than this, for so many seconds at most.
+#: Before measuring, wait until the service uses less than this share of a processor, for at most so many seconds.
 _IDLE, _IDLE_SECONDS = 0.02, 90.0
 PLAIN = "/observations?limit=500"
 LIGHT = "/observations?indicator=cpi_index&country=USA"
-#: What is asked for by when it became known, and the plain page of the same list.
+#: Requests for recent and old knowledge times, each with the plain page of the same list.
 LATELY = (
     ("/observations?limit=500&start_date={lately}", PLAIN),
     ("/observations?limit=500&end_date={long_ago}", PLAIN),
@@ -60,18 +62,18 @@ LATELY = (
 
 
 class Cost(NamedTuple):
-    """What a request costs: milliseconds of CPU of the whole process, and the status of the answer."""
+    """The cost of a request: milliseconds of CPU of the whole process, and the status of the answer."""
 
     cpu: float
     status: int
 
 
 class Service:
-    """The interface in this process, without a socket: what its requests cost is all that is measured."""
+    """The interface in this process, without a socket, so that only its requests' cost is measured."""
 
     def __init__(self, home: Path, key: str) -> None:
         given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
-        # Nothing is answered from memory, and nothing is given up: what it costs shall be seen.
+        # No page cache and no request timeout, so that the full cost is visible.
         given |= {
             "ALMANAC_PAGE_CACHE_MIB": "0",
             "ALMANAC_REQUEST_SECONDS": "600",
@@ -80,25 +82,25 @@ class Service:
         }
         self.app: App = api(load(given))
         self._client = Inside(self.app, [(b"x-api-key", key.encode())])
-        #: The least that a plain page has cost so far: on a busy machine it is asked for again and again.
+        #: Lowest cost of a plain page so far. It is measured again and again, because the machine may be busy.
         self.plain = float("inf")
 
     def cost(self, target: str, times: int = _ONCE) -> Cost:
-        """The least that a request cost."""
+        """Return the lowest cost of a request."""
         found = [self._client.ask(target) for _ in range(times)]
         return min(Cost(one.cpu * 1000, one.status) for one in found)
 
     def ask_plain(self) -> float:
-        """The least that a plain page has cost."""
+        """Measure a plain page again and return its lowest cost so far."""
         self.plain = min(self.plain, self.cost(PLAIN, 10).cpu)
         return self.plain
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the client."""
         self._client.close()
 
     def body(self, target: str) -> Any:
-        """What a request is answered."""
+        """Return the decoded answer of a request."""
         return msgspec.json.decode(self._client.ask(target).body)
 
 
@@ -124,7 +126,7 @@ class Words:
 
 
 def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterator[str]:
-    """Requests of one operation: each filter, sort and bound alone, then some of them together."""
+    """Yield requests of one operation: each filter, sort and bound alone, and then combinations."""
     params = [one for one in endpoint.by_name.values() if one.name not in {"cursor", "limit"}]
     required = [one for one in params if one.required]
     optional = [one for one in params if not one.required]
@@ -147,8 +149,10 @@ def requests(endpoint: Endpoint, words: Words, chance: random.Random) -> Iterato
 
 def mixtures(endpoint: Endpoint, words: Words, chance: random.Random, count: int = _MIXED) -> Iterator[str]:
     """
-    Requests of a list that are dear where an index does not happen to help: an order either way, with bounds that lie far
-    from it or close together, a past day, and filters that few rows pass.
+    Yield requests of a list that are dear unless an index helps by chance.
+
+    They combine an order in either direction with bounds that are far from it or close together, a past day, and
+    filters that few rows pass.
     """
     names = endpoint.by_name
     if "limit" not in names or not {"sort", "as_of", "since"} & names.keys():
@@ -215,7 +219,10 @@ def _value(endpoint: Endpoint, param: Param, words: Words, chance: random.Random
 
 
 class Searched(NamedTuple):
-    """One search: how many requests were answered, the dearest of each operation, and all that may be dearer than `MOST` plain pages."""
+    """
+    One search: its seed, the number of answered requests, the dearest of each operation, and all that may cost more
+    than `MOST` plain pages.
+    """
 
     seed: int
     tried: int
@@ -224,7 +231,7 @@ class Searched(NamedTuple):
 
 
 def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
-    """Ask every operation by one seed. Refused requests are passed over."""
+    """Search every operation with one seed. Refused requests are skipped."""
     chance = random.Random(seed)
     dearest: dict[str, tuple[str, Cost]] = {}
     above: list[tuple[str, Cost]] = []
@@ -236,7 +243,7 @@ def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
         answered = sorted((one for one in tried if one[1].status == 200), key=lambda one: -one[1].cpu)
         if not answered:
             raise RuntimeError(f"no request to {endpoint.path} was answered: {tried[0]}")
-        # On a busy machine a plain page may turn out to cost less, so some more are kept than seem too dear by now.
+        # On a busy machine a plain page may later turn out cheaper, so more candidates are kept than seem too dear now.
         often = max(3, sum(one[1].cpu > MOST / 2 * plain for one in answered))
         again = [(target, min(cost, service.cost(target, _AGAIN))) for target, cost in answered[:often]]
         dearest[endpoint.path] = max(again, key=lambda one: one[1].cpu)
@@ -247,16 +254,16 @@ def search(service: Service, words: Words, seed: int, say: Any) -> Searched:
 
 
 class Running:
-    """The service as an operator runs it, with all its processes: what a request costs with everything around it."""
+    """The service as an operator runs it, with all its processes, to measure the full cost of a request."""
 
     def __init__(self, server: Server, key: str) -> None:
         self._server = server
         self._headers = {"x-api-key": key}
-        #: The least that plain pages have cost so far, in milliseconds: what the service does by itself comes in between.
+        #: Lowest cost of plain pages so far, in milliseconds, because the service's own work interferes.
         self.plain: dict[str, float] = {}
 
     def cost(self, target: str, plain: str, dear: int = _DEAR) -> float:
-        """Milliseconds of CPU that a request costs at the least, asked in turns with a plain one."""
+        """Return the lowest CPU cost of a request in milliseconds, measured in turns with a plain one."""
         with contextlib.closing(HTTPConnection("127.0.0.1", self._server.port, timeout=120)) as one:
             for warm in (target, plain):
                 self._ask(one, warm, 1)
@@ -287,8 +294,8 @@ class Running:
 
 
 def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[str, str]], logs: Path) -> list[str]:
-    """Tables of what requests cost a running service, all its processes counted."""
-    # Nothing is answered from memory.
+    """Measure the cost of requests to a running service, counting all its processes. Returns the lines of tables."""
+    # No page cache.
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0", "ALMANAC_HEAVY_REQUESTS": "4"}
     with interface("dearest", settings, logs, None) as server:
         running = Running(server, key)
@@ -310,7 +317,10 @@ def outside(home: Path, key: str, dear: Sequence[str], lately: Sequence[tuple[st
 
 
 def time_light_requests(home: Path, key: str, dear: str, logs: Path) -> list[float]:
-    """Milliseconds that a light request takes, one after the other, while two clients ask a dear one all the time."""
+    """
+    Return the sorted milliseconds of light requests, one after the other, while two clients repeat a dear one all the
+    time.
+    """
     settings = {**environment(home), "ALMANAC_PAGE_CACHE_MIB": "0"}
     headers, over = {"x-api-key": key}, threading.Event()
 
@@ -341,7 +351,10 @@ def time_light_requests(home: Path, key: str, dear: str, logs: Path) -> list[flo
 
 
 def measure(home: Path, key: str, seeds: Sequence[int], say: Any) -> str:
-    """What became known lately, the dearest request of each operation, every one that is too dear, and a light one beside dear ones."""
+    """
+    Measure recent knowledge times, the dearest request of each operation, every request that is too dear, and a light
+    one beside dear ones. Returns tables.
+    """
     service = Service(home, key)
     lines = ["| became known | of a plain page |", "| --- | --: |"]
     now = datetime.now(UTC).date()

@@ -1,8 +1,9 @@
 """
-Both engines beside each other: the same store in a file and on a PostgreSQL server, the same pages asked of both in turns.
+Comparison of both engines: the same store in a file and on a PostgreSQL server, with the same pages requested from both
+in turns.
 
-The database is made by this run's role on the server that is named, and kept for the next run as the store is. What the
-server takes is read from /proc, so it has to be on this host.
+The database belongs to this run's role on the given server, and is kept for the next run as the store is. The server's
+CPU use is read from /proc, so it must be on this host.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ from bench.report import Round
 from bench.servers import Server, interface, ticks
 from bench.store import Figure, appended, copied
 
-#: Workers of each service, one number after the other.
+#: Numbers of workers of each service.
 _WORKERS = (1, 2)
 _WALKED = 500
 _WARM_SECONDS = 2.0
-#: How often new vintages are written to each.
+#: How often new vintages are written to each store.
 _TURNS = 3
 
 Load = Callable[..., tuple[Round, int]]
@@ -41,12 +42,12 @@ Say = Callable[[str], None]
 
 
 class _OnServer:
-    """A service whose data are on a server: what the server takes for it counts as its own."""
+    """A service with its data on a server. The server's CPU use for it counts as its own."""
 
     def __init__(self, service: Server, backends: Callable[[], float]) -> None:
         self.port = service.port
         self._service, self._backends = service, backends
-        #: Seconds that the server has taken so far, and did when it was asked before.
+        #: CPU seconds that the server has used so far, and at the measurement before.
         self.there = self.before = 0.0
 
     def cpu(self) -> float | None:
@@ -56,7 +57,7 @@ class _OnServer:
 
 
 class _Compared(NamedTuple):
-    """One round of the same requests: of the file, of the server, and microseconds of CPU the latter's backends took."""
+    """One round of the same requests on file and server, and the CPU microseconds of the server's backends."""
 
     file: Round
     server: Round
@@ -64,14 +65,14 @@ class _Compared(NamedTuple):
 
 
 class Database:
-    """A database on a server. `server`: the address of another one there, whose role may make databases."""
+    """A database on a server. `server` is the address of another database there, whose role may create databases."""
 
     def __init__(self, server: str, name: str) -> None:
         self._server, self.name = server, name
         self.url = urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
 
     def make(self, template: str | None = None) -> None:
-        """Make it, empty or as another one is; one of this name is taken away."""
+        """Create it, empty or as a copy of another. An existing one of this name is dropped."""
         self.drop()
         said = sql.SQL("CREATE DATABASE {} TEMPLATE {}" + ("" if template else " ENCODING 'UTF8'"))
         self._tell(said.format(sql.Identifier(self.name), sql.Identifier(template or "template0")))
@@ -80,18 +81,18 @@ class Database:
         self._tell(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(self.name)))
 
     def note(self, text: str) -> None:
-        """Write down what it holds."""
+        """Record what it holds."""
         self._tell(sql.SQL("COMMENT ON DATABASE {} IS {}").format(sql.Identifier(self.name), sql.Literal(text)))
 
     def noted(self) -> str | None:
-        """What was written down; None where it is not there."""
+        """Return the recorded text, or None if the database or the record doesn't exist."""
         asked = "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = %s"
         with psycopg.connect(self._server) as server:
             row = server.execute(asked, (self.name,)).fetchone()
         return None if row is None else row[0]
 
     def seconds(self) -> float:
-        """Seconds of CPU of the processes of all connections that there are to it."""
+        """Return the CPU seconds of the processes behind its current connections."""
         with psycopg.connect(self._server) as server:
             asked = server.execute("SELECT pid FROM pg_stat_activity WHERE datname = %s", (self.name,))
             return ticks([number for (number,) in asked.fetchall()])
@@ -102,7 +103,7 @@ class Database:
 
 
 def prepare(folder: Path, home: Path, server: str, say: Say) -> tuple[Database, dict[str, str], str]:
-    """The store of a home moved to a server, unless it is there. Returns the database, the settings for it, and a key."""
+    """Move the store of a home to a server, unless it is there. Returns the database, its settings and a key."""
     database = Database(server, f"almanac_bench_{home.name.replace('-', '_')}")
     place = folder / f"{home.name}-server"
     environment = {**data.environment(place), "ALMANAC_DATABASE_URL": database.url}
@@ -132,7 +133,7 @@ def measure(
     folder: Path, home: Path, key: str, server: str, as_of: date, say: Say, load: Load,
     *, rounds: int, seconds: float, connections: int,
 ) -> str:  # fmt: skip
-    """Two tables: pages of both engines, and new vintages written to both."""
+    """Measure both engines. Returns two tables: pages, and writing of new vintages."""
     database, environment, own = prepare(folder, home, server, say)
     pages = data.pages(home, as_of)
     lines = [
@@ -157,7 +158,7 @@ def measure(
 
 
 def _of_workers(count: int) -> dict[str, str]:
-    """Return the settings of so many workers: several count together in Redis."""
+    """Return the settings for `count` workers. Several of them share their counts in Redis."""
     return {"ALMANAC_WORKERS": str(count)} | ({"ALMANAC_REDIS_URL": "redis://127.0.0.1:6379/0"} if count > 1 else {})
 
 
@@ -165,7 +166,7 @@ def _of_workers(count: int) -> dict[str, str]:
 def _running(
     both: Sequence[tuple[dict[str, str], str]], workers: int, database: Database, folder: Path
 ) -> Iterator[tuple[Any, Any]]:
-    """A service on each engine, on whichever cores there are."""
+    """Run a service on each engine, without choosing cores."""
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -179,7 +180,7 @@ def _running(
 def _kinds(
     pages: Sequence[data.Page], as_of: date, port: int, key: str
 ) -> list[tuple[str, Callable[[int, str], Sequence[str]]]]:
-    """What is asked. A walk's cursors are each service's own."""
+    """Return the kinds of requests. Each service has its own cursors for walks."""
     fresh = [almanac_target(page) for page in pages]
     past = [almanac_target(page, as_of) for page in pages]
     return [
@@ -193,7 +194,7 @@ def _kinds(
 def _rounds(
     contenders: Sequence[Contender], there: _OnServer, folder: Path, load: Load, rounds: int, seconds: float, connections: int
 ) -> list[_Compared]:  # fmt: skip
-    """The two in turns, each round the other one first; a short round before is not counted."""
+    """Measure both in turns, with the order swapped each round. A short first round isn't counted."""
     found = []
     first = 0
     for number in range(rounds + 1):
@@ -235,7 +236,7 @@ def _line(name: str, found: Sequence[_Compared]) -> str:
 
 
 def _writing(home: Path, folder: Path, database: Database, server: str, say: Say) -> list[str]:
-    """New vintages written to copies of both, in turns; of each kind of work the turn that took least by the clock."""
+    """Write new vintages to copies of both stores, in turns. For each kind of work the fastest turn counts."""
     found: list[tuple[list[Figure], list[Figure]]] = []
     copy = Database(server, f"{database.name}_copy")
     for number in range(_TURNS):

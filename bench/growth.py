@@ -1,8 +1,8 @@
 """
-What more rows cost: the same pages of stores of several sizes, and what a worker holds in memory.
+The cost of more rows: the same pages from stores of several sizes, and a worker's memory.
 
-The simulated world has more rows than the smallest and fewer than the largest of these stores, so their series are
-made here, all alike: a store is so many of them.
+The simulated world is larger than the smallest and smaller than the largest of these stores, so their series are
+generated here, all alike; a store is a number of them.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from bench import data, report
 from bench.contenders import Contender, almanac_target, read_through
 from bench.servers import Server, interface
 
-#: Pages asked of each store in turn: more than any memory of pages holds.
+#: Pages requested from each store in turn: more than any page cache holds.
 _PAGES = 40_000
 #: Days of each series, and the last of them.
 _DAYS, _LAST = 15_000, date(2025, 6, 30).toordinal()
 _SEED = 7
-#: A source of which all may be sent: that its series are invented here is nobody's concern but this table's.
+#: A source that may be redistributed. Its series are invented here, for this benchmark only.
 _SOURCE = "us-treasury-par"
 
 
 class Memory(NamedTuple):
-    """What a process has in memory, in bytes: its own, and pages of files it has mapped, which the system may take back."""
+    """A process's memory in bytes: its own, and pages of mapped files, which the system may reclaim."""
 
     own: int
     mapped: int
 
 
 def memory_of(process: int) -> Memory | None:
-    """None where the system does not tell."""
+    """Return a process's memory, or None if the system doesn't tell."""
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text("ascii").splitlines()
     except OSError:
@@ -58,7 +58,7 @@ def memory_of(process: int) -> Memory | None:
 
 
 def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tuple[Path, str]:
-    """A store of series of days with so many rows in all, made unless it is there, and a fresh key: home and key."""
+    """Create a store of daily series with this many rows, unless it exists, and a new key. Returns home and key."""
     home = folder / f"growth-{observations}"
     made = home / "made"
     if home.exists() and not made.exists():
@@ -71,7 +71,7 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
         say(f"making a store of {observations:,} observations in {home} …")
         began = time.perf_counter()
         _fill(home / "data.db", observations)
-        # What follows from its series would be derived when the service starts, which is not waited for so long.
+        # Derive now: the service would otherwise do it at its start, which takes longer than the benchmark waits.
         data.almanac(home, "derive")
         data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
         made.write_text(data.schema(), "ascii")
@@ -80,7 +80,7 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
 
 
 def _fill(path: Path, observations: int) -> None:
-    """Raises ValueError where there are not enough pairs of an indicator and a country for so many rows."""
+    """Fill a database with observations. Raises ValueError if there are too few pairs of indicator and country for them."""
     series = list(islice(extra_series(set()), -(-observations // _DAYS)))
     if len(series) * _DAYS < observations:
         raise ValueError(f"at most {len(series) * _DAYS} observations, not {observations}")
@@ -105,7 +105,7 @@ def _fill(path: Path, observations: int) -> None:
 
 
 class Ask(NamedTuple):
-    """How long and how often each store is asked, and by whom."""
+    """The load on each store: its length, number of rounds, connections, and the cores used."""
 
     rounds: int
     seconds: float
@@ -121,7 +121,7 @@ def measure(
     say: Callable[[str], None],
     load: Callable[..., tuple[report.Round, int]],
 ) -> str:
-    """A table over the sizes, smallest first; they take turns as contenders do."""
+    """Measure the sizes in turns, as contenders. Returns a table, smallest size first."""
     as_of = data.year_ago(int(time.time()))
     rounds: dict[str, list[report.Round]] = {}
     places: dict[str, int] = {}

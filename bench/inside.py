@@ -1,4 +1,4 @@
-"""An application in this process, asked without a socket: what an answer costs is all that is measured."""
+"""An application in this process without a socket, so that only the cost of its answers is measured."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Header = tuple[bytes, bytes]
 
 
 class Taken(NamedTuple):
-    """One answer: seconds by the clock, seconds of CPU of the whole process, status and body."""
+    """One answer: seconds by the clock, CPU seconds of the whole process, status and body."""
 
     seconds: float
     cpu: float
@@ -20,7 +20,7 @@ class Taken(NamedTuple):
 
 
 class Inside:
-    """One client of an ASGI application; each request waits for the one before it."""
+    """One client of an ASGI application. Each request waits for the one before it."""
 
     def __init__(self, app: Any, headers: Sequence[Header] = ()) -> None:
         self.app = app
@@ -28,13 +28,13 @@ class Inside:
         self._loop = asyncio.new_event_loop()
 
     def ask(self, target: str) -> Taken:
-        """GET a path with its query."""
+        """Request a path with its query by GET."""
         began, before = time.perf_counter(), time.process_time()
         status, body = self._loop.run_until_complete(self._request(target))
         return Taken(time.perf_counter() - began, time.process_time() - before, status, body)
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the client's event loop."""
         self._loop.close()
 
     async def _request(self, target: str) -> tuple[int, bytes]:

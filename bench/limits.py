@@ -1,4 +1,4 @@
-"""Whether limits are exact: how many requests are admitted in each minute, over all workers, of one host and of two."""
+"""Exactness of limits: the number of requests admitted in each minute, over all workers, on one host and on two."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MINUTE = 60
 
 
 class Setting(NamedTuple):
-    """Workers of all hosts together, connections to them, seconds, and how many requests a minute allows."""
+    """The load: workers of all hosts together, connections, seconds, and the number of requests that a minute allows."""
 
     workers: int
     connections: int
@@ -29,20 +29,23 @@ class Setting(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What one minute saw: requests answered, and those of them that were admitted."""
+    """One minute: the number of requests answered, and of those admitted."""
 
     asked: int
     admitted: int
 
 
 def measure(home: Path, key: str, setting: Setting, redis: str | None, say: Callable[[str], None]) -> str:
-    """Return a table of the minutes of one process and, with a Redis, of two hosts. Raises RuntimeError where a limit is not exact."""
+    """
+    Measure the minutes of one process and, with a Redis, of two hosts. Returns a table. Raises RuntimeError if a limit
+    isn't exact.
+    """
     hosts: list[tuple[str, list[Path], str | None]] = [("one process", [home], None)]
     if redis is not None:
         other = home.with_name(f"{home.name}-other")
         if other.exists():
             shutil.rmtree(other)
-        # Accounts and their secret are the same on both, as an operator of two hosts has to see to.
+        # Both hosts need the same accounts and secret, as with any operator of two hosts.
         shutil.copytree(home, other, ignore=shutil.ignore_patterns("run", "logs"))
         hosts.append(("two hosts, one Redis", [home, other], redis))
     rows = ["| | minute | requests | admitted | limit |", "| --- | --: | --: | --: | --: |"]
@@ -60,7 +63,7 @@ def measure(home: Path, key: str, setting: Setting, redis: str | None, say: Call
 
 
 def windows(homes: Sequence[Path], key: str, setting: Setting, redis: str | None) -> list[Window]:
-    """The minutes in turn, of one run over all hosts at once."""
+    """Run the load on all hosts at once, and return its minutes in order."""
     given = {f"ALMANAC_PLANS__{PLAN.upper()}__REQUESTS_PER_MINUTE": str(setting.limit), "ALMANAC_LOG_LEVEL": "error"}
     if redis is not None:
         given["ALMANAC_REDIS_URL"] = redis
@@ -71,7 +74,7 @@ def windows(homes: Sequence[Path], key: str, setting: Setting, redis: str | None
             )
             for number, home in enumerate(homes, 1)
         ]
-        # So that two minutes are seen, each for long enough to be used up.
+        # Start so that the run covers two minutes, each long enough to use up the limit.
         wait = (-time.time() - setting.seconds / 2) % _MINUTE
         time.sleep(wait)
         found = asyncio.run(_load([server.port for server in servers], key, setting))
@@ -90,7 +93,10 @@ def _host(name: str, home: Path, workers: int, given: dict[str, str]) -> context
 
 
 async def _load(ports: Sequence[int], key: str, setting: Setting) -> Counter[tuple[str, int]]:
-    """Answers by the end of the minute they were counted in and by status. Raises RuntimeError for any but 200 and 429."""
+    """
+    Count answers by status and by the end of the minute they counted in. Raises RuntimeError for a status other than
+    200 and 429.
+    """
     found: Counter[tuple[str, int]] = Counter()
     until = time.monotonic() + setting.seconds
 

@@ -1,8 +1,9 @@
-"""A small HTTP load generator: a number of keep-alive connections, each sending its next request when it has its answer.
+"""
+A small HTTP load generator: keep-alive connections, each of which sends its next request after its answer.
 
-It runs in a process of its own (`python -m bench.load`, a job as JSON on standard input, the outcome as JSON on
-standard output), so that it takes no time of the server's core. It knows just enough of HTTP/1.1 to be cheap: a status
-line, headers, and a body whose length is stated or that comes in chunks. Anything else is an error, never a number.
+It runs in a process of its own (`python -m bench.load`, with a job as JSON on standard input and the outcome as JSON on
+standard output), so that it takes no time of the server's core. To be cheap it knows just enough of HTTP/1.1: a status
+line, headers, and a body with a stated length or in chunks. Anything else is an error, never a number.
 """
 
 from __future__ import annotations
@@ -19,21 +20,22 @@ from typing import Any, NamedTuple
 
 _BUFFER = 1 << 18
 _LENGTH, _CODING = b"content-length:", b"transfer-encoding:"
-#: How a body in chunks ends. JSON holds no bare CR, and a connection has one request at a time: nothing else looks so.
+#: The end of a chunked body. JSON contains no bare CR and a connection has one request at a time, so nothing else
+#: matches.
 _LAST_CHUNK = b"\r\n0\r\n\r\n"
 _CHUNKED = -1
 #: The status that never has a body, whatever its headers say.
 _UNCHANGED = 304
-#: Seconds beyond the asked duration after which a run whose answers do not come is given up.
+#: Seconds after the planned end of a run before missing answers make it fail.
 _PATIENCE = 30.0
 
 
 class LoadError(Exception):
-    """The server did not do as a load test needs: another status, a body without an end, a closed connection."""
+    """The server misbehaved: another status, a body without an end, or a closed connection."""
 
 
 class Outcome(NamedTuple):
-    """What one run saw. Latencies in microseconds, seconds of wall-clock time and of the client's CPU."""
+    """The outcome of one run. Latencies are in microseconds; the others in seconds by the clock and of the client's CPU."""
 
     seconds: float
     client_cpu: float
@@ -42,7 +44,7 @@ class Outcome(NamedTuple):
 
 
 class Work:
-    """Requests in turn, from a place in the list, until a time or a count is reached."""
+    """Requests in turn, from a position in the list, until a time or a number is reached."""
 
     def __init__(self, requests: Sequence[bytes], first: int, most: int, until: float) -> None:
         self._requests = requests
@@ -51,7 +53,7 @@ class Work:
         self._until = until
 
     def take(self) -> bytes | None:
-        """The next request, None when enough were sent."""
+        """Return the next request, or None if enough were sent."""
         if self._left <= 0 or time.perf_counter() >= self._until:
             return None
         self._left -= 1
@@ -61,7 +63,7 @@ class Work:
 
 
 class Connection(asyncio.BufferedProtocol):
-    """One keep-alive connection. Bodies are counted and thrown away; only the head of an answer is looked at."""
+    """One keep-alive connection. Bodies are counted and discarded; only the head of an answer is parsed."""
 
     def __init__(self, work: Work, latencies: list[int], done: asyncio.Future[None], status: int) -> None:
         self._work = work
@@ -102,7 +104,7 @@ class Connection(asyncio.BufferedProtocol):
             self._head(count)
 
     def _head(self, count: int) -> None:
-        """Bytes while the headers have not ended; what follows them is the beginning of the body."""
+        """Process bytes of the headers. The bytes after them belong to the body."""
         self._held += count
         end = self._buffer.find(b"\r\n\r\n", 0, self._held)
         if end < 0:
@@ -139,7 +141,7 @@ class Connection(asyncio.BufferedProtocol):
         self._send()
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._transport.close()
 
     def _finish(self, error: Exception | None) -> None:
@@ -156,7 +158,10 @@ class Connection(asyncio.BufferedProtocol):
 
 
 def body_length(head: bytes, status: int = 200) -> int:
-    """Length of the body from status line and headers, -1 for one in chunks. Raises LoadError for another status than the one awaited."""
+    """
+    Return the length of the body from status line and headers, or -1 for a chunked one. Raises LoadError for an
+    unexpected status, and for a body whose length is unclear.
+    """
     if not head.startswith(b"HTTP/1.1 %d " % status):
         raise LoadError(f"an answer other than {status}: {head.split(bytes((13, 10)), 1)[0].decode('latin-1')}")
     if status == _UNCHANGED:
@@ -188,7 +193,7 @@ async def run(
     most: int = 1 << 62,
     status: int = 200,
 ) -> Outcome:
-    """Load a server on this host. Raises LoadError on the first answer of another status."""
+    """Load a server on this host. Raises LoadError at the first answer with an unexpected status."""
     loop = asyncio.get_running_loop()
     latencies: list[int] = []
     began, cpu = time.perf_counter(), time.process_time()
@@ -217,13 +222,13 @@ def _given(connection: Connection) -> Connection:
 
 
 def encode(targets: Sequence[str], port: int, headers: dict[str, str]) -> list[bytes]:
-    """Requests as they go over the wire."""
+    """Encode requests as bytes for the wire."""
     lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
     return [f"GET {target} HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n{lines}\r\n".encode() for target in targets]
 
 
 def main() -> None:
-    """Read a job, do it, write the outcome. Exit 1 with a line on standard error when the server misbehaves."""
+    """Read a job, run it and write the outcome. Exits with 1 and a line on standard error if the server misbehaves."""
     job = json.load(sys.stdin)
     if job["cpu"] is not None:
         os.sched_setaffinity(0, {job["cpu"]})

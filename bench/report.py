@@ -1,4 +1,4 @@
-"""What the rounds came to: medians, spread, percentiles, and a table in Markdown."""
+"""The results of all rounds: medians, spread, percentiles, and a table in Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import NamedTuple
 
 
 class Round(NamedTuple):
-    """One contender in one round: requests a second, server CPU in microseconds per request, client CPU share."""
+    """
+    One contender in one round: requests per second, server CPU in microseconds per request, the client's CPU share,
+    latencies in microseconds, and bytes per answer.
+    """
 
     rate: float
     server_cpu: float | None
@@ -19,9 +22,10 @@ class Round(NamedTuple):
 
 class Line(NamedTuple):
     """
-    One contender over all rounds. `ratio` is the median of each round's rate over the first contender's.
+    One contender over all rounds. `ratio` is the median of each round's rate divided by the first contender's.
 
-    `cpu_ratio` is the same of answers per second of the server's CPU, which neighbours on the machine disturb less.
+    `cpu_ratio` is the same ratio for answers per second of server CPU, which other processes on the machine disturb
+    less.
     """
 
     name: str
@@ -38,13 +42,13 @@ class Line(NamedTuple):
 
 
 def percentile(values: Sequence[int], share: float) -> float:
-    """The value below which a share of the values lie, by nearest rank."""
+    """Return the value below which a share of the values lies, by nearest rank."""
     ordered = sorted(values)
     return float(ordered[min(len(ordered) - 1, int(len(ordered) * share))])
 
 
 def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
-    """One line for each contender, in their order; the first is the floor."""
+    """Return one line for each contender, in order. The first is the floor."""
     floor = next(iter(rounds.values()))
     found: list[Line] = []
     for name, own in rounds.items():
@@ -75,7 +79,7 @@ def lines(rounds: Mapping[str, Sequence[Round]]) -> list[Line]:
 
 
 def against(ours: str, rounds: Mapping[str, Sequence[Round]], peers: Sequence[str]) -> str:
-    """How many times as many answers a second one contender gives as each of some others, as a Markdown table."""
+    """Return a Markdown table of how many times as many answers per second a contender gives as each peer."""
     rows = [f"| {ours}, times the rate of | median | least to most | by CPU |", "| --- | --: | --: | --: |"]
     for name in peers:
         pairs = list(zip(rounds[ours], rounds[name], strict=True))
@@ -87,7 +91,7 @@ def against(ours: str, rounds: Mapping[str, Sequence[Round]], peers: Sequence[st
 
 
 def table(found: Sequence[Line]) -> str:
-    """The lines as a Markdown table."""
+    """Return the lines as a Markdown table."""
     rows = [
         "| | ratio to the first | least to most | ratio by CPU | answers/s | p50 ms | p99 ms | server CPU µs/answer | KB | client's core |",
         "| --- | --: | --: | --: | --: | --: | --: | --: | --: | --: |",

@@ -1,4 +1,4 @@
-"""Servers under test: each a process tree of its own, on a port of its own, ended by its own process id."""
+"""Servers under test. Each is a process tree of its own on its own port, and is stopped by its process id."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _START_SECONDS, _STOP_SECONDS = 60.0, 15.0
 
 
 class Server:
-    """A running server; `cpu()` is what its processes have used so far."""
+    """A running server. `cpu()` returns the CPU time that its processes have used."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         self.name = name
         self.port = port
-        #: Numbers of processes that work for it and are not its children: those of a database.
+        #: Processes that work for this server without being its children, such as those of a database.
         self.helpers: Callable[[], Sequence[int]] = tuple
         self._process = process
         self._log = log
 
     def wait(self) -> None:
-        """Until it accepts connections. Raises RuntimeError with the end of its log if it does not."""
+        """Wait until it accepts connections. Raises RuntimeError with the end of its log if it doesn't."""
         until = time.monotonic() + _START_SECONDS
         while time.monotonic() < until and self._process.poll() is None:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), timeout=1):
@@ -37,21 +37,21 @@ class Server:
         raise RuntimeError(f"{self.name} does not listen:\n{end}")
 
     def cpu(self) -> float | None:
-        """Seconds of CPU used by it and its children; None where there is no /proc."""
+        """Return the CPU seconds used by it and its children, or None without /proc."""
         if not Path("/proc/self/stat").exists():
             return None
         return ticks((*family(self._process.pid), *self.helpers()))
 
     def spent(self) -> int:
-        """Nanoseconds of CPU that it, its children and threads of theirs that have ended have used, as Linux counts them."""
+        """Return the CPU nanoseconds used by it, its children and their ended threads, as Linux counts them."""
         return sum(map(_nanoseconds, family(self._process.pid)))
 
     def worker(self) -> int:
-        """Number of the process that has worked most."""
+        """Return the number of the process that has worked most."""
         return max(family(self._process.pid), key=_ticks)
 
     def stop(self) -> None:
-        """Ask it to end; after a while, end it and its children."""
+        """Ask it to stop. If it doesn't within some seconds, kill it and its children."""
         children = family(self._process.pid)
         if self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
@@ -65,7 +65,7 @@ class Server:
 
 
 def free_port() -> int:
-    """A port that the system gave out a moment ago."""
+    """Return a port that the system has just offered."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return int(one.getsockname()[1])
@@ -75,12 +75,12 @@ def free_port() -> int:
 def running(
     name: str, command: Sequence[str], port: int, environment: dict[str, str], folder: Path, cpu: int | None
 ) -> Iterator[Server]:
-    """A server for the length of a `with`, its output in a log file, pinned to one core where that is possible."""
+    """Run a server for the time of a block, with its output in a log file, pinned to one core if possible."""
     log = folder / f"{name}.log"
     own = None if cpu is None else os.sched_getaffinity(0)
     with log.open("wb") as out:
         try:
-            # A child has the cores of its parent: those of this process are narrowed for the moment of the start.
+            # A child inherits its parent's cores, so this process's cores are restricted while the child starts.
             if cpu is not None:
                 os.sched_setaffinity(0, {cpu})
             process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out)
@@ -98,14 +98,14 @@ def running(
 def interface(
     name: str, environment: dict[str, str], folder: Path, cpu: int | None
 ) -> contextlib.AbstractContextManager[Server]:
-    """Almanac's own interface, as an operator runs it but for the dashboard, for the length of a `with`."""
+    """Run Almanac's interface for the time of a block, as an operator does but without the dashboard."""
     port = free_port()
     words = ["serve", "--port", str(port), "--ops-port", str(free_port()), "--no-dashboard"]
     return running(name, [sys.executable, "-m", "almanac", *words], port, environment, folder, cpu)
 
 
 def family(root: int) -> list[int]:
-    """A process and all that descend from it; only the process where there is no /proc."""
+    """Return a process and all its descendants, or only the process without /proc."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -118,12 +118,12 @@ def family(root: int) -> list[int]:
 
 
 def ticks(processes: Iterable[int]) -> float:
-    """Seconds of CPU that processes have used so far; none of one that has ended, or where there is no /proc."""
+    """Return the CPU seconds that processes have used. Ended processes count zero, and so do all without /proc."""
     return sum(map(_ticks, processes)) / os.sysconf("SC_CLK_TCK")
 
 
 def _nanoseconds(process: int) -> int:
-    # The clock of another process: its number and CPUCLOCK_SCHED, put together as Linux wants them.
+    # The CPU clock id of another process, composed from its number and CPUCLOCK_SCHED as Linux expects.
     with contextlib.suppress(OSError):
         return time.clock_gettime_ns(~process << 3 | 2)
     return 0

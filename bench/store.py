@@ -1,4 +1,4 @@
-"""The store's and the formulas' own figures, in process, on a copy of the store: nothing but one thread is measured."""
+"""Figures of the store and the formulas, measured in process on a copy of the store, with a single thread."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
-#: Series that are added, rows of each at first, days that follow, revisions of each and their length.
+#: Number of added series, their initial rows, following days, revisions of each series, and cells of a revision.
 SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100
 #: Cells of a derived series, and how often it is computed.
 VALUES, TRIES = 10_000, 15
@@ -34,12 +34,12 @@ _FIRST = date(1990, 1, 1).toordinal()
 _LATER = 2_000_000_000
 _DAILY = Frequency.DAILY
 
-#: One payload: what it says of each series, by the series' place.
+#: One payload: the values stated for each series, by the series' index.
 Said = list[tuple[int, list[ReportedValue]]]
 
 
 class Figure(NamedTuple):
-    """What one kind of work came to: how many, in how many seconds of wall-clock time and of CPU, in how many steps."""
+    """The result of one kind of work: its amount, seconds by the clock, CPU seconds, and number of steps."""
 
     name: str
     unit: str
@@ -50,7 +50,7 @@ class Figure(NamedTuple):
 
 
 def copied(home: Path, folder: Path) -> Path:
-    """A copy of the data database, so that measuring leaves the store as it was."""
+    """Copy the data database, so that the measurement leaves the store unchanged."""
     target = folder / "copy.db"
     target.unlink(missing_ok=True)
     source = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
@@ -61,7 +61,7 @@ def copied(home: Path, folder: Path) -> Path:
 
 
 def appending(home: Path, folder: Path) -> list[Figure]:
-    """Vintages appended to a copy of the store."""
+    """Measure appending of vintages to a copy of the store."""
     path = copied(home, folder)
     database = sqlite.create(path)
     try:
@@ -73,7 +73,7 @@ def appending(home: Path, folder: Path) -> list[Figure]:
 
 
 def appended(database: Database) -> list[Figure]:
-    """Vintages appended to a store, `current` kept: new series, a new day, revisions, and what is known already."""
+    """Measure appending of vintages to a store: new series, a new day, revisions, and values already known."""
     generator = np.random.default_rng(1)
     values = np.round(generator.normal(3.0, 1.0, (SERIES, ROWS)), 3).tolist()
     keys = [_day(place).key for place in range(ROWS + DAYS)]
@@ -131,7 +131,7 @@ def _day(place: int) -> Period:
 
 
 def deriving() -> list[Figure]:
-    """Values derived from columns of series whose cells have one vintage each, every cell anew; neither read nor written."""
+    """Measure the derivation of all values from columns of single vintages, without reading or writing."""
     yearly = operator("growth", {"lag": "1y"}, _DAILY)
     difference = operator("difference", {}, _DAILY)
     first, second = _rows(1), _rows(2)
@@ -142,7 +142,7 @@ def deriving() -> list[Figure]:
 
 
 def _rows(seed: int) -> list[NumberRow]:
-    """A series as the store gives it to formulas: one vintage for each weekday."""
+    """Return a series as the store gives it to formulas, with one vintage for each weekday."""
     values = np.round(np.random.default_rng(seed).normal(3.0, 1.0, VALUES), 3).tolist()
     weekdays = (day for day in range(_FIRST, _FIRST + 2 * VALUES) if date.fromordinal(day).weekday() < 5)
     known = 1_770_000_000
@@ -173,7 +173,7 @@ def _derived(name: str, formula: Operator, series: Sequence[list[NumberRow]]) ->
 
 
 def table(figures: Sequence[Figure]) -> str:
-    """The figures as a Markdown table."""
+    """Return the figures as a Markdown table."""
     rows = ["| | number | per second | per CPU second | ms each |", "| --- | --: | --: | --: | --: |"]
     rows += [
         f"| {one.name} | {one.number:,} {one.unit} | {one.number / one.seconds:,.0f} | {one.number / one.cpu:,.0f}"
@@ -184,7 +184,7 @@ def table(figures: Sequence[Figure]) -> str:
 
 
 def measure(home: Path, folder: Path, say: Callable[[str], None]) -> str:
-    """All of it, as a table."""
+    """Measure appending and derivation, and return a table."""
     say("appending to a copy of the store")
     figures = appending(home, folder)
     say("deriving")

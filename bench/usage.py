@@ -1,4 +1,4 @@
-"""What counting use costs, and what asking for it takes: millions of counters, and the questions of the page of usage."""
+"""The cost of counting usage and of querying it: millions of counters, and the queries of the usage page."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from almanac.domain.times import day_at
 from almanac.store.usage.counts import BY_ENDPOINT, BY_KEY, DAY, FIGURES, IN_ALL, CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 
-#: Counters of minutes; accounts, one of which has half of all requests; keys; endpoints; days they are spread over.
+#: Minute counters; accounts, one of which has half of all requests; keys; endpoints; days covered.
 COUNTERS = 5_000_000
 ACCOUNTS, KEYS, ENDPOINTS, DAYS = 1_000, 100_000, 45, 30
 #: Keys of that account.
@@ -25,17 +25,17 @@ _TRIES = 9
 
 
 def _last() -> int:
-    """The minute after the last counter: the end of yesterday."""
+    """Return the minute after the last counter, the end of yesterday."""
     return int(time.time()) // 86_400 * DAY
 
 
 def account_name(number: int) -> str:
-    """The id of an invented account."""
+    """Return the id of an invented account."""
     return f"acc_{number:020}"
 
 
 def counters(number: int) -> Iterator[CountedUse]:
-    """Invented ones, in the order of time. Half are the first account's, over keys of its own."""
+    """Yield invented counts in order of time. Half of them belong to the first account and its own keys."""
     chance, first = random.Random(1), _last() - DAYS * DAY
     for place in range(number):
         minute = first + place * DAYS * DAY // number
@@ -52,7 +52,10 @@ def counters(number: int) -> Iterator[CountedUse]:
 
 
 def prepare(folder: Path, say: Callable[[str], None]) -> Path:
-    """The file with all of them up to yesterday, made once a day: pages show the last thirty."""
+    """
+    Return the file with all counters up to yesterday. It is created once a day, because pages show the last thirty
+    days.
+    """
     path = folder / f"usage-{COUNTERS}-{date.fromordinal(_last() // DAY + day_at(0))}.db"
     if path.exists():
         return path
@@ -71,10 +74,10 @@ def prepare(folder: Path, say: Callable[[str], None]) -> Path:
 
 def load(file: UsageFile, counted: Iterable[CountedUse]) -> None:
     """
-    What `UsageFile.add` does with them, for very many at once into an empty file.
+    Load a large number of counts into an empty file, with the same result as `UsageFile.add`.
 
-    They are gathered beside it first and then written in the order of its tables: in any other order each row is a page
-    of the file to be found, which for millions takes hours.
+    They are first collected in a temporary table and then written in the order of the tables. In any other order each
+    row would need its own page of the file, which takes hours for millions.
     """
     names: dict[str, int] = {}
 
@@ -104,7 +107,7 @@ def load(file: UsageFile, counted: Iterable[CountedUse]) -> None:
 
 
 def measure(folder: Path, say: Callable[[str], None]) -> str:
-    """Milliseconds of each question about the account that has most, over thirty days, as a table."""
+    """Measure each query about the largest account over thirty days, in milliseconds. Returns a table."""
     path = prepare(folder, say)
     file = UsageFile(path)
     reports, last = UsageReports(file), day_at(_last() * 60) - 1
@@ -139,6 +142,9 @@ def _timed(question: Callable[[], object]) -> list[float]:
 
 
 def _written(file: UsageFile) -> list[float]:
-    """What a worker's flush takes, in its own thread. The counts are added to: their number stays after the first time."""
+    """
+    Measure a worker's flush in its own thread. Counts are added to existing rows, so the number of rows stays the same
+    after the first time.
+    """
     more = [one._replace(minute=_last() + 1) for one in counters(200)]
     return _timed(lambda: file.add(more))

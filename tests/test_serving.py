@@ -8,7 +8,7 @@ from pathlib import Path
 
 import uvloop
 
-from almanac.repeating import Every
+from almanac.periodic import Every
 from almanac.serving import at_turn
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader

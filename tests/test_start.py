@@ -12,7 +12,7 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.domain.rights import Exposure
-from almanac.loading import going_on
+from almanac.load_state import going_on
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, command, environment, run

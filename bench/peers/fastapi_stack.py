@@ -1,7 +1,8 @@
-"""The usual Python stack over a wide table: FastAPI, SQLAlchemy (async, aiosqlite), a pydantic response model.
+"""
+The usual Python stack over a wide table: FastAPI, SQLAlchemy (async, aiosqlite) and a pydantic response model.
 
-Run by `peers/serve.py`. It asks for no key, counts no requests, writes no log and knows no vintages: it only reads
-rows and says them.
+It is run by `peers/serve.py`. It requires no key, counts no requests, writes no log and knows no vintages: it only
+reads and returns rows.
 """
 
 from __future__ import annotations
@@ -52,13 +53,13 @@ class Row(Base):
 
 
 class Model(BaseModel):
-    """Camel-case on the wire, read from attributes."""
+    """Base of the models: camel-case names on the wire, read from attributes."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 
 
 class Rights(Model):
-    """What may be done with a row's value."""
+    """The rights on a row's value."""
 
     exposure: str
     redistributable: bool
@@ -90,20 +91,20 @@ class Observation(Model):
     source_url: str | None
     attribution: str
     freshness_status: str
-    #: Under another name in the mapped class, where `metadata` is taken.
+    #: The mapped class uses another name, because `metadata` is reserved there.
     metadata: dict[str, Any] = Field(validation_alias="row_metadata", serialization_alias="metadata")
     rights: Rights
 
 
 class Page(Model):
-    """A page of rows, and the last day of the row to go on from."""
+    """A page of rows, and the last day of the row to continue from."""
 
     data: list[Observation]
     following: str | None
 
 
 async def session() -> Any:
-    """A database session for the length of a request."""
+    """Yield a database session for the time of a request."""
     async with _session() as opened:
         yield opened
 
@@ -120,7 +121,7 @@ async def observations(
     period_end_from: str,
     limit: int = 100,
 ) -> Page:
-    """One page of a series from a period on."""
+    """Return one page of a series from a period on."""
     found = await database.scalars(
         select(Row)
         .where(

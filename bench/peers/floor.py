@@ -1,4 +1,4 @@
-"""The floor: one answer from memory, by the smallest ASGI application there is. Run by `peers/serve.py`."""
+"""The floor: one answer from memory by the smallest possible ASGI application. It is run by `peers/serve.py`."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-#: How long the workers of a server that was killed may take to end; see `almanac.hosting`.
+#: How long the workers of a server that was killed may take to end; see `almanac.serving`.
 _ORPHANS_SECONDS = 15.0
 _PID_LENGTH = 20
 #: Bytes read of what a server wrote down about itself.
@@ -65,7 +65,7 @@ def claimed(folder: Path, listeners: Sequence[Listener]) -> Iterator[None]:
 
 
 def _free(blocked: Sequence[Listener], every: Sequence[Listener]) -> Iterator[str]:
-    """A line with a free port for each listener whose own is taken, and that none of the others is to have."""
+    """Name a free port for each listener whose own is taken, and that none of the others is to have."""
     chosen = {one.port for one in every}
     found = []
     for one in blocked:

@@ -7,7 +7,8 @@ import ssl
 from collections.abc import Callable
 from email.message import EmailMessage
 from ipaddress import ip_address
-from typing import Protocol
+
+from almanac.config import Smtp
 
 _SECONDS = 10.0
 
@@ -16,34 +17,17 @@ class MailError(Exception):
     """A letter that could not be sent. The message says why, without the password and without what was written."""
 
 
-class MailServer(Protocol):
-    """What is known of a mail server; `config.Smtp` is one."""
-
-    @property
-    def host(self) -> str | None: ...
-    @property
-    def port(self) -> int: ...
-    @property
-    def user(self) -> str | None: ...
-    @property
-    def password(self) -> str | None: ...
-    @property
-    def sender(self) -> str: ...
-    @property
-    def security(self) -> str: ...
-
-
 class Mail:
-    """Sends letters. `tell` gets those of an installation without a mail server: its operator hands on the link."""
+    """A sender of letters. `tell` writes those of an installation without a mail server to the log: its operator hands on the link."""
 
-    def __init__(self, server: MailServer, tell: Callable[[str], None], *, seconds: float = _SECONDS) -> None:
+    def __init__(self, server: Smtp, tell: Callable[..., object], *, seconds: float = _SECONDS) -> None:
         self._server, self._tell, self._seconds = server, tell, seconds
 
     def send(self, to: str, subject: str, text: str) -> None:
         """Send a letter, within the time-out of each step. Raises MailError. Call it from a thread of its own."""
         server = self._server
         if server.host is None:
-            self._tell(f"no mail server is set (ALMANAC_SMTP__HOST); for {to}: {subject}\n{text}")
+            self._tell("a letter has no mail server", setting="ALMANAC_SMTP__HOST", to=to, subject=subject, text=text)
             return
         if server.password is not None and server.security == "none" and not _is_here(server.host):
             raise MailError("a password is not sent in the clear: set ALMANAC_SMTP__SECURITY to starttls or tls")
@@ -69,7 +53,7 @@ class Mail:
 
 
 def _letter(sender: str, to: str, subject: str, text: str) -> EmailMessage:
-    """Raises ValueError for what cannot be in its head: a text that reads as two mailboxes, or as another one, would go to strangers."""
+    """Make a letter. Raises ValueError for what cannot be in its head: a text that reads as two mailboxes, or as another one, would go to strangers."""
     letter = EmailMessage()
     letter["From"], letter["To"], letter["Subject"] = sender, to, subject
     if [one.addr_spec for one in letter["To"].addresses if one.domain] != [to]:

@@ -1,25 +1,40 @@
-"""The composition root of the running service: its applications. `almanac.hosting` runs them."""
+"""The running service: its three applications, and the processes that answer. Granian's workers answer the interface."""
 # ruff: noqa: PLC0415  (a process loads what it runs: the metrics folder is set first, and the parent needs no interface)
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import logging.config
+import multiprocessing
 import os
+import secrets
+import signal
+import sys
+import tempfile
 import threading
 import time
 from collections import Counter
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
 import structlog
+from granian.constants import HTTPModes, Interfaces
+from granian.http import HTTP1Settings
+from granian.log import LogLevels
 
-from almanac.repeating import Every
+from almanac import config, locks
+from almanac.distribution import version
+from almanac.periodic import Every
 from almanac.store.engine.deadline import Deadline, deadline_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from granian.server.mp import MPServer as Granian
     from starlette.applications import Starlette
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from almanac.api.server.app import App
     from almanac.api.use.limits import Limiter
@@ -27,6 +42,8 @@ if TYPE_CHECKING:
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.asking import InProcessApi
     from almanac.store.observations.reading.reader import View
+else:  # the library chooses by the interpreter, which a type checker cannot follow
+    from granian import Granian
 
 log = structlog.get_logger("almanac.serving")
 
@@ -45,6 +62,20 @@ _PROBE_SECONDS, _LOOK_SECONDS = 1.0, 120.0
 _OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
 #: How long is waited at a start to learn which plans accounts are on.
 _PLANS_SECONDS = 10.0
+
+#: Longest request line and header block read from a client, bytes; beyond, the server answers bare. Of the interface:
+#: filters and lists of names make long addresses. Of the dashboard: browsers send what all services of a machine have them keep.
+_API_HEAD, _DASHBOARD_HEAD, _OPS_HEAD = 128 * 1024, 64 * 1024, 16 * 1024
+#: How long a client may take over the head of a request, and how long a connection may idle between two requests.
+_HEAD_MILLISECONDS = 10_000
+#: Connections that a process which listens takes at a time.
+_CONNECTIONS = 1_024
+#: How long a process that was told to end may take before it is killed.
+_KILL_AFTER_SECONDS = 10
+#: At SIGHUP: how long an old worker answers beside the new one, which must listen by then.
+_BESIDE_SECONDS = 10.0
+#: How often a process looks whether its parent is still there, and how long one that ended waits to be started anew.
+_LOOK_SECONDS = 1.0
 
 
 def api(settings: Settings, *, warms: bool = False) -> App:
@@ -113,7 +144,7 @@ def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
 
 
 def dashboard(settings: Settings) -> Dashboard:
-    """The dashboard. Its accounts are opened apart from those in which keys are verified."""
+    """Return the dashboard. Its accounts are opened apart from those in which keys are verified."""
     from almanac.dashboard.app import Dashboard
     from almanac.dashboard.letters import Letters
     from almanac.dashboard.people import People
@@ -191,7 +222,7 @@ def missing_plans(settings: Settings) -> list[str]:
 
 
 def plans_told(missing: list[str]) -> str:
-    """What to do about plans that accounts are on and the settings do not have."""
+    """Say what to do about plans that accounts are on and the settings do not have."""
     return (
         f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
         " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
@@ -199,9 +230,8 @@ def plans_told(missing: list[str]) -> str:
 
 
 def ops(settings: Settings, probe: str | None = None) -> Starlette:
-    """Return the operations listener's application. `probe`: the path at which a worker answers it (`almanac.hosting`)."""
+    """Return the operations listener's application. `probe`: the path at which a worker answers it ."""
     from almanac import ops as module
-    from almanac.gauges import HostGauges, StoreGauges
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads
     from almanac.store.observations.reading.reader import Reader
@@ -217,7 +247,7 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
         finally:
             reader.close()
 
-    def version() -> int:
+    def data_version() -> int:
         with view(_PROBE_SECONDS) as opened:
             return opened.version
 
@@ -226,9 +256,272 @@ def ops(settings: Settings, probe: str | None = None) -> Starlette:
             return Counter((row.source, row.kind) for row in payloads.unread(opened))
 
     return module.create(
-        version,
+        data_version,
         worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
         unread=unread,
-        beside=[StoreGauges(lambda: view(_LOOK_SECONDS), settings.clock), HostGauges(settings)],
+        beside=[module.StoreGauges(lambda: view(_LOOK_SECONDS), settings.clock), module.HostGauges(settings)],
         multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
     )
+
+
+def serve(settings: Settings) -> None:
+    """Run all listeners until told to stop. Raises what `claimed` raises."""
+    with claimed(settings):
+        run(settings)
+
+
+@contextlib.contextmanager
+def claimed(settings: Settings) -> Iterator[None]:
+    """
+    Hold the home and every address for a service, before anything is changed for it.
+
+    Raises TakenError if one of them is another's, and what `_check_fit` raises.
+    """
+    if settings.workers > 1 and settings.redis_url is None:
+        raise config.SettingError(
+            f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
+            " set ALMANAC_REDIS_URL, or serve with one"
+        )
+    host, ops_host = settings.host, settings.ops_host
+    listeners = [
+        locks.Listener("interface", host, settings.port, "ALMANAC_PORT", "--port"),
+        locks.Listener("operations", ops_host, settings.ops_port, "ALMANAC_OPS_PORT", "--ops-port"),
+    ]
+    if settings.dashboard:
+        port = settings.dashboard_port
+        listeners.insert(1, locks.Listener("dashboard", host, port, "ALMANAC_DASHBOARD_PORT", "--dashboard-port"))
+    with locks.claimed(settings.home.resolve(), listeners):
+        _check_fit(settings)
+        yield
+
+
+def run(settings: Settings) -> None:
+    """Do what `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
+    from almanac.api.server import logs
+    from almanac.pipeline import belonging
+    from almanac.pipeline.workplace import Workplace
+
+    logs.configure(settings.log_level)
+    logging.config.dictConfig(logs.standard())
+    _look_at_raw(settings)
+    with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
+        problem = belonging.explain_other_store(world.db, world.raw, settings)
+    if problem is not None:
+        log.warning("the raw store is not the one the data came from", reason=problem)
+    _note_place(settings)
+    with contextlib.ExitStack() as held:
+        # Counters are memory-mapped by prometheus-client: on a full disk of the data a write to them would end the process.
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = held.enter_context(
+            tempfile.TemporaryDirectory(prefix="almanac-metrics-")
+        )
+        probe = f"/{secrets.token_hex(16)}"
+        server = Granian(
+            "almanac",
+            address=settings.host,
+            port=settings.port,
+            interface=Interfaces.ASGI,
+            workers=settings.workers,
+            websockets=False,
+            # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
+            http=HTTPModes.http1,
+            http1_settings=_http1(_API_HEAD),
+            backpressure=_CONNECTIONS,
+            log_level=LogLevels.warning,
+            log_dictconfig=logs.standard(),
+            respawn_failed_workers=True,
+            respawn_interval=_BESIDE_SECONDS,
+            workers_kill_timeout=_KILL_AFTER_SECONDS,
+        )
+        beside = [_SideProcess("operations", _serve_ops, settings, probe, os.getpid())]
+        if settings.dashboard:
+            beside.append(_SideProcess("dashboard", _serve_dashboard, settings, os.getpid()))
+        for process in beside:
+            held.callback(process.stop)
+            process.start()
+            server.on_startup(process.watch)
+        with _logging_the_run(settings):
+            server.serve(target_loader=functools.partial(_worker, settings, probe, os.getpid()), wrap_loader=False)
+
+
+def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
+    """Return the application of one worker, in its own process."""
+    _end_with(parent)
+    app = api(settings, warms=True)
+    return _answering(app, probe, lambda: app.is_warming)
+
+
+def _answering(app: ASGIApp, probe: str, is_warming: Callable[[], bool]) -> ASGIApp:
+    """Answer the operations listener at an address that no client can guess: 204, or 202 while requests had better wait."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope.get("path") != probe:
+            await app(scope, receive, send)
+        else:
+            await send({"type": "http.response.start", "status": 202 if is_warming() else 204, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    return answer
+
+
+class _SideProcess:
+    """A process beside the workers, started anew if it ends before the service does, as Granian does with workers."""
+
+    def __init__(self, name: str, target: Callable[..., None], *arguments: object) -> None:
+        self._name, self._target, self._arguments = name, target, arguments
+        self._stopping = threading.Event()
+
+    def start(self) -> None:
+        """Start it, spawned: it needs nothing of this process."""
+        spawning = multiprocessing.get_context("spawn")
+        self._process = spawning.Process(target=self._target, args=self._arguments, name=self._name, daemon=True)
+        self._process.start()
+
+    def watch(self) -> None:
+        """Begin to watch it, in a thread."""
+        threading.Thread(target=self._watch, name=self._name, daemon=True).start()
+
+    def _watch(self) -> None:
+        while True:
+            wait([self._process.sentinel])
+            if self._stopping.wait(_LOOK_SECONDS):
+                return
+            log.error("a process beside the workers ended and is started anew", process=self._name)
+            self.start()
+
+    def stop(self) -> None:
+        """End it."""
+        self._stopping.set()
+        self._process.terminate()
+        self._process.join(_KILL_AFTER_SECONDS)
+        self._process.kill()
+        self._process.join()
+
+
+def _serve_ops(settings: Settings, probe: str, parent: int) -> None:
+    _begin_beside(settings, parent)
+    _listen(ops(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD)
+
+
+def _serve_dashboard(settings: Settings, parent: int) -> None:
+    _begin_beside(settings, parent)
+    _listen(dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD)
+
+
+def _begin_beside(settings: Settings, parent: int) -> None:
+    from almanac.api.server import logs
+
+    # The terminal's interrupt and hangup reach the whole group, and are for the parent, which ends us.
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    logs.configure(settings.log_level)
+    logging.config.dictConfig(logs.standard())
+    _end_with(parent)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when its parent is gone, however that came about: politely first."""
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(_LOOK_SECONDS)
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(_KILL_AFTER_SECONDS)
+        os._exit(1)
+
+    threading.Thread(target=look, name="parent", daemon=True).start()
+
+
+def _listen(app: ASGIApp, host: str, port: int, head_bytes: int) -> None:
+    """Listen in this process until it is told to end."""
+    from granian.server.embed import Server
+
+    server = Server(
+        app,
+        address=host,
+        port=port,
+        interface=Interfaces.ASGI,
+        websockets=False,
+        http=HTTPModes.http1,
+        http1_settings=_http1(head_bytes),
+        backpressure=_CONNECTIONS,
+        log_enabled=False,
+    )
+
+    async def listening() -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+        await server.serve()
+
+    asyncio.run(listening())
+    # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _http1(head_bytes: int) -> HTTP1Settings:
+    return HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS)
+
+
+@contextlib.contextmanager
+def _logging_the_run(settings: Settings) -> Iterator[None]:
+    """Log the first line of a run, and the last one."""
+    began = time.monotonic()
+    log.info(
+        "service started",
+        version=version(),
+        process=os.getpid(),
+        home=str(settings.home.resolve()),
+        interface=f"{settings.host} port {settings.port}",
+        operations=f"{settings.ops_host} port {settings.ops_port}",
+        dashboard=f"{settings.host} port {settings.dashboard_port}" if settings.dashboard else None,
+        workers=settings.workers,
+        settings=config.list_settings(),
+    )
+    warning = config.exposed()
+    if warning is not None:
+        log.warning("others may read the settings", reason=warning)
+    code: object = 0
+    try:
+        yield
+    except SystemExit as ending:
+        code = ending.code
+        raise
+    except BaseException as error:
+        code = type(error).__name__
+        raise
+    finally:
+        log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
+
+
+def _note_place(settings: Settings) -> None:
+    """Note from which server the data of this home are served: a command that is not told of it is refused (`config.load`)."""
+    from almanac.store.engine.opening import Server, place
+
+    at, note = place(settings.data_place), settings.served_from_path
+    with contextlib.suppress(OSError):  # a full disk: the note is a help, and the service needs none
+        if isinstance(at, Server) and settings.database_url:
+            note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            note.write_text(f"{at}\n", "utf-8")
+        else:
+            note.unlink(missing_ok=True)
+
+
+def _look_at_raw(settings: Settings) -> None:
+    """
+    Raise OSError for a bucket that is not there, or not for us. One that cannot be reached is only logged: what is served
+    does not need it, and the verification waits for it.
+    """
+    from almanac.store.raw.blobs import blobs_at
+
+    try:
+        blobs_at(settings.raw_place).check()
+    except ConnectionError as error:
+        log.warning("the raw store cannot be reached", reason=str(error))
+
+
+def _check_fit(settings: Settings) -> None:
+    """Check that this installation can do what its settings ask for. Raises SettingError and AccountError."""
+    limiter(settings).close()
+    missing = missing_plans(settings)
+    if missing:
+        raise config.SettingError(plans_told(missing))

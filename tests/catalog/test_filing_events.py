@@ -61,11 +61,15 @@ def test_every_category_that_filings_feed_is_fed():
 @pytest.mark.parametrize(
     ("path", "value", "told"),
     [
-        (["form", 0, "category"], "gossip", "event annual_report: unknown category gossip"),
+        (
+            ["form", 0, "category"],
+            "gossip",
+            "companies/events.toml: form annual_report: Invalid enum value 'gossip' at category, allowed are issuer_filing, ",
+        ),
         (["form", 0, "title"], "{company} in {year}", "event annual_report: the title must hold {company}"),
-        (["form", 0, "forms"], ["10-K/A"], "form 10-K/A is an amendment"),
-        (["item", 0, "item"], "1.02", "item 1.02 is there twice"),
-        (["nobody", "forms"], ["10-K"], "form 10-K is there twice"),
+        (["form", 0, "forms"], ["10-K/A"], "form 10-K/A: is an amendment"),
+        (["item", 0, "item"], "1.02", "item 1.02: is there twice"),
+        (["nobody", "forms"], ["10-K"], "form 10-K: is there twice"),
     ],
 )
 def test_a_contradiction_is_named(path, value, told):

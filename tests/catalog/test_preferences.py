@@ -57,13 +57,16 @@ def test_it_has_a_place_in_every_order_that_its_series_feed_and_in_no_other() ->
 @pytest.mark.parametrize(
     ("preferences", "message"),
     [
-        ([{"source": "alpha", "after": "beta"}], "preference of alpha: unknown field after"),
-        ([{"source": "alpha", "before": ["alpha"]}], "preference of alpha: a source cannot stand before itself"),
+        (
+            [{"source": "alpha", "after": "beta"}],
+            "preference alpha: unknown field after, allowed are source, indicators, before",
+        ),
+        ([{"source": "alpha", "before": ["alpha"]}], "preference alpha: a source cannot stand before itself"),
         (
             [{"source": "alpha", "before": ["gamma"]}, {"source": "gamma"}],
-            "preference of alpha: gamma has a preference itself, name a source from the indicators' own orders",
+            "preference alpha: gamma has a preference itself, name a source from the indicators' own orders",
         ),
-        ([{"source": "beta"}], "preference of beta: it is twice in the order of prices"),
+        ([{"source": "beta"}], "preference beta: it is twice in the order of prices"),
     ],
 )
 def test_a_preference_that_cannot_hold_is_named(preferences: list[dict[str, Any]], message: str) -> None:

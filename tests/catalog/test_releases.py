@@ -9,9 +9,18 @@ from almanac.catalog.records import CatalogError
 from almanac.catalog.releases import check, meetings_of, parse, scheduled, simulated
 from almanac.catalog.releases import shipped as releases
 
-RELEASE = {"type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": [], "frequencies": ["M"]}
-DATE = {"type": "prices", "native": "10", "frequency": "M", "after_days": 8}
-CALENDAR = {"source": "fred", "country": "country_usa", "zone": "UTC", "dates": [DATE]}
+CALENDAR = {
+    "source": "fred",
+    "native": "10",
+    "country": "country_usa",
+    "zone": "UTC",
+    "frequency": "M",
+    "after_days": 8,
+}
+RELEASE = {
+    "type": "prices", "name": "Prices", "headline": "cpi_inflation_yoy", "indicators": ["cpi_inflation_yoy"], "frequencies": ["M"],
+    "calendars": [CALENDAR],
+}  # fmt: skip
 
 
 def test_what_ships_fits_the_catalogue():
@@ -36,26 +45,26 @@ def test_what_ships_fits_the_catalogue():
 
 
 def test_the_simulated_world_has_copies_of_the_calendars():
-    (one,) = simulated(parse({"release": [RELEASE], "calendar": [CALENDAR, {**CALENDAR, "source": "bls-calendar"}]}),
-                       {"sandbox-fred", "sandbox-bls-calendar"})  # fmt: skip
+    made = parse({"release": [{**RELEASE, "calendars": [CALENDAR, {**CALENDAR, "source": "bls-calendar"}]}]})
+    (one,) = simulated(made, {"sandbox-fred", "sandbox-bls-calendar"})
     assert [c.source for c in one.calendars] == ["sandbox-fred", "sandbox-bls-calendar"]
 
 
 @pytest.mark.parametrize(
-    ("data", "culprit"),
+    ("changes", "culprit"),
     [
-        ({"release": [RELEASE, RELEASE], "calendar": []}, "release prices is there twice"),
-        ({"release": [{**RELEASE, "only_countries": ["a"], "except_countries": ["b"]}], "calendar": []}, "release prices: only_countries and except"),
-        (
-            {"release": [{**RELEASE, "calendars": [{"source": "fred", "native": "10", "country": "a", "frequency": "M", "after_days": 8, "zone": "UTC"}]}], "calendar": []},
-            "release prices: calendars are tables of their own",
-        ),
-        ({"release": [RELEASE], "calendar": [{**CALENDAR, "dates": [DATE, DATE]}]}, "calendar fred: 10 is there twice"),
+        ([{}, {"calendars": []}], "release prices: is there twice"),
+        ([{"only_countries": ["a"], "except_countries": ["b"]}], "release prices: only_countries and except_countries exclude"),
+        ([{"frequencies": []}], "release prices: needs frequencies"),
+        ([{"headline": "gdp"}], "release prices: the headline is not the first of its indicators"),
+        ([{"calendars": [{**CALENDAR, "zone": "Mars"}]}], "release prices: unknown zone Mars"),
+        ([{"calendars": [CALENDAR, CALENDAR]}], "calendar fred: 10 is there twice"),
+        ([{"calendars": [{**CALENDAR, "after": 8}]}], r"release prices: unknown field after at calendars\[0\], allowed are source, native, "),
     ],
 )  # fmt: skip
-def test_a_contradiction_is_named(data, culprit):
+def test_a_contradiction_is_named(changes, culprit):
     with pytest.raises(CatalogError, match=culprit):
-        parse(data)
+        parse({"release": [{**RELEASE, **change} for change in changes]})
 
 
 @pytest.mark.parametrize(
@@ -66,11 +75,11 @@ def test_a_contradiction_is_named(data, culprit):
         ({"days": {"October": date(2026, 11, 10)}}, "fred 10: October is not a period"),
         ({"days": {"2026-Q3": date(2026, 11, 10)}}, "fred 10: 2026-Q3 is not a monthly period over by 2026-11-10"),
         ({"days": {"2026-11": date(2026, 11, 10)}}, "fred 10: 2026-11 is not a monthly period over by 2026-11-10"),
-        ({"colour": "red"}, "schedules: .*colour"),
+        ({"colour": "red"}, "schedule fred: unknown field colour, allowed are source, native, page, days"),
     ],
 )
 def test_a_schedule_that_does_not_fit_is_named(change, culprit):
-    made = parse({"release": [RELEASE], "calendar": [CALENDAR]})
+    made = parse({"release": [RELEASE]})
     plan = {"source": "fred", "native": "10", "page": "https://x.example", "days": {"2026-10": date(2026, 11, 10)}}
     (one,) = scheduled(made, {"entered": date(2026, 1, 1), "schedule": [plan]})
     assert one.calendars[0].schedule == {date(2026, 11, 10).toordinal(): "2026-10"}
@@ -79,13 +88,14 @@ def test_a_schedule_that_does_not_fit_is_named(change, culprit):
 
 
 def test_names_the_catalogue_does_not_have():
-    found = parse(
-        {
-            "release": [{**RELEASE, "headline": "nothing", "except_countries": ["country_xxx"]}],
-            "calendar": [{**CALENDAR, "source": "nobody"}],
-        }
-    )
-    assert list(check(found, shipped())) == [
+    calendars = [{**CALENDAR, "source": "nobody"}]
+    change = {
+        "headline": "nothing",
+        "indicators": ["nothing"],
+        "except_countries": ["country_xxx"],
+        "calendars": calendars,
+    }
+    assert list(check(parse({"release": [{**RELEASE, **change}]}), shipped())) == [
         "release prices: unknown indicator nothing", "release prices: unknown entity country_xxx", "release prices: unknown source nobody",
     ]  # fmt: skip
 

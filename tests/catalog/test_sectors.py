@@ -2,7 +2,6 @@
 
 import pytest
 
-from almanac.catalog.ranges import Ranges
 from almanac.catalog.records import CatalogError
 from almanac.catalog.sectors import Classified, Sectors, classify, shipped
 
@@ -16,13 +15,6 @@ def test_the_list_is_whole_and_every_code_of_it_has_a_sector():
     ]  # fmt: skip
 
 
-def test_the_narrowest_range_decides():
-    ranges = Ranges({"wide": ["2800-2899"], "narrow": ["2833-2836"], "one": ["2834"]})
-    assert [ranges.get(code) for code in ("2832", "2833", "2834", "2900")] == ["wide", "narrow", "one", None]
-    assert ranges.problems == []
-    assert list(ranges.missing(["2834", "9999"])) == ["9999"]
-
-
 GOOD = {
     "unclassified": "None",
     "sector": [{"name": "None", "codes": ["9999"]}, {"name": "Some", "codes": ["0100-0199"]}],
@@ -30,14 +22,28 @@ GOOD = {
 }
 
 
+def test_the_narrowest_range_decides():
+    groups = [
+        {"name": "None", "codes": ["2800-2899"]},
+        {"name": "Few", "codes": ["2833-2836"]},
+        {"name": "One", "codes": ["2834"]},
+    ]
+    tables = Sectors(GOOD | {"sector": groups}, {})
+    assert [tables.classify(code).sector for code in ("2832", "2833", "2834", "2900")] == ["None", "Few", "One", "None"]
+    with pytest.raises(CatalogError, match="industry 9999: has no sector"):
+        Sectors(GOOD | {"sector": groups}, {"2834": "Medicines", "9999": "Others"})
+
+
 @pytest.mark.parametrize(
     ("change", "industries", "told"),
     [
         ({"unclassified": "Nothing"}, {}, "unclassified: Nothing is no sector"),
         ({"sector": [{"name": "None", "codes": ["0200-0100"]}]}, {}, "sector None: '0200-0100' is not a code or a range"),
-        ({"template": [{"name": "broker", "codes": ["0100"]}]}, {}, "template broker is none"),
-        ({"mood": 1}, {}, "unknown field `mood`"),
-        ({}, {"200": "Sheep"}, "industry '200' is not a code of four digits"),
+        ({"sector": [*GOOD["sector"], {"name": "More", "codes": ["0100-0199"]}]}, {}, "sector More: 0100 is in two ranges of one width, the other is of Some"),
+        ({"sector": GOOD["sector"] * 2}, {}, "sector None: is there twice"),
+        ({"template": [{"name": "broker", "codes": ["0100"]}]}, {}, "template broker: Invalid enum value 'broker' at name, allowed are industrial, bank, "),
+        ({"mood": 1}, {}, "companies/sectors.toml: unknown table [[mood]], allowed are unclassified, sector, template"),
+        ({}, {"200": "Sheep"}, "industry '200': is not a code of four digits"),
     ],
 )  # fmt: skip
 def test_a_contradiction_is_named(change, industries, told):

@@ -136,7 +136,7 @@ def second_service(**fields):
     return part
 
 
-LINES = "series RATES.D.{area}.X: "
+LINES = "series office-rates RATES.D.{area}.X: "
 SHUT = "".join(
     f"series office-rates RATES.D.{area}.X: may not be public for its KIND\n" for area in ("AA", "BB", "1W")
 ).rstrip()
@@ -144,10 +144,10 @@ WRONG = {
     "area table": (line(each="moons"), LINES + "unknown area table moons"),
     "code left out": (line(**{"except": ["ZZ"]}), LINES + "area table places has no code ZZ"),
     "only code": (line(only=["YY", "ZZ"]), LINES + "area table places has no code YY, ZZ"),
-    "field of a pattern": (line(only=["AA"], colour="red"), "series RATES.D.AA.X: unknown field colour"),
+    "field of a pattern": (line(only=["AA"], colour="red"), LINES + "unknown field colour, allowed are source, "),
     "placeholder": (
         line(only=["AA"], native="RATES.D.{aera}.X"),
-        "series RATES.D.{aera}.X: native: '{aera}' is none of {area}, {name}, {currency}",
+        "series office-rates RATES.D.{aera}.X: native: '{aera}' is none of {area}, {name}, {currency}",
     ),
     "open brace": (line(name="{name"), LINES + "name: '{name' is no pattern"),
     "only without each": (
@@ -173,8 +173,14 @@ WRONG = {
     ),
     "service": (source("sdmx:nobody"), "source office-rates: unknown service nobody"),
     "flow of a source": (source("sdmx:office/WAGES"), "source office-rates: service office has no flow WAGES"),
-    "unknown field of a service": (service(colour="red"), "Object contains unknown field `colour`"),
-    "unknown field of a flow": (flow(colour="red"), "Object contains unknown field `colour`"),
+    "unknown field of a service": (
+        service(colour="red"),
+        "service office: unknown field colour, allowed are id, hosts, ",
+    ),
+    "unknown field of a flow": (
+        flow(colour="red"),
+        "service office: unknown field colour at flow[0], allowed are id, dimensions, ",
+    ),
     "dimension asked whole": (flow(every=["MOON"]), "service office: flow RATES has no dimension MOON"),
     "dimension of the allowlist": (
         flow(public={"KIND": ["X"], "MOON": ["1"]}),
@@ -188,7 +194,7 @@ WRONG = {
     ),
     "zone": (service(zone="Mars/Olympus"), "service office: unknown time zone Mars/Olympus"),
     "dot in a flow": (flow(id="RA.TES"), "service office: flow RA.TES has a dot in its name"),
-    "host of two": (second_service(), "services office and other share the host data.example.org"),
+    "host of two": (second_service(), "services office and other: share the host data.example.org"),
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from almanac.catalog.succession import problems, stretches
+from almanac.catalog.checks import successions
+from almanac.catalog.succession import stretches
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
@@ -98,4 +99,4 @@ def test_codes_that_do_not_make_a_series_are_named() -> None:
         ),
     ]
     for specs, expected in cases:
-        assert list(problems("office", table(*specs))) == expected
+        assert [": ".join(found) for found in successions("office", table(*specs))] == expected

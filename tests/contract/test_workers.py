@@ -20,7 +20,7 @@ from .test_rights import NO_CONSENT
 
 pytestmark = [pytest.mark.slow, pytest.mark.redis]
 
-START = "from almanac.config import load; from almanac.hosting import serve; serve(load())"
+START = "from almanac.config import load; from almanac.serving import serve; serve(load())"
 WITHIN = 2.0
 
 

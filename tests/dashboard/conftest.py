@@ -10,7 +10,7 @@ from argon2 import PasswordHasher
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 
-from almanac.dashboard import site, statics
+from almanac.dashboard import site
 from almanac.store.accounts import passwords
 from tests.contract.conftest import built, own, service, worker_id
 
@@ -32,14 +32,12 @@ class _Compiled(BytecodeCache):
 
 
 _COMPILED = _Compiled()
-_packed = functools.cache(statics._static)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _cheap() -> Iterator[None]:
-    """Hash passwords cheaply, and compress files and compile templates once: each test makes a dashboard of its own."""
+    """Hash passwords cheaply, and compile templates once: each test makes a dashboard of its own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "PasswordHasher", functools.partial(PasswordHasher, 1, 8, 1))
-        patch.setattr(statics, "_static", _packed)
         patch.setattr(site, "Environment", functools.partial(Environment, bytecode_cache=_COMPILED))
         yield

@@ -18,6 +18,7 @@ from almanac.dashboard import app as module
 from almanac.dashboard import queue
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
+from almanac.dashboard.cookies import form_token
 from almanac.dashboard.explorer.filters import rows_of
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Answer, Download, Page, Visit
@@ -61,6 +62,8 @@ def made(service: Service, slow: Slow, *, limits: Any = None, **settings: Any) -
     pages = (
         Page("/slow", slow),
         Page("/slow-for-anyone", slow, slow, who="anyone"),
+        Page("/slow-sign-in", None, slow, who="anyone", hashes=True),
+        Page("/sign-in", None, lambda _: Download(b"in", "text/plain"), who="anyone", hashes=True),
         Page("/quick", lambda _: Download(b"quick", "text/plain")),
         Page("/quick-for-anyone", lambda _: Download(b"quick", "text/plain"), who="anyone"),
     )
@@ -75,13 +78,13 @@ def made(service: Service, slow: Slow, *, limits: Any = None, **settings: Any) -
 class Client:
     """One request, sent as a server passes it on; `leave` hangs up."""
 
-    def __init__(self, app: Dashboard, path: str, who: str | None = None, *, address: str = "10.0.0.1", post: bytes | None = None) -> None:  # fmt: skip
+    def __init__(self, app: Dashboard, path: str, who: str | None = None, *, address: str = "10.0.0.1", post: bytes | None = None, more: bool = True, cookie: bytes = b"") -> None:  # fmt: skip
         self._left = asyncio.Event()
-        self._body = [{"type": "http.request", "body": post or b"", "more_body": post is not None}]
-        cookie = [] if who is None else [(b"cookie", f"almanac={who}".encode())]
+        self._body = [{"type": "http.request", "body": post or b"", "more_body": post is not None and more}]
+        kept = cookie if who is None else f"almanac={who}".encode()
         scope = {
             "type": "http", "method": "GET" if post is None else "POST", "path": path, "query_string": b"", "client": (address, 1),
-            "headers": [(b"host", b"127.0.0.1:8001"), *cookie], "http_version": "1.1",
+            "headers": [(b"host", b"127.0.0.1:8001"), (b"cookie", kept), (b"content-type", b"application/x-www-form-urlencoded")], "http_version": "1.1",
         }  # fmt: skip
         self.sent: list[dict[str, Any]] = []
         self.task = asyncio.ensure_future(app(scope, self._receive, self._send))
@@ -99,7 +102,7 @@ class Client:
         self._left.set()
 
     async def status(self) -> int:
-        """What it was answered; 0: nothing."""
+        """What it was answered; 499: nobody waited for it."""
         await asyncio.wait_for(asyncio.shield(self.task), LONG)
         return self.sent[0]["status"] if self.sent else 0
 
@@ -136,6 +139,30 @@ def test_strangers_together_keep_two_threads_for_those_who_are_signed_in(service
     asyncio.run(go())
 
 
+def signing_in(app: Dashboard, path: str, address: str) -> Client:
+    """A form with a password, from a browser that was given it."""
+    body = f"csrf={form_token(b'f' * 32, 'abc')}".encode()
+    return Client(app, path, address=address, post=body, more=False, cookie=b"almanac-form=abc")
+
+
+def test_passwords_are_checked_apart_and_in_a_queue_of_each_network(service: Service, slow: Slow) -> None:
+    app = made(service, slow, request_seconds=LONG)
+
+    async def go() -> None:
+        many = [signing_in(app, "/slow-sign-in", f"2001:db8::{n:x}") for n in range(40)]
+        await until(lambda: slow.begun.total() == 1 and sum(one.task.done() for one in many) == 8)
+        quick = [
+            Client(app, "/quick-for-anyone", address="2001:db8::1"), Client(app, "/quick-for-anyone", address="10.0.0.2"),
+            Client(app, "/quick", "ada"), signing_in(app, "/sign-in", "10.0.0.2"), signing_in(app, "/sign-in", "2001:db8:0:1::1"),
+        ]  # fmt: skip
+        assert [await one.status() for one in quick] == [200] * 5
+        assert slow.begun.total() == 1
+        slow.done.set()
+        assert Counter([await one.status() for one in many]) == {200: 32, 429: 8}
+
+    asyncio.run(go())
+
+
 def test_who_has_left_is_waited_for_no_longer(service: Service, slow: Slow) -> None:
     app = made(service, slow, request_seconds=LONG)
 
@@ -144,7 +171,7 @@ def test_who_has_left_is_waited_for_no_longer(service: Service, slow: Slow) -> N
         await until(lambda: slow.begun["acc_ada"] == 2)
         for one in gone:
             one.leave()
-        assert [await one.status() for one in gone] == [0] * 30
+        assert [await one.status() for one in gone] == [499] * 30
         # Those under way end, those that waited never began, and the next has its turn.
         await until(lambda: slow.ended["acc_ada"] == 2)
         assert await Client(app, "/quick", "ada").status() == 200
@@ -173,16 +200,15 @@ def test_no_more_wait_than_can_be_answered(service: Service, slow: Slow, monkeyp
     async def go() -> None:
         for _ in range(32):
             Client(app, "/slow", "ada")
-        await until(lambda: app._queue._length == 32)
+        await until(lambda: app._queue.length == 32)
         assert await Client(app, "/quick", "ada").status() == 429
         assert await Client(app, "/quick", "op").status() == 200
         for n in range(4):
             Client(app, "/slow-for-anyone", address=f"10.0.0.{n}")
-        await until(lambda: app._queue._length == 36)
+        await until(lambda: app._queue.length == 36)
         assert await Client(app, "/quick", "op").status() == 503
         slow.done.set()
-        await until(lambda: not app._queue._lines)
-        assert app._queue._length == 0
+        await until(lambda: app._queue.length == 0)
 
     asyncio.run(go())
 
@@ -218,7 +244,7 @@ def test_of_a_form_that_came_in_part_nothing_is_done(service: Service, slow: Slo
     async def go() -> None:
         one = Client(app, "/slow-for-anyone", post=b"csrf=")
         one.leave()
-        assert await one.status() == 0
+        assert await one.status() == 499
         assert not slow.begun
 
     asyncio.run(go())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from starlette.responses import Response
+
 from almanac.dashboard import cookies
 
 
@@ -15,7 +17,9 @@ def test_ours_are_read_and_no_others() -> None:
 def test_what_is_written_is_read_again() -> None:
     for secure in (True, False):
         made = cookies.form_cookie()
-        sent = cookies.written(made, secure=secure).decode().partition(";")[0]
+        response = Response()
+        cookies.write(response, made, secure=secure)
+        sent = response.headers["set-cookie"].partition(";")[0]
         assert cookies.read(f"a=b; {sent}") == {cookies.named(made.name, secure=secure): made.value}
 
 

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from almanac import hosting
+from almanac import serving
 from almanac.__main__ import main
 from almanac.commands.shared import UNFIT
 from almanac.domain.cadence import Cadence
@@ -82,7 +82,7 @@ def test_the_unit_of_the_service_waits_for_its_workers():
     found = service("almanac")
     started, given = well_formed(shlex.split(found["ExecStart"]))
     assert (started.name, set(given.values()) - {None, False}) == ("serve", set())
-    assert int(found["TimeoutStopSec"]) > 2 * hosting._KILL_AFTER_SECONDS
+    assert int(found["TimeoutStopSec"]) > 2 * serving._KILL_AFTER_SECONDS
 
 
 @pytest.mark.parametrize("name", ["almanac", "almanac-worker"])

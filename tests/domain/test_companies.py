@@ -50,8 +50,8 @@ def test_fiscal_periods_by_name():
     assert FiscalPeriod.parse("fy2024-h2") == FiscalPeriod(2024, "H2") == FiscalPeriod.called(2024, "H2")
     assert [str(FiscalPeriod.parse(text)) for text in ("fy2024", "FY2024-q1")] == ["FY2024", "FY2024-Q1"]
     assert FiscalPeriod(2024).span == (date(2023, 1, 1), date(2025, 12, 31))
-    assert FiscalPeriod(2024).notes == (b'"fiscalYear":2024',)
-    assert FiscalPeriod(2024, "H1").notes == tuple(fiscal_note(2024, part).encode() for part in ("H1", "Q1", "Q2"))
+    assert FiscalPeriod(2024).notes == ('"fiscalYear":2024',)
+    assert FiscalPeriod(2024, "H1").notes == tuple(fiscal_note(2024, part) for part in ("H1", "Q1", "Q2"))
 
 
 @pytest.mark.parametrize("text", ["2024", "FY", "FY24", "FY2024-S1", "FY2024-Q0", "FY0000", "FY9999", "FY２０２４"])

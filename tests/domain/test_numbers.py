@@ -8,8 +8,16 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from almanac.domain.fragments import shortest
-from almanac.domain.numbers import difference, exact_sum, exact_sums, mean, mean_difference, plain, significant
+from almanac.domain.numbers import (
+    difference,
+    exact_sum,
+    exact_sums,
+    mean,
+    mean_difference,
+    plain,
+    shortest,
+    significant,
+)
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)

@@ -23,7 +23,7 @@ def full(path, content):
     left -= 1
     if left < 0:
         path.write_bytes(content[: len(content) // 2])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # a write names no file
     real(path, content)
 folder._write_through = full
 """
@@ -56,9 +56,9 @@ def treasury(home):
 @pytest.mark.parametrize(
     ("fault", "when", "told"),
     [
-        pytest.param(NO_ROOM_FOR_FILES, 0, "No space left on device", id="first-file", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_FILES, 1, "No space left on device", id="second-file", marks=pytest.mark.slow),
-        pytest.param(NO_ROOM_FOR_FILES, 4, "No space left on device", id="fifth-file", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_FILES, 0, "the disk is full (", id="first-file", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_FILES, 1, "the disk is full (", id="second-file", marks=pytest.mark.slow),
+        pytest.param(NO_ROOM_FOR_FILES, 4, "the disk is full (", id="fifth-file", marks=pytest.mark.slow),
         # A server's database grows on the server's disk.
         pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=pytest.mark.sqlite),
         pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages", marks=_FILES),
@@ -89,7 +89,7 @@ def test_a_source_that_was_asked_on_a_full_disk_is_failing_and_says_why(tmp_path
     told = treasury(home)
     assert (told["health"], told["lastSuccessAt"]) == ("failing", None)
     assert told["reason"] == f"{told['lastError']}; no success yet"
-    assert told["lastError"].startswith("the storage failed: ")
+    assert told["lastError"].startswith(f"the storage failed: the disk is full ({home}/raw/")
 
 
 @pytest.mark.slow
@@ -133,10 +133,38 @@ def test_a_disk_that_is_really_full(tmp_path, large_mirror, large_home):
     assert "first 1\n" in done.stdout
     errors = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
     assert len(errors) == 1
-    assert "full" in errors[0] or "No space left on device" in errors[0] or "nothing is half-written" in errors[0]
+    assert str(disk / "home") in errors[0]
+    assert errors[0].endswith("run the command again; nothing is half-written")
     assert done.stdout.endswith("second 0\n")
     same(state(large_home), state(kept))
     assert unfinished(kept) == []
+
+
+#: Commands in a home that was mounted read-only.
+READ_ONLY = """
+mount --bind "$ALMANAC_HOME" "$ALMANAC_HOME" && mount -o remount,ro,bind "$ALMANAC_HOME" || exit 99
+for words in "serve" "ingest us-treasury" "accounts list" "status" "worker --once"; do
+    "$@" $words ; echo "$?"
+done
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite  # as above
+def test_a_home_that_is_read_only_is_told_of_at_the_start(tmp_path):
+    if shutil.which("unshare") is None:
+        pytest.skip("there is no unshare to mount something read-only with")
+    home = tmp_path / "home"
+    run(home, "status")  # makes the store
+    done = subprocess.run(
+        ["unshare", "--mount", "--map-root-user", "sh", "-c", READ_ONLY, "sh", *command()],
+        env=environment(home), capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    if done.returncode == 99 or "unshare" in done.stderr:
+        pytest.skip(f"nothing may be mounted here: {done.stderr.strip()}")
+    told = f"Error: ALMANAC_HOME: {home} cannot be used as the data folder: it is read-only for this user"
+    assert done.stderr.splitlines() == [told] * 5
+    assert done.stdout.split() == ["1"] * 5
 
 
 #: Run in a name space of its own, on a small file system of its own: a service whose disk is filled under it. It tells, as

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.gauges import StoreGauges
+from almanac.ops import StoreGauges
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from tests.support.invented_mirror import mof_file, weekdays

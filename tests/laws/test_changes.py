@@ -6,7 +6,6 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.domain.fragments import value_of
 from almanac.store.observations.reading import changes
 from almanac.store.observations.reading.selection import Selection
 from tests.support.generators import histories, responses
@@ -54,11 +53,9 @@ def bytes_of(world, row):
     lineage = world.view().directory.lineage(row.lineage)
     return (
         *shown([row]),
-        rights.credit,
         rights.encoded,
-        series.names,
         series.unit,
-        series.tail,
+        series.page,
         world.view().directory.row_metadata(series, row.lineage),
         lineage,
     )
@@ -129,8 +126,7 @@ def check(first, then, query, many):
             for name, row in found.items():
                 assert row.withdrawn == (name in gone)
                 if row.withdrawn:
-                    assert value_of(row.marked) == (None, None)
-                    assert b',"withdrawn":true' in row.marked
+                    assert (row.value, row.text) == (None, None)
                 else:
                     assert bytes_of(world, row) == now[name]
 
@@ -184,6 +180,6 @@ def test_bounds_on_knowledge_leave_out_what_is_beyond_them(first, then, query, l
             whole, _ = all_changes(world, since, every, as_of, filters, descending=descending)
             found, _ = all_changes(world, since, every, as_of, {**filters, **bounds}, descending=descending)
             within = [row for row in whole if bounds["observed_from"] <= row.known <= bounds["observed_to"]]
-            assert [(name_of(row, True), row.marked) for row in found] == [
-                (name_of(row, True), row.marked) for row in within
+            assert [(name_of(row, True), row.shown) for row in found] == [
+                (name_of(row, True), row.shown) for row in within
             ]

@@ -48,8 +48,8 @@ def place_of(row):
 
 def marks_of(row):
     """The flags of a row, and what it is 100 in."""
-    flags = re.search(rb'"flags":(\[[^]]*\])', row.marked)
-    basis = re.search(rb'"basis":("[^"]*")', row.marked)
+    flags = re.search(r'"flags":(\[[^]]*\])', row.note or "")
+    basis = re.search(r'"basis":("[^"]*")', row.note or "")
     return json.loads(flags[1]) if flags else [], json.loads(basis[1]) if basis else None
 
 

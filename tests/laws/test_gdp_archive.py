@@ -7,7 +7,6 @@ from datetime import date, timedelta
 import pytest
 
 from almanac.config import Settings
-from almanac.domain.fragments import value_of
 from almanac.domain.periods import Period, add_months
 from almanac.domain.times import end_of_day
 from almanac.pipeline.ingest.captures import Arrival
@@ -66,7 +65,7 @@ def served(reader, indicator, day):
             )
         )
     assert place is None
-    return {first_day(row.period): value_of(row.marked)[0] for row in rows}
+    return {first_day(row.period): row.value for row in rows}
 
 
 @functools.cache
@@ -140,7 +139,7 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
                     history=True,
                 )
             )
-            rows.append([(row.series.id, row.marked) for row in listed])
+            rows.append([(row.series.id, row.shown) for row in listed])
         reader.close()
     assert rows[0] == rows[1]
     assert len([row for row in rows[0] if row[0].endswith("nominal_gdp:Q")]) > 2_956

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from almanac.config.settings import SourceSettings
+from almanac.config import SourceSettings
 from almanac.domain.rights import Consent
 from almanac.pipeline.workplace import REAL, SIMULATED, Workplace
 from tests.support.treasury_home import SOURCE, settings, take

@@ -3,7 +3,7 @@
 import httpx2
 import pytest
 
-from almanac.config.settings import Http
+from almanac.config import Http
 from almanac.sources.transport.answers import FetchFailed
 
 

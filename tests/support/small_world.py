@@ -17,7 +17,6 @@ import msgspec
 from almanac.catalog.load import build
 from almanac.catalog.records import Catalog
 from almanac.config import Settings, SourceSettings
-from almanac.domain import fragments
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Consent
@@ -352,7 +351,7 @@ class SmallWorld(Workplace):
 
 def shown(rows: Sequence[ObservationRow]) -> list[tuple[Any, ...]]:
     """All of a row that goes out, in a form that compares and prints."""
-    return [(row.series.id, row.period, row.marked) for row in rows]
+    return [(row.series.id, row.shown) for row in rows]
 
 
 Told = (
@@ -368,7 +367,7 @@ def sent(source: str, day: int, *blocks: Told) -> Sent:
 
 def value_of(row: ObservationRow) -> float | str:
     """The number a row shows, or its text."""
-    number, text = fragments.value_of(row.marked)
+    number, text = row.value, row.text
     found = text if number is None else number
     assert found is not None
     return found

@@ -14,7 +14,7 @@ import yaml
 
 from almanac import __main__
 from almanac.api.server import logs
-from almanac.config import PLANS, Http, Settings, Smtp
+from almanac.config import PLANS, Settings, list_known
 from tests.support.paths import ROOT
 
 from .markdown import table
@@ -39,7 +39,6 @@ _WORDS = {
     "heavy_requests": "Heavy requests of one account that are answered at a time in each worker; see [Heavy requests](operations.md#heavy-requests).",
     "host": "Address the interface listens on, not a name: `127.0.0.1`, `::1`; `0.0.0.0` or `::` for all.",
     "port": "Port the interface listens on.",
-    "http2": "`true`: speak HTTP/2 as well, behind a proxy only; see [Behind a proxy](operations.md#behind-a-proxy).",
     "dashboard": "`false`: no dashboard.",
     "dashboard_port": "Port the dashboard listens on, on the same address as the interface.",
     "base_url": "Where programs reach the interface, for the requests that the dashboard shows; `https://api.example.org`. Default: the address and port above.",
@@ -85,19 +84,12 @@ _WORDS = {
 
 
 def paths() -> Iterator[tuple[str, Any]]:
-    """Every setting as a dotted path, with its default (None where there is none)."""
-    for field in msgspec.structs.fields(Settings):
-        default = None if field.default is msgspec.NODEFAULT else field.default
-        if field.name == "plans":
-            yield from (("plans.NAME.requests_per_minute", None), ("plans.NAME.history_months", None))
-        elif field.name == "sources":
-            yield from ((f"sources.ID.{part}", None) for part in ("api_key", "contact", "companies", "bulk"))
-            yield from ((f"sources.ID.consent.{part}", None) for part in ("by", "on", "reference"))
-        elif field.name in {"http", "smtp"}:
-            for inner in msgspec.structs.fields({"http": Http, "smtp": Smtp}[field.name]):
-                yield f"{field.name}.{inner.name}", inner.default
-        else:
-            yield field.name, default
+    """List every setting as a dotted path, with its default (None where there is none)."""
+    for path in list_known():
+        default: Any = Settings()
+        for part in path:
+            default = getattr(default, part, None)
+        yield ".".join(path), default
 
 
 def variable(path: str) -> str:
@@ -150,6 +142,7 @@ _EVENTS = {
     "old usage was not folded": "What was counted is written; old counters stay as they are until a later flush folds them.",
     "usage was given up": "It could not be written for long; `requests` are in nobody's usage.",
     "a password was refused": "In the dashboard, after it was looked at: `account` where the address is one's. What was typed is never told. `address` is `null` with `ALMANAC_LOG_ADDRESSES=false`.",
+    "a letter has no mail server": "No `ALMANAC_SMTP__HOST` is set: hand the link in `text` to the address in `to`.",
     "a letter was not sent": "The mail server refused it or cannot be reached.",
     "a letter was not written": "A letter for somebody who asked in the dashboard could not be made.",
     "lifespan failed": "A worker could not start or end as it should.",
@@ -172,6 +165,7 @@ def events() -> str:
             found[event] = level, found.get(event, ("", set()))[1] | fields
     own = [field.name for field in msgspec.structs.fields(logs.AccessLine)]
     found["request"] = "info", {name for name in own if name not in {"event", "level", "timestamp"}}
+    found["a letter has no mail server"] = "warning", {"setting", "to", "subject", "text"}  # handed to `Mail`
     order = {name: number for number, name in enumerate(_EVENTS)}
     rows = [
         (f"`{event}`", level, ", ".join(f"`{name}`" for name in _in_order(fields, own)), _EVENTS[event])

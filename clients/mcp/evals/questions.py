@@ -1,4 +1,4 @@
-"""The questions of the evaluation, as they are written in questions.toml."""
+"""The questions of the evaluation, read from questions.toml."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?(?![\w])", re.IG
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a tool; `fails` where it is meant to be refused."""
+    """A call of a tool. `fails` is true if it should be refused."""
 
     tool: str
     arguments: dict[str, Any]
@@ -22,7 +22,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Question:
-    """A question, what its answer must hold, and calls that find it."""
+    """A question, the required content of its answer, and calls that find it."""
 
     ask: str
     about: str
@@ -34,7 +34,7 @@ class Question:
 
 
 def numbers_in(text: str) -> set[float]:
-    """The numbers of a text; a comma between digits may separate thousands or values, so both readings count."""
+    """Return the numbers in a text. A comma between digits may separate thousands or values, so both readings count."""
     found: set[float] = set()
     for match in _NUMBER.findall(text):
         readings = [match.replace(",", ""), *match.split(",")]

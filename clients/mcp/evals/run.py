@@ -37,7 +37,7 @@ _ASKED = "Answer in one or two sentences, with the numbers, periods and days ask
 
 @dataclass
 class Outcome:
-    """How one question went."""
+    """The outcome of one question."""
 
     question: Question
     answer: str
@@ -47,7 +47,7 @@ class Outcome:
 
 
 def faults(question: Question, answer: str, home: Path) -> list[str]:
-    """What an answer lacks, or holds though it must not."""
+    """Return what an answer lacks, and what it reveals although the value is withheld."""
     held = numbers_in(answer)
     found = [f"{one} is missing" for one in question.numbers if not any(_near(one, other) for other in held)]
     patterns = question.model or [re.escape(words) for words in question.says]
@@ -60,7 +60,10 @@ def faults(question: Question, answer: str, home: Path) -> list[str]:
 
 
 def _near(exact: float, told: float) -> bool:
-    """Whether a number is the exact one, rounded; a change may be told without its sign, and money in millions."""
+    """
+    Return whether a number is the exact one, rounded. A change may lack its sign, and money may be in thousands or
+    millions.
+    """
     return any(abs(abs(told) * scale - abs(exact)) <= abs(exact) * _ROUNDING for scale in (1, 1e3, 1e6))
 
 
@@ -73,7 +76,7 @@ class Runner:
         self._served = served
 
     async def run(self, questions: Iterable[Question]) -> list[Outcome]:
-        """Ask them one by one."""
+        """Ask the questions one by one."""
         async with Client(self._served.server()) as client:
             tools = [
                 {
@@ -119,7 +122,7 @@ async def _called(client: Client, function: dict[str, Any]) -> str:
 
 
 def report(outcomes: list[Outcome]) -> str:
-    """A line for each question, and the sums."""
+    """Return one line for each question, and the totals."""
     lines = [
         f"{'yes' if not one.faults else 'NO ':3} {one.calls:2} calls {one.characters:6} characters  {one.question.about}"
         + "".join(f"\n      {fault}" for fault in one.faults)

@@ -1,142 +1,394 @@
-"""What contradicts what in a catalogue put together: one line for each problem, naming the record at fault."""
+"""What contradicts what in the catalogue: each problem as the record at fault and what is wrong with it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import string
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+from zoneinfo import available_timezones
 
-from almanac.catalog import currencies, services, succession
-from almanac.catalog.records import PROVIDER_KINDS, Catalog, Formula, input_slugs, is_simulated
+from almanac.catalog.records import PROVIDER_KINDS, Catalog, Formula, Preference, input_slugs, is_simulated
+from almanac.catalog.services import CONNECTOR, Service, named
+from almanac.catalog.succession import AGREED, by_series, start
 from almanac.domain.cadence import Cadence
-from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator, SeriesSpec, Source
+from almanac.domain.periods import Period
+from almanac.domain.reference import INDICATOR_CATEGORIES, SeriesSpec, Source
 from almanac.domain.rights import LICENSE_CLASSES, Exposure
 from almanac.domain.units import currency_of, is_money
 
+if TYPE_CHECKING:
+    from almanac.catalog.companies import Item, Style
+    from almanac.catalog.filing_events import FilingEventsFile
+    from almanac.catalog.measures import Measure
+    from almanac.catalog.releases import Bank, Schedule
+    from almanac.domain.releases import Release, ReleaseCalendar
 
-def contradictions(catalog: Catalog) -> Iterator[str]:
-    """Every contradiction, one line each."""
+#: The record at fault, and what is wrong with it.
+Found = Iterator[tuple[str, str]]
+
+
+def _one_of(where: str, what: str, value: str, allowed: Collection[str]) -> Found:
+    if value not in allowed:
+        yield where, f"unknown {what} {value}, allowed are {', '.join(allowed)}"
+
+
+def _unknown(where: str, what: str, names: Iterable[str], known: Collection[str], context: str = "") -> Found:
+    for name in names:
+        if name not in known:
+            yield where, f"unknown {what} {name}{context}"
+
+
+def twice(names: Iterable[str]) -> list[str]:
+    """Return the names that are there more than once."""
+    return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def circles(kind: str, inputs: Mapping[str, Collection[str]]) -> Found:
+    """Yield each record that is computed from itself; `inputs` are names by the name of what is computed from them."""
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> Found:
+        if name in path:
+            yield f"{kind} {name}", f"is computed from itself: {' → '.join((*path, name))}"
+        elif name in inputs and name not in done:
+            for inner in inputs[name]:
+                yield from visit(inner, (*path, name))
+            done.add(name)
+
+    for name in inputs:
+        yield from visit(name, ())
+
+
+# -- the catalogue of series ------------------------------------------------------------------------------------------
+
+
+def contradictions(catalog: Catalog, preferences: Collection[Preference] = ()) -> Found:
+    """Yield every contradiction of the catalogue but those of the tables about companies and events."""
+    for preference in preferences:
+        yield from _preference(preference, {one.source for one in preferences}, catalog)
     for indicator in catalog.indicators.values():
-        yield from _indicator(indicator, catalog)
+        where = f"indicator {indicator.slug}"
+        yield from _one_of(where, "category", indicator.category, INDICATOR_CATEGORIES)
+        yield from _one_of(where, "kind", indicator.kind, ("raw", "derived"))
+        if indicator.unit is not None:
+            yield from _unknown(where, "unit", [indicator.unit], catalog.units)
+        yield from _unknown(where, "source", indicator.preferred, catalog.sources, " in its order")
+        for published in indicator.published_as:
+            if all(spec.indicator != indicator.slug for spec in catalog.series.get(published.source, {}).values()):
+                yield where, f"{published.source} has no series of it to be called {published.name}"
     yield from _shared_names(catalog)
     for provider in catalog.providers.values():
-        if provider.kind not in PROVIDER_KINDS:
-            yield f"provider {provider.id}: unknown kind {provider.kind}"
+        yield from _one_of(f"provider {provider.id}", "kind", provider.kind, sorted(PROVIDER_KINDS))
     for source in catalog.sources.values():
         yield from _source(source, catalog)
     for formula in catalog.formulas.values():
         yield from _formula(formula, catalog)
-    yield from _circles(catalog)
-    yield from currencies.problems(catalog.currencies, catalog.changeovers, catalog.entities)
-    yield from services.problems(catalog.services, catalog.sources, catalog.series)
+    yield from circles(
+        "derived",
+        {
+            formula.slug: [slug for text in formula.inputs for _, slug in input_slugs(text)]
+            for formula in catalog.formulas.values()
+        },
+    )
+    yield from currencies(catalog)
+    for service in catalog.services.values():
+        yield from _service(service)
+    hosts = [(host, service.id) for service in catalog.services.values() for host in service.hosts]
+    for host in twice(host for host, _ in hosts):
+        yield f"services {' and '.join(name for own, name in hosts if own == host)}", f"share the host {host}"
     for source_id, natives in catalog.series.items():
-        if source_id not in catalog.sources:
-            yield f"series of unknown source {source_id}"
+        yield from _unknown(f"series {source_id}", "source", [source_id], catalog.sources)
         for spec in natives.values():
             yield from _series(spec, catalog)
-        yield from succession.problems(source_id, natives)
+        yield from successions(source_id, natives)
 
 
-def _indicator(indicator: Indicator, catalog: Catalog) -> Iterator[str]:
-    named = f"indicator {indicator.slug}"
-    if indicator.category not in INDICATOR_CATEGORIES:
-        yield f"{named}: unknown category {indicator.category}"
-    if indicator.unit is not None and indicator.unit not in catalog.units:
-        yield f"{named}: unknown unit {indicator.unit}"
-    if indicator.kind not in {"raw", "derived"}:
-        yield f"{named}: kind must be raw or derived"
-    for source in indicator.preferred:
-        if source not in catalog.sources:
-            yield f"{named}: unknown source {source} in its order"
-    for one in indicator.published_as:
-        if all(spec.indicator != indicator.slug for spec in catalog.series.get(one.source, {}).values()):
-            yield f"{named}: {one.source} has no series of it to be called {one.name}"
+def _preference(preference: Preference, movable: Collection[str], catalog: Catalog) -> Found:
+    where, fed = f"preference {preference.source}", preference.fed(catalog.series)
+    if preference.source in preference.before:
+        yield where, "a source cannot stand before itself"
+    for source in preference.before:
+        if source not in catalog.series:
+            yield where, f"{source} is no source with series"
+        # Its place would depend on which of the two is placed first.
+        elif source in movable and source != preference.source:
+            yield where, f"{source} has a preference itself, name a source from the indicators' own orders"
+    for slug in preference.indicators:
+        if slug not in fed:
+            yield where, f"no series of it feeds {slug}"
+    for slug in preference.indicators or fed:
+        if slug in catalog.indicators and catalog.indicators[slug].preferred.count(preference.source) > 1:
+            yield where, f"it is twice in the order of {slug}"
 
 
-def _shared_names(catalog: Catalog) -> Iterator[str]:
+def _shared_names(catalog: Catalog) -> Found:
     """Names by which people find a record, given to two."""
-    owners: dict[str, str] = {}
-    for indicator in catalog.indicators.values():
-        for name in (indicator.slug, *indicator.other_names):
-            if owners.setdefault(name.lower(), indicator.slug) != indicator.slug:
-                yield f"indicator name {name} belongs to both {owners[name.lower()]} and {indicator.slug}"
-    entities: dict[str, str] = {}
-    scopes: dict[str, str] = {}
+    names = [
+        ("indicator name", name, one.slug)
+        for one in catalog.indicators.values()
+        for name in (one.slug, *one.other_names)
+    ]
     for entity in catalog.entities.values():
-        for word in filter(None, (entity.slug, entity.iso2, entity.iso3)):
-            if entities.setdefault(word.lower(), entity.id) != entity.id:
-                yield f"entity name {word} belongs to both {entities[word.lower()]} and {entity.id}"
-        if entity.rates_scope is not None and scopes.setdefault(entity.rates_scope, entity.id) != entity.id:
-            yield f"rates scope {entity.rates_scope} belongs to both {scopes[entity.rates_scope]} and {entity.id}"
+        names += [("entity name", name, entity.id) for name in (entity.slug, entity.iso2, entity.iso3) if name]
+        if entity.rates_scope is not None:
+            names.append(("rates scope", entity.rates_scope, entity.id))
+    owners: dict[tuple[str, str], str] = {}
+    for kind, name, owner in names:
+        first = owners.setdefault((kind, name.lower()), owner)
+        if first != owner:
+            yield f"{kind} {name}", f"belongs to both {first} and {owner}"
 
 
-def _source(source: Source, catalog: Catalog) -> Iterator[str]:
-    named = f"source {source.id}"
-    if source.provider not in catalog.providers:
-        yield f"{named}: unknown provider {source.provider}"
+def _source(source: Source, catalog: Catalog) -> Found:
+    where, rights = f"source {source.id}", source.rights
+    yield from _unknown(where, "provider", [source.provider], catalog.providers)
     if is_simulated(source.id) != source.simulated:
-        yield f"{named}: simulated is {str(source.simulated).lower()}, which its id contradicts"
+        yield where, f"simulated is {str(source.simulated).lower()}, which its id contradicts"
     if source.declared_release not in {None, "same_day"}:
-        yield f"{named}: declared_release must be same_day"
+        yield where, "declared_release must be same_day"
     if source.declared_release and not source.release_url:
-        yield f"{named}: a declared release needs release_url"
+        yield where, "a declared release needs release_url"
     if source.cadence is not None:
         try:
             Cadence(source.cadence)
         except ValueError as error:
-            yield f"{named}: cadence: {error}"
-    rights = source.rights
+            yield where, f"cadence: {error}"
     if rights.license_class is not None and rights.license_class not in LICENSE_CLASSES:
-        yield f"{named}: unknown license_class {rights.license_class}, allowed are {', '.join(LICENSE_CLASSES)}"
+        yield from _one_of(where, "license_class", rights.license_class, LICENSE_CLASSES)
     elif rights.license_class not in {None, rights.asks_for}:
-        yield f"{named}: license_class is {rights.license_class}, its other rights say {rights.asks_for}"
+        yield where, f"license_class is {rights.license_class}, its other rights say {rights.asks_for}"
     if rights.exposure is not Exposure.public and not rights.reason:
-        yield f"{named}: exposure {rights.exposure.name} needs a reason"
+        yield where, f"exposure {rights.exposure.name} needs a reason"
     if rights.channel is not Exposure.public and not rights.channel_reason:
-        yield f"{named}: channel {rights.channel.name} needs a channel_reason"
+        yield where, f"channel {rights.channel.name} needs a channel_reason"
+    if source.connector.startswith(CONNECTOR):
+        try:
+            service = named(source.connector.removeprefix(CONNECTOR), catalog.services)
+        except KeyError as error:
+            yield where, error.args[0]
+        else:
+            for spec in catalog.series.get(source.id, {}).values():
+                yield from _native(service, spec)
 
 
-def _formula(formula: Formula, catalog: Catalog) -> Iterator[str]:
-    named = f"derived {formula.slug}"
+def _formula(formula: Formula, catalog: Catalog) -> Found:
+    where = f"derived {formula.slug}"
     if not formula.inputs:
-        yield f"{named}: a formula without inputs"
+        yield where, "a formula without inputs"
     inputs = [part for text in formula.inputs for part in input_slugs(text)]
-    for entity, slug in inputs:
-        if slug not in catalog.indicators:
-            yield f"{named}: unknown input {slug}"
-        if entity is not None and entity not in catalog.entities:
-            yield f"{named}: unknown entity {entity}"
-    for entity in (*formula.except_entities, *formula.redefined):
-        if entity not in catalog.entities:
-            yield f"{named}: unknown entity {entity}"
+    yield from _unknown(where, "input", (slug for _, slug in inputs), catalog.indicators)
+    places = (*(entity for entity, _ in inputs if entity is not None), *formula.except_entities, *formula.redefined)
+    yield from _unknown(where, "entity", places, catalog.entities)
 
 
-def _circles(catalog: Catalog) -> Iterator[str]:
-    done: set[str] = set()
-
-    def visit(slug: str, path: tuple[str, ...]) -> Iterator[str]:
-        if slug in path:
-            yield f"derived {slug} is computed from itself: {' → '.join((*path, slug))}"
-        elif slug not in done and slug in catalog.formulas:
-            for text in catalog.formulas[slug].inputs:
-                for _, named in input_slugs(text):
-                    yield from visit(named, (*path, slug))
-            done.add(slug)
-
-    for slug in catalog.formulas:
-        yield from visit(slug, ())
-
-
-def _series(spec: SeriesSpec, catalog: Catalog) -> Iterator[str]:
-    named = f"series {spec.source} {spec.native}"
-    if spec.indicator not in catalog.indicators:
-        yield f"{named}: unknown indicator {spec.indicator}"
-    elif catalog.indicators[spec.indicator].kind == "derived":
-        yield f"{named}: {spec.indicator} is derived"
-    if spec.entity not in catalog.entities:
-        yield f"{named}: unknown entity {spec.entity}"
+def _series(spec: SeriesSpec, catalog: Catalog) -> Found:
+    where = f"series {spec.source} {spec.native}"
+    indicator, entity = catalog.indicators.get(spec.indicator), catalog.entities.get(spec.entity)
+    if indicator is None:
+        yield where, f"unknown indicator {spec.indicator}"
+    elif indicator.kind == "derived":
+        yield where, f"{spec.indicator} is derived"
+    if entity is None:
+        yield where, f"unknown entity {spec.entity}"
+    elif is_money(spec.unit) and currency_of(spec.unit, spec.currency or entity.currency) is None:
+        yield where, f"money in {spec.unit}, and neither it nor {spec.entity} has a currency"
     if spec.unit not in catalog.units:
-        yield f"{named}: unknown unit {spec.unit}"
-    entity = catalog.entities.get(spec.entity)
-    if is_money(spec.unit) and entity is not None and currency_of(spec.unit, spec.currency or entity.currency) is None:
-        yield f"{named}: money in {spec.unit}, and neither it nor {spec.entity} has a currency"
+        yield where, f"unknown unit {spec.unit}"
     if spec.exposure is not Exposure.public and not spec.reason:
-        yield f"{named}: exposure {spec.exposure.name} needs a reason"
+        yield where, f"exposure {spec.exposure.name} needs a reason"
+
+
+def successions(source: str, natives: Mapping[str, SeriesSpec]) -> Found:
+    """Yield every reason why the native codes of a source do not make series."""
+    for identifier, codes in by_series(natives).items():
+        if len(codes) == 1 and codes[0].copy_of is None:
+            continue  # the rule; there are thousands of them
+        where, own = f"series {identifier}", [spec for spec in codes if spec.copy_of is None]
+        for spec in own:
+            first = next(one for one in own if start(one) == start(spec))
+            if first is not spec:
+                since = "" if spec.from_date is None else f" from {spec.from_date}"
+                yield where, f"two native codes make it{since}, {first.native} and {spec.native}"
+        for spec in codes:
+            place = f"series {source} {spec.native}"
+            if spec.copy_of is not None and spec.from_date is not None:
+                yield place, f"a copy has the from_date of {spec.copy_of}, not one of its own"
+            if spec.copy_of is not None and spec.copy_of not in {one.native for one in own}:
+                yield place, f"copy_of {spec.copy_of} is no code of {identifier} in its own right"
+            for field in AGREED:
+                if own and getattr(spec, field) != getattr(own[0], field):
+                    yield where, f"{own[0].native} and {spec.native} differ in {field}"
+
+
+def currencies(catalog: Catalog) -> Found:
+    """Yield every contradiction between currencies, those who had another one, and entities."""
+    known = catalog.currencies
+    for change in catalog.changeovers.values():
+        where, entity = f"changeover {change.id}", catalog.entities.get(change.entity)
+        if entity is None:
+            yield where, f"unknown entity {change.entity}"
+        elif entity.currency == change.currency:
+            yield where, f"{change.currency} is the currency of today"
+        yield from _unknown(where, "currency", [change.currency], known)
+    for entity in catalog.entities.values() if known else ():
+        if entity.currency is not None:
+            yield from _unknown(f"entity {entity.id}", "currency", [entity.currency], known)
+
+
+def _service(service: Service) -> Found:
+    where = f"service {service.id}"
+    if not set(service.confidential) <= set(service.flags):
+        yield where, f"confidential {service.confidential} is not among its flags {service.flags}"
+    if service.zone is not None:
+        yield from _unknown(where, "time zone", [service.zone], available_timezones())
+    names = Counter((name, flow.version) for flow in service.flow for name in (flow.id, *flow.names))
+    for name, version in sorted((key for key, count in names.items() if count > 1), key=str):
+        yield where, f"two flows are called {name}" + (f" in version {version}" if version else "")
+    for flow in service.flow:
+        if "." in flow.id:
+            yield where, f"flow {flow.id} has a dot in its name, which ends it in a native code"
+        for name in (*flow.every, *flow.public):
+            if name not in flow.dimensions:
+                yield where, f"flow {flow.id} has no dimension {name}"
+
+
+def _native(service: Service, spec: SeriesSpec) -> Found:
+    where = f"series {spec.source} {spec.native}"
+    name, *codes = spec.native.split(".")
+    flow = next((flow for flow in service.flow if flow.id == name), None)
+    if flow is None:
+        yield where, f"no flow of service {service.id}"
+    elif len(codes) != len(flow.dimensions) or not all(codes) or "*" in codes:
+        yield where, f"not one code for each of {', '.join(flow.dimensions)}"
+    elif spec.exposure is Exposure.public:
+        own = dict(zip(flow.dimensions, codes, strict=True))
+        shut = [name for name, allowed in flow.public.items() if own.get(name) not in allowed]
+        if shut:
+            yield where, f"may not be public for its {', '.join(shut)}"
+
+
+# -- tables about companies -------------------------------------------------------------------------------------------
+
+
+_UNIT_OF_KIND = {"flow": "money", "average": "shares", "per_share": "per_share", "cover": "shares", "instant": "money"}
+
+
+def items(found: Mapping[str, Item], styles: Mapping[str, Style]) -> Found:
+    """Yield every contradiction of the lines of statements."""
+    for item in found.values():
+        where = f"item {item.key}"
+        if _UNIT_OF_KIND[item.kind] != item.unit:
+            yield where, f"a {item.kind} is not counted in {item.unit}"
+        if item.is_instant != (item.statement == "balance"):
+            yield where, f"a {item.kind} does not belong on the {item.statement} statement"
+        if item.additive and item.is_instant:
+            yield where, f"a {item.kind} is not additive"
+        if not item.candidates and not item.formulas:
+            yield where, "neither tags nor formulas"
+        if (item.agrees or item.proven) and not item.proofs:
+            yield where, "it must agree, and with nothing"
+        for names, known, what in (
+            (item.slices, item.tags(), "is a slice and no candidate"),
+            (item.lines, item.slices, "is a line of business and no slice"),
+            (item.notes, item.tags(), "is a note and in no candidate"),
+        ):
+            yield from ((where, f"{name} {what}") for name in sorted(set(names) - known))
+        yield from _unknown(where, "style", sorted(item.for_style), styles)
+        for what, sums in (("formula", item.formulas), ("proof", (*item.proofs, *item.at_least))):
+            for term in (term for terms in sums for term in terms):
+                if ":" in term.name:
+                    yield where, f"{term.name} is a tag in its {what}"
+                elif term.name not in found:
+                    yield where, f"unknown item {term.name} in its {what}"
+                elif found[term.name].is_instant != item.is_instant:
+                    yield where, f"{term.name} in its {what} is of another kind"
+    yield from circles(
+        "item", {key: [term.name for terms in item.formulas for term in terms] for key, item in found.items()}
+    )
+
+
+def measures(found: Mapping[str, Measure], items: Mapping[str, Item]) -> Found:
+    """Yield every contradiction of the measures over these items."""
+    known = {item.key for item in items.values() if item.served and item.is_instant}
+    known |= {measure.key for measure in found.values() if measure.kind == "ttm"}
+    for measure in found.values():
+        where = f"measure {measure.key}"
+        if not measure.inputs:
+            yield where, "no inputs"
+        if not measure.templates:
+            yield where, "no kind of company has it"
+        if measure.kind != "ttm":
+            yield from _unknown(where, "input", measure.inputs, known)
+
+
+def filing_events(read: FilingEventsFile) -> Found:
+    """Yield every contradiction of the table of filings that are events."""
+    every = [*read.form, *read.item, read.current_report]
+    for kind in every:
+        where = f"event {kind.type}"
+        fields = {name for _, name, _, _ in string.Formatter().parse(kind.title) if name is not None}
+        if "company" not in fields or fields - {"company", "form"}:
+            yield where, f"the title must hold {{company}}, may hold {{form}}, and has {sorted(fields)}"
+    forms = [form for group in (*read.form, read.current_report) for form in group.forms] + [*read.nobody.forms]
+    numbers = [n for line in read.item for n in (line.item, line.before_2004) if n is not None]
+    for what, names in (
+        ("event type", [kind.type for kind in every]),
+        ("form", forms),
+        ("item", [*numbers, *read.current_report.attachments]),
+    ):
+        yield from ((f"{what} {name}", "is there twice") for name in twice(names))
+    yield from ((f"form {name}", "is an amendment: name the form itself") for name in forms if name.endswith("/A"))
+
+
+# -- tables about events ----------------------------------------------------------------------------------------------
+
+
+def releases(found: Collection[Release], catalog: Catalog | None = None) -> Found:
+    """Yield every contradiction of the releases, and with a catalogue what they name that it does not have."""
+    yield from ((f"release {name}", "is there twice") for name in twice(one.type for one in found))
+    calendars = Counter((c.source, c.native) for one in found for c in one.calendars)
+    for (source, native), count in calendars.items():
+        if count > 1:
+            yield f"calendar {source}", f"{native} is there twice"
+    for one in found:
+        where = f"release {one.type}"
+        if one.only_countries and one.except_countries:
+            yield where, "only_countries and except_countries exclude each other"
+        if one.headline not in one.indicators[:1]:
+            yield where, "the headline is not the first of its indicators"
+        if not one.frequencies:
+            yield where, "needs frequencies"
+        zones = {c.zone for c in one.calendars}
+        yield from _unknown(where, "zone", sorted(zones), available_timezones())
+        if catalog is not None:
+            places = (*one.only_countries, *one.except_countries, *(c.country for c in one.calendars))
+            yield from _unknown(where, "indicator", one.indicators, catalog.indicators)
+            yield from _unknown(where, "entity", places, catalog.entities)
+            yield from _unknown(where, "source", sorted({c.source for c in one.calendars}), catalog.sources)
+
+
+def schedule(plan: Schedule, calendar: ReleaseCalendar | None) -> Found:
+    """Yield what is wrong with a publisher's schedule of this calendar."""
+    where = f"schedule {plan.source} {plan.native}"
+    if calendar is None:
+        yield where, "no calendar has it"
+        return
+    if len(set(plan.days.values())) < len(plan.days):
+        yield where, "one day for two periods"
+    for name, day in plan.days.items():
+        try:
+            period = Period.parse(name)
+        except ValueError:
+            yield where, f"{name} is not a period"
+            continue
+        if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
+            yield where, f"{name} is not a {calendar.frequency.word} period over by {day}"
+
+
+def meetings(banks: Iterable[Bank]) -> Found:
+    """Yield what is wrong with the meetings of central banks."""
+    for bank in banks:
+        yield from _unknown(f"bank {bank.id}", "zone", [bank.zone], available_timezones())
+        if list(bank.days) != sorted(set(bank.days)):
+            yield f"bank {bank.id}", "its days must ascend, each once"

@@ -2,28 +2,23 @@
 The lines of company statements: which tags of the filings are each line whole, which are a part of it, and what it must
 agree with; and the styles in which companies report.
 
-Read from companies/items.toml and styles.toml and checked whole; every contradiction is one line of a CatalogError.
+They are data/companies/items.toml and styles.toml.
 """
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
-from importlib.resources import files
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
 
-from almanac.catalog.records import CatalogError
+from almanac.catalog import checks
+from almanac.catalog.sectors import Template
+from almanac.catalog.tables import Problems, decode, packaged
 from almanac.domain.companies import raw_slug
 from almanac.domain.reference import Indicator
-
-STATEMENTS = ("income", "balance", "cash_flow")
-KINDS = ("flow", "average", "per_share", "instant", "cover")
-UNITS = ("money", "shares", "per_share")
-TEMPLATES = ("industrial", "bank", "insurer", "reit", "fund")
 
 
 class Term(NamedTuple):
@@ -34,8 +29,12 @@ class Term(NamedTuple):
     optional: bool
 
 
-#: A sum; one term that is not optional: the value itself.
-Expression = tuple[Term, ...]
+class Expression(tuple[Term, ...]):
+    """A sum; one term that is not optional: the value itself."""
+
+    __slots__ = ()
+    #: Of names that are written without one.
+    taxonomy: ClassVar[str] = ""
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -45,260 +44,147 @@ class Style(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     description: str
     signs: tuple[str, ...] = ()
     #: Kinds of company, by industry code, that are taken to report so where no tags tell.
-    templates: tuple[str, ...] = ()
+    templates: tuple[Template, ...] = ()
 
 
-class Item(msgspec.Struct, frozen=True, kw_only=True):
-    """
-    One line of a statement. `candidates` are for every company, `for_style` are tried before them.
-
-    `proven`, `slices`, `lines`, `parts`, `notes`, `largest`, `undisputed`, `at_least`, `proofs` and `agrees` tell the whole from its parts, as the file says.
-    """
-
-    key: str
-    statement: str
-    kind: str
-    unit: str
-    name: str
-    description: str
-    additive: bool
-    served: bool
-    templates: frozenset[str]
-    candidates: tuple[Expression, ...]
-    for_style: Mapping[str, tuple[Expression, ...]]
-    proven: tuple[Expression, ...]
-    formulas: tuple[Expression, ...]
-    slices: frozenset[str]
-    parts: tuple[str, ...]
-    #: Slices that name a line of business.
-    lines: frozenset[str]
-    notes: tuple[str, ...]
-    largest: bool
-    undisputed: bool
-    #: Sums of items that this one is not less than.
-    at_least: tuple[Expression, ...]
-    proofs: tuple[Expression, ...]
-    agrees: bool
-    positive: bool
-    expected: bool
-    #: A value below zero is an error of a filing, or of a difference.
-    never_negative: bool = False
-
-    @property
-    def is_instant(self) -> bool:
-        """Whether the item has one day, not a span."""
-        return self.kind in {"instant", "cover"}
-
-    def candidates_for(self, style: str) -> tuple[Expression, ...]:
-        """Candidates in order for a period reported in that style."""
-        return (*self.for_style.get(style, ()), *self.candidates)
-
-    def tags(self) -> frozenset[str]:
-        """All tags any candidate names, with their taxonomy."""
-        every = (self.candidates, self.proven, *self.for_style.values())
-        return frozenset(term.name for group in every for expression in group for term in expression)
-
-
-class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One [[item]] as it is written."""
-
-    key: str
-    statement: str
-    kind: str
-    unit: str
-    name: str
-    description: str
-    additive: bool = False
-    served: bool = True
-    us_gaap: tuple[str, ...] = ()
-    ifrs: tuple[str, ...] = ()
-    dei: tuple[str, ...] = ()
-    proven: tuple[str, ...] = ()
-    formulas: tuple[str, ...] = ()
-    templates: tuple[str, ...] = TEMPLATES
-    for_style: dict[str, tuple[str, ...]] = {}
-    slices: tuple[str, ...] = ()
-    parts: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    largest: bool = False
-    undisputed: bool = False
-    at_least: tuple[str, ...] = ()
-    proofs: tuple[str, ...] = ()
-    agrees: bool = False
-    positive: bool = False
-    expected: bool = False
-    never_negative: bool = False
-
-
-_OPERAND = re.compile(r"(?P<sign>[+-]?)\s*(?P<name>(?:[a-z-]+:)?[A-Za-z_][A-Za-z0-9_]*)(?P<optional>\??)")
+_OPERAND = re.compile(r"(?P<sign>[+-]?)\s*(?P<name>(?:[a-z-]+:)?[A-Za-z_][A-Za-z0-9_]*)(?P<optional>\??)\s*")
 
 
 def expression(text: str, taxonomy: str = "") -> Expression:
     """
-    Read `A - B?`; names without a taxonomy get the one given. Raises ValueError quoting what cannot be read.
+    Parse `A - B?`; names without a taxonomy get the one given. Raise ValueError quoting what cannot be read.
 
     >>> expression("LongTermDebt - LongTermDebtCurrent?", "us-gaap")[1]
     Term(sign=-1, name='us-gaap:LongTermDebtCurrent', optional=True)
     """
     terms: list[Term] = []
     place, written = 0, text.strip()
-    while place < len(written):
+    while place < len(written) or not terms:
         match = _OPERAND.match(written, place)
         if match is None or bool(match["sign"]) != bool(terms):
             raise ValueError(f"{text!r} is no sum of names such as 'A + B - C?'")
-        name = match["name"]
-        if taxonomy and ":" not in name:
-            name = f"{taxonomy}:{name}"
+        name = match["name"] if not taxonomy or ":" in match["name"] else f"{taxonomy}:{match['name']}"
         terms.append(Term(-1 if match["sign"] == "-" else 1, name, bool(match["optional"])))
         place = match.end()
-        place += len(written[place:]) - len(written[place:].lstrip())
-    if not terms:
-        raise ValueError("a sum without operands")
-    return tuple(terms)
+    return Expression(terms)
 
 
-@functools.cache
-def items() -> Mapping[str, Item]:
-    """All items by key, in the order of the statements. Raises CatalogError."""
-    text = files("almanac.catalog").joinpath("data", "companies", "items.toml").read_text("utf-8")
-    return read(tomllib.loads(text))
+class _UsGaap(Expression):
+    """A sum of tags, those without a taxonomy of us-gaap."""
+
+    taxonomy = "us-gaap"
 
 
-def read(part: Mapping[str, Any]) -> Mapping[str, Item]:
-    """The items of a parsed file. Raises CatalogError with one line per problem."""
-    problems = [f"unknown table [[{table}]]" for table in part if table != "item"]
-    found: dict[str, Item] = {}
-    for raw in part.get("item", ()):
-        try:
-            line = msgspec.convert(raw, _Line)
-            item = _item(line)
-        except (msgspec.ValidationError, ValueError) as error:
-            problems.append(f"item {raw.get('key')}: {error}")
-            continue
-        if item.key in found:
-            problems.append(f"item {item.key} is there twice")
-        found[item.key] = item
-    problems += _check(found)
-    if problems:
-        raise CatalogError("\n".join(problems))
-    return found
+class _Ifrs(Expression):
+    taxonomy = "ifrs-full"
+
+
+class _Dei(Expression):
+    taxonomy = "dei"
+
+
+class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """One line of a statement, as items.toml explains its fields."""
+
+    key: str
+    statement: Literal["income", "balance", "cash_flow"]
+    kind: Literal["flow", "average", "per_share", "instant", "cover"]
+    unit: Literal["money", "shares", "per_share"]
+    name: str
+    description: str
+    additive: bool = False
+    served: bool = True
+    dei: tuple[_Dei, ...] = ()
+    us_gaap: tuple[_UsGaap, ...] = ()
+    ifrs: tuple[_Ifrs, ...] = ()
+    proven: tuple[_UsGaap, ...] = ()
+    formulas: tuple[Expression, ...] = ()
+    templates: frozenset[Template] = frozenset(get_args(Template))
+    #: Candidates that are tried before all others, by style.
+    for_style: dict[str, tuple[_UsGaap, ...]] = {}
+    slices: frozenset[str] = frozenset()
+    parts: tuple[str, ...] = ()
+    #: Slices that name a line of business.
+    lines: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    largest: bool = False
+    undisputed: bool = False
+    #: Sums of items that this one is not less than.
+    at_least: tuple[Expression, ...] = ()
+    proofs: tuple[Expression, ...] = ()
+    agrees: bool = False
+    positive: bool = False
+    expected: bool = False
+    #: A value below zero is an error of a filing, or of a difference.
+    never_negative: bool = False
+
+    def __post_init__(self) -> None:
+        for field in ("slices", "parts", "lines", "notes"):
+            names = getattr(self, field)
+            msgspec.structs.force_setattr(self, field, type(names)(_tagged(name) for name in names))
+        msgspec.structs.force_setattr(self, "additive", self.additive or self.kind == "flow")
+
+    @property
+    def is_instant(self) -> bool:
+        """Tell whether the item has one day, not a span."""
+        return self.kind in {"instant", "cover"}
+
+    @functools.cached_property
+    def candidates(self) -> tuple[Expression, ...]:
+        """Return the candidates for every company, in order."""
+        return (*self.dei, *self.us_gaap, *self.ifrs)
+
+    def candidates_for(self, style: str) -> tuple[Expression, ...]:
+        """Return the candidates in order for a period reported in that style."""
+        return (*self.for_style.get(style, ()), *self.candidates)
+
+    def tags(self) -> frozenset[str]:
+        """Return all tags that any candidate names, with their taxonomy."""
+        every = (self.candidates, self.proven, *self.for_style.values())
+        return frozenset(term.name for group in every for expression in group for term in expression)
 
 
 def _tagged(name: str) -> str:
     return name if ":" in name else f"us-gaap:{name}"
 
 
-def _item(line: _Line) -> Item:
-    candidates = [
-        expression(text, taxonomy)
-        for taxonomy, texts in (("dei", line.dei), ("us-gaap", line.us_gaap), ("ifrs-full", line.ifrs))
-        for text in texts
-    ]
-    return Item(
-        key=line.key,
-        statement=line.statement,
-        kind=line.kind,
-        unit=line.unit,
-        name=line.name,
-        description=line.description,
-        additive=line.additive or line.kind == "flow",
-        served=line.served,
-        templates=frozenset(line.templates),
-        candidates=tuple(candidates),
-        for_style={name: tuple(expression(t, "us-gaap") for t in texts) for name, texts in line.for_style.items()},
-        proven=tuple(expression(text, "us-gaap") for text in line.proven),
-        formulas=tuple(expression(text) for text in line.formulas),
-        slices=frozenset(_tagged(name) for name in line.slices),
-        parts=tuple(_tagged(name) for name in line.parts),
-        lines=frozenset(_tagged(name) for name in line.lines),
-        notes=tuple(_tagged(name) for name in line.notes),
-        largest=line.largest,
-        undisputed=line.undisputed,
-        at_least=tuple(expression(text) for text in line.at_least),
-        proofs=tuple(expression(text) for text in line.proofs),
-        agrees=line.agrees,
-        positive=line.positive,
-        expected=line.expected,
-        never_negative=line.never_negative,
-    )
+def _sum(kind: Any, text: Any) -> Any:
+    """Decode a sum of tags or items from its text."""
+    return kind(expression(text, kind.taxonomy))
 
 
-_UNIT_OF_KIND = {"flow": "money", "average": "shares", "per_share": "per_share", "cover": "shares", "instant": "money"}
+class _Items(msgspec.Struct, frozen=True):
+    item: tuple[Item, ...]
 
 
-def _check(found: Mapping[str, Item]) -> Iterator[str]:
-    for item in found.values():
-        where = f"item {item.key}"
-        for value, allowed, what in (
-            (item.statement, STATEMENTS, "statement"),
-            (item.kind, KINDS, "kind"),
-            (item.unit, UNITS, "unit"),
-        ):
-            if value not in allowed:
-                yield f"{where}: {what} must be one of {', '.join(allowed)}, not {value}"
-        if _UNIT_OF_KIND.get(item.kind, item.unit) != item.unit:
-            yield f"{where}: a {item.kind} is not counted in {item.unit}"
-        if item.is_instant != (item.statement == "balance"):
-            yield f"{where}: a {item.kind} does not belong on the {item.statement} statement"
-        if item.additive and item.is_instant:
-            yield f"{where}: a {item.kind} is not additive"
-        if not item.candidates and not item.formulas:
-            yield f"{where}: neither tags nor formulas"
-        if (item.agrees or item.proven) and not item.proofs:
-            yield f"{where}: it must agree, and with nothing"
-        for name in sorted(item.slices - item.tags()):
-            yield f"{where}: {name} is a slice and no candidate"
-        for name in sorted(item.lines - item.slices):
-            yield f"{where}: {name} is a line of business and no slice"
-        for name in sorted({*item.notes} - item.tags()):
-            yield f"{where}: {name} is a note and in no candidate"
-        for name in sorted({*item.templates} - set(TEMPLATES)):
-            yield f"{where}: unknown template {name}"
-        for name in sorted(item.for_style.keys() - styles().keys()):
-            yield f"{where}: unknown style {name}"
-        for what, sum_ in [
-            *(("formula", one) for one in item.formulas),
-            *(("proof", one) for one in (*item.proofs, *item.at_least)),
-        ]:
-            for term in sum_:
-                if ":" in term.name:
-                    yield f"{where}: {term.name} is a tag in its {what}"
-                elif term.name not in found:
-                    yield f"{where}: unknown item {term.name} in its {what}"
-                elif found[term.name].is_instant != item.is_instant:
-                    yield f"{where}: {term.name} in its {what} is of another kind"
-    yield from _circles(found)
+class _Styles(msgspec.Struct, frozen=True):
+    style: tuple[Style, ...]
 
 
-def _circles(found: Mapping[str, Item]) -> Iterator[str]:
-    done: set[str] = set()
+@functools.cache
+def items() -> Mapping[str, Item]:
+    """Return all items by key, in the order of the statements. Raise CatalogError."""
+    return read(packaged("companies/items.toml"), "companies/items.toml")
 
-    def visit(key: str, path: tuple[str, ...]) -> Iterator[str]:
-        if key in path:
-            yield f"item {key} is computed from itself: {' → '.join((*path, key))}"
-        elif key in found and key not in done:
-            for formula in found[key].formulas:
-                for term in formula:
-                    yield from visit(term.name, (*path, key))
-            done.add(key)
 
-    for key in found:
-        yield from visit(key, ())
+def read(part: Mapping[str, Any], file: str = "") -> Mapping[str, Item]:
+    """Return the items of a parsed file. Raise CatalogError with one line per problem."""
+    problems = Problems(file)
+    every = decode(part, _Items, problems, _sum).item
+    found = {item.key: item for item in every}
+    for key in checks.twice(item.key for item in every):
+        problems.add(f"item {key}", "is there twice")
+    problems.check(checks.items(found, styles()))
+    return found
 
 
 @functools.cache
 def styles() -> Mapping[str, Style]:
-    """All styles by key; the first is that of a period that nothing tells of. Raises CatalogError."""
-    text = files("almanac.catalog").joinpath("data", "companies", "styles.toml").read_text("utf-8")
-    try:
-        read_ = msgspec.convert(tomllib.loads(text)["style"], list[Style])
-    except (msgspec.ValidationError, KeyError) as error:
-        raise CatalogError(f"styles: {error}") from None
-    unknown = sorted({name for style in read_ for name in style.templates} - set(TEMPLATES))
-    if unknown:
-        raise CatalogError(f"styles: unknown template {unknown[0]}")
-    return {style.key: style for style in read_}
+    """Return all styles by key; the first is that of a period that nothing tells of. Raise CatalogError."""
+    problems = Problems("companies/styles.toml")
+    read_ = decode(packaged("companies/styles.toml"), _Styles, problems)
+    problems.check([])
+    return {style.key: style for style in read_.style}
 
 
 #: Told by the reader, not by a filer: that a later report gives the balance sheet of a day anew.
@@ -307,7 +193,7 @@ SHEET_ANEW = "pre:BalanceSheet"
 
 @functools.cache
 def wanted_tags() -> frozenset[str]:
-    """Every tag some item may be read from or is told by, with its taxonomy: `us-gaap:NetIncomeLoss`."""
+    """Return every tag that some item may be read from or is told by, with its taxonomy: `us-gaap:NetIncomeLoss`."""
     return frozenset(
         [SHEET_ANEW]
         + [tag for item in items().values() for tag in (*item.tags(), *item.parts)]
@@ -316,7 +202,7 @@ def wanted_tags() -> frozenset[str]:
 
 
 def served() -> list[Item]:
-    """Items that are on statements, in their order."""
+    """Return the items that are on statements, in their order."""
     return [item for item in items().values() if item.served]
 
 
@@ -326,7 +212,7 @@ def served() -> list[Item]:
 @functools.cache
 def indicators() -> tuple[Indicator, ...]:
     """
-    Catalogue records: one per served item (derived), one per wanted tag (raw, not for screeners).
+    Return catalogue records: one per served item (derived), one per wanted tag (raw, not for screeners).
 
     Money and amounts per share have no unit of their own: it is that of the series, by the filer's currency.
     """
@@ -350,7 +236,7 @@ def _of_item(item: Item) -> Indicator:
 
 
 def _inputs(item: Item, seen: set[str]) -> Iterable[str]:
-    """Tags of an item and of the items its formulas name, in the order they are tried."""
+    """Yield the tags of an item and of the items its formulas name, in the order they are tried."""
     seen.add(item.key)
     for group in (item.candidates, *item.for_style.values()):
         for candidate in group:
@@ -362,7 +248,7 @@ def _inputs(item: Item, seen: set[str]) -> Iterable[str]:
 
 
 def formula_text(item: Item) -> str:
-    """How the item is come by, for people: the candidates in order, then the formulas."""
+    """Say for people how the item is computed: the candidates in order, then the formulas."""
     texts = list(dict.fromkeys(_written(expression_) for expression_ in (*item.candidates, *item.formulas)))
     return "first of: " + "; ".join(texts) if len(texts) > 1 else texts[0]
 

@@ -37,7 +37,7 @@ class Changeover(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
 
     @property
     def id(self) -> str:
-        """What tells it from others."""
+        """Return what tells it from others."""
         return f"{self.entity} {self.currency}"
 
 
@@ -64,17 +64,17 @@ class Currencies:
             self._former[change.entity].append(change)
 
     def of_day(self, entity: str, day: date) -> str | None:
-        """ISO code of a place's currency on a day; None where it has none."""
+        """Return the ISO code of a place's currency on a day; None where it has none."""
         place = self._entities.get(entity)
         now = None if place is None else place.currency
         return next((one.currency for one in self._former.get(entity, ()) if day < one.until), now)
 
     def native(self, native: str, spec: SeriesSpec, stated: str | None, day: date) -> str:
         """
-        The native code under which amounts go that a message of that day has: with their currency, where that is not the
-        place's of today. Amounts of no local currency, and of one that the catalogue states, go under their own.
+        Return the native code of amounts that a message of that day has: with their currency if that is not the place's
+        of today. Amounts of no local currency, and of one that the catalogue states, keep their code.
 
-        Raises UnknownCurrency naming what the message states, where nobody knows it.
+        Raise UnknownCurrency naming what the message states if nobody knows it.
         """
         if spec.currency is not None or currency_of(spec.unit, LOCAL) != LOCAL:
             return native
@@ -85,7 +85,7 @@ class Currencies:
         return native if code in {None, place.currency} else f"{native}{IN_CURRENCY}{code}"
 
     def _stated(self, text: str | None, entity: str, day: date) -> str | None:
-        """ISO code of what a message states; None where it states nothing."""
+        """Return the ISO code of what a message states; None where it states nothing."""
         if (text or "").strip() in _NOT_SAID:
             return None
         codes = self._codes.get(_plain(text or ""), set())
@@ -103,13 +103,13 @@ class Currencies:
 
 
 def apart(native: str) -> tuple[str, str | None]:
-    """A native code, and the currency of its amounts where that is not the place's of today."""
+    """Split a native code into the publisher's own and the currency of its amounts, if that is not the place's of today."""
     plain, _, code = native.partition(IN_CURRENCY)
     return plain, code or None
 
 
 def in_currency(spec: SeriesSpec, code: str) -> SeriesSpec:
-    """The series of the same amounts in another currency than the place's of today."""
+    """Return the series of the same amounts in another currency than the place's of today."""
     variant = code.lower() if spec.variant is None else f"{spec.variant}-{code.lower()}"
     return msgspec.structs.replace(
         spec,
@@ -120,24 +120,8 @@ def in_currency(spec: SeriesSpec, code: str) -> SeriesSpec:
     )
 
 
-def problems(
-    currencies: Mapping[str, Currency], changeovers: Mapping[str, Changeover], entities: Mapping[str, Entity]
-) -> Iterable[str]:
-    """Every contradiction, one line each."""
-    for change in changeovers.values():
-        if change.entity not in entities:
-            yield f"changeover {change.id}: unknown entity {change.entity}"
-        elif entities[change.entity].currency == change.currency:
-            yield f"changeover {change.id}: {change.currency} is the currency of today"
-        if change.currency not in currencies:
-            yield f"changeover {change.id}: unknown currency {change.currency}"
-    for entity in entities.values():
-        if currencies and entity.currency is not None and entity.currency not in currencies:
-            yield f"entity {entity.id}: unknown currency {entity.currency}"
-
-
 def _plain(name: str) -> str:
-    """A name without capitals, accents and punctuation."""
+    """Return a name without capitals, accents and punctuation."""
     letters = unicodedata.normalize("NFKD", name.casefold()).replace("ł", "l")
     words = "".join(
         one if one.isalnum() else "" if one in "'.’" or unicodedata.combining(one) else " " for one in letters

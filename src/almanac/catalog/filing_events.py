@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import functools
-import string
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from importlib.resources import files
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from almanac.catalog.records import CatalogError
+from almanac.catalog import checks
+from almanac.catalog.tables import Problems, decode, packaged
 from almanac.domain.companies import base_form
 
-CATEGORIES = ("issuer_filing", "issuer_disclosure", "corporate_action", "regulator_notice")
+Category = Literal["issuer_filing", "issuer_disclosure", "corporate_action", "regulator_notice"]
+CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
 class EventKind(NamedTuple):
@@ -26,13 +25,13 @@ class EventKind(NamedTuple):
     item: str | None = None
 
     def named(self, company: str, form: str) -> str:
-        """The title of a filing of this company, of the form as filed (`8-K/A`)."""
-        told = self.title.format(company=company, form=form)
-        return told if base_form(form) == form or "{form}" in self.title else f"{told} (amendment)"
+        """Return the title of a filing of this company, of the form as filed (`8-K/A`)."""
+        title = self.title.format(company=company, form=form)
+        return title if base_form(form) == form or "{form}" in self.title else f"{title} (amendment)"
 
 
 class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    category: str
+    category: Category
     type: str
     title: str
 
@@ -55,7 +54,9 @@ class _Nobody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     forms: tuple[str, ...]
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FilingEventsFile(msgspec.Struct, frozen=True):
+    """The file as it is written."""
+
     form: tuple[_Form, ...]
     item: tuple[_Item, ...]
     current_report: _Current
@@ -66,65 +67,40 @@ class FilingEvents:
     """The table, checked whole. Raises CatalogError with one line per problem."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        try:
-            read = msgspec.convert(table, _File)
-        except msgspec.ValidationError as error:
-            raise CatalogError(f"events: {error}") from None
-        if problems := list(_problems(read)):
-            raise CatalogError("\n".join(problems))
+        problems = Problems("companies/events.toml")
+        read = decode(table, FilingEventsFile, problems)
+        problems.check(checks.filing_events(read))
+        current = read.current_report
         self._forms = {
             form: EventKind(kind.category, kind.type, kind.title) for kind in read.form for form in kind.forms
         }
         self._nobody = frozenset(read.nobody.forms)
-        current = read.current_report
         self._current = frozenset(current.forms)
         self._plain = EventKind(current.category, current.type, current.title)
-        self._attachments = frozenset(current.attachments)
-        self._items: dict[str, EventKind] = {}
-        for line in read.item:
-            kind = EventKind(line.category, line.type, line.title, line.item)
-            for number in filter(None, (line.item, line.before_2004)):
-                self._items[number] = kind
+        self._items = {
+            number: EventKind(line.category, line.type, line.title, line.item)
+            for line in read.item
+            for number in filter(None, (line.item, line.before_2004))
+        }
 
     def of(self, form: str, items: Sequence[str] = ()) -> tuple[EventKind, ...]:
         """
-        The events that a filing is, in the order of its items; none for a form that is nobody's event or unknown.
+        Return the events that a filing is, in the order of its items; none for a form that is nobody's event or unknown.
 
         A current report without an item that says something is one event itself.
         """
         base = base_form(form)
         if base in self._current:
-            told = dict.fromkeys(self._items[item] for item in items if item in self._items)
-            return tuple(told) or (self._plain,)
-        kind = self._forms.get(base)
-        return () if kind is None else (kind,)
+            return tuple(dict.fromkeys(self._items[item] for item in items if item in self._items)) or (self._plain,)
+        return (self._forms[base],) if base in self._forms else ()
 
     def knows(self, form: str) -> bool:
-        """Whether the table says of a form what it is, if only that it is nobody's event."""
+        """Tell whether the table says of a form what it is, if only that it is nobody's event."""
         base = base_form(form)
         return base in self._forms or base in self._current or base in self._nobody
 
 
 @functools.cache
 def shipped() -> FilingEvents:
-    """The table of the package. Raises CatalogError."""
-    text = files(__package__).joinpath("data", "companies", "events.toml").read_text("utf-8")
-    return FilingEvents(tomllib.loads(text))
-
-
-def _problems(read: _File) -> Iterator[str]:
-    every: list[_Kind] = [*read.form, *read.item, read.current_report]
-    for kind in every:
-        if kind.category not in CATEGORIES:
-            yield f"event {kind.type}: unknown category {kind.category}, allowed are {', '.join(CATEGORIES)}"
-        fields = {name for _, name, _, _ in string.Formatter().parse(kind.title) if name is not None}
-        if "company" not in fields or fields - {"company", "form"}:
-            yield f"event {kind.type}: the title must hold {{company}}, may hold {{form}}, and has {sorted(fields)}"
-    types = [kind.type for kind in every]
-    yield from (f"event type {name} is there twice" for name in sorted({t for t in types if types.count(t) > 1}))
-    forms = [form for group in (*read.form, read.current_report) for form in group.forms] + [*read.nobody.forms]
-    yield from (f"form {name} is there twice" for name in sorted({f for f in forms if forms.count(f) > 1}))
-    yield from (f"form {name} is an amendment: name the form itself" for name in forms if name.endswith("/A"))
-    numbers = [n for line in read.item for n in (line.item, line.before_2004) if n is not None]
-    numbers += read.current_report.attachments
-    yield from (f"item {name} is there twice" for name in sorted({n for n in numbers if numbers.count(n) > 1}))
+    """Return the table of the package. Raise CatalogError."""
+    return FilingEvents(packaged("companies/events.toml"))

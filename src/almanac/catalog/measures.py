@@ -1,126 +1,88 @@
 """
 What is computed from the statements of companies: twelve months of each flow, ratios, scores.
 
-Ratios and scores are read from companies/measures.toml, twelve-month figures follow from the items. Checked whole;
-every contradiction is one line of a CatalogError.
+Ratios and scores are data/companies/measures.toml, twelve-month figures follow from the items.
 """
 
 from __future__ import annotations
 
 import functools
-import tomllib
-from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 import msgspec
 
-from almanac.catalog import companies
-from almanac.catalog.records import CatalogError
+from almanac.catalog import checks, companies
+from almanac.catalog.sectors import TEMPLATES, Template
+from almanac.catalog.tables import Problems, decode, packaged
 from almanac.domain.reference import Indicator
 
 #: Behind an item's key: twelve months of it.
 TTM = "_ttm"
-#: Unit of a kind of measure that has no money in it. A score has none.
-_UNITS = {"ratio": "ratio", "score": None}
 
 
-class Measure(msgspec.Struct, frozen=True, kw_only=True):
-    """
-    One figure computed from statements.
-
-    `kind` ttm, ratio or score. `unit` money, shares, per_share (of the filer's currency), ratio; None: a score. `inputs`
-    are slugs of items and of other measures; `templates` the kinds of company it applies to.
-    """
+class Measure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
+    """One figure computed from statements. `inputs` are slugs of items and of twelve-month figures."""
 
     key: str
-    kind: str
-    unit: str | None
+    kind: Literal["ttm", "ratio", "score"]
     name: str
     description: str
     formula: str
     inputs: tuple[str, ...]
-    templates: frozenset[str]
+    #: Kinds of company that it says nothing about.
+    except_: frozenset[Template] = msgspec.field(default=frozenset(), name="except")
     aliases: tuple[str, ...] = ()
+    #: Of a twelve-month figure money, shares or per_share (of the filer's currency), as the item has it.
+    of_item: str | None = None
+
+    @property
+    def unit(self) -> str | None:
+        """Return the unit; None: a score."""
+        return "ratio" if self.kind == "ratio" else self.of_item
+
+    @functools.cached_property
+    def templates(self) -> frozenset[str]:
+        """Return the kinds of company that it applies to."""
+        return frozenset(TEMPLATES) - self.except_
 
     @property
     def item(self) -> str:
-        """Of a twelve-month figure the item it is of."""
+        """Return of a twelve-month figure the item it is of."""
         return self.key.removesuffix(TTM)
 
 
-class _Line(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One [[measure]] as it is written."""
-
-    key: str
-    kind: str
-    name: str
-    description: str
-    formula: str
-    inputs: tuple[str, ...]
-    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
-    aliases: tuple[str, ...] = ()
+class _Measures(msgspec.Struct, frozen=True):
+    measure: tuple[Measure, ...]
 
 
 @functools.cache
 def measures() -> Mapping[str, Measure]:
-    """All measures by slug: twelve-month figures in the order of the items, then ratios and scores. Raises CatalogError."""
-    text = files("almanac.catalog").joinpath("data", "companies", "measures.toml").read_text("utf-8")
-    return read(tomllib.loads(text), companies.items())
+    """Return all measures by slug: twelve-month figures in the order of the items, then ratios and scores. Raise CatalogError."""
+    return read(packaged("companies/measures.toml"), companies.items(), "companies/measures.toml")
 
 
 @functools.cache
 def of_kind(kind: str) -> tuple[Measure, ...]:
-    """Measures of kind ttm, ratio or score, in their order."""
+    """Return the measures of kind ttm, ratio or score, in their order."""
     return tuple(measure for measure in measures().values() if measure.kind == kind)
 
 
-def read(part: Mapping[str, Any], items: Mapping[str, companies.Item]) -> Mapping[str, Measure]:
-    """The measures of a parsed file over these items. Raises CatalogError with one line per problem."""
-    problems = [f"unknown table [[{table}]]" for table in part if table != "measure"]
-    found = {item.key + TTM: _twelve_months(item) for item in items.values() if item.served and not item.is_instant}
-    for raw in part.get("measure", ()):
-        try:
-            line = msgspec.convert(raw, _Line)
-        except msgspec.ValidationError as error:
-            problems.append(f"measure {raw.get('key')}: {error}")
-            continue
-        if line.key in found or line.key in items:
-            problems.append(f"measure {line.key} is there twice")
-        if line.kind not in _UNITS:
-            problems.append(f"measure {line.key}: kind must be one of {', '.join(_UNITS)}, not {line.kind}")
-            continue
-        for name in sorted(set(line.except_) - set(companies.TEMPLATES)):
-            problems.append(f"measure {line.key}: unknown template {name}")
-        found[line.key] = Measure(
-            key=line.key,
-            kind=line.kind,
-            unit=_UNITS[line.kind],
-            name=line.name,
-            description=line.description,
-            formula=line.formula,
-            inputs=line.inputs,
-            templates=frozenset(companies.TEMPLATES) - set(line.except_),
-            aliases=line.aliases,
-        )
-    problems += _check(found, items)
-    if problems:
-        raise CatalogError("\n".join(problems))
+def read(part: Mapping[str, Any], items: Mapping[str, companies.Item], file: str = "") -> Mapping[str, Measure]:
+    """Return the measures of a parsed file over these items. Raise CatalogError with one line per problem."""
+    problems = Problems(file)
+    every = [_twelve_months(item) for item in items.values() if item.served and not item.is_instant]
+    for measure in decode(part, _Measures, problems).measure:
+        if measure.kind == "ttm" or measure.of_item is not None:
+            problems.add(
+                f"measure {measure.key}", "twelve-month figures follow from the items, allowed are ratio, score"
+            )
+        every.append(measure)
+    found = {measure.key: measure for measure in every}
+    for key in checks.twice([*(measure.key for measure in every), *items]):
+        problems.add(f"measure {key}", "is there twice")
+    problems.check(checks.measures(found, items))
     return found
-
-
-def _check(found: Mapping[str, Measure], items: Mapping[str, companies.Item]) -> Iterator[str]:
-    balances = {item.key for item in items.values() if item.served and item.is_instant}
-    for measure in found.values():
-        if not measure.inputs:
-            yield f"measure {measure.key}: no inputs"
-        if not measure.templates:
-            yield f"measure {measure.key}: no kind of company has it"
-        if measure.kind == "ttm":
-            continue
-        for name in measure.inputs:
-            if name not in balances and (name not in found or found[name].kind != "ttm"):
-                yield f"measure {measure.key}: unknown input {name}"
 
 
 _HOW = {
@@ -144,18 +106,18 @@ def _twelve_months(item: companies.Item) -> Measure:
     return Measure(
         key=item.key + TTM,
         kind="ttm",
-        unit=item.unit,
+        of_item=item.unit,
         name=f"{item.name}, twelve months",
         description=f"{item.description} {description}",
         formula=formula,
         inputs=(item.key,),
-        templates=item.templates,
+        except_=frozenset(get_args(Template)) - item.templates,
     )
 
 
 @functools.cache
 def indicators() -> tuple[Indicator, ...]:
-    """Catalogue records of all measures. Money and amounts per share have no unit of their own: it is the series'."""
+    """Return the catalogue records of all measures. Money and amounts per share have no unit of their own: it is the series'."""
     return tuple(
         Indicator(
             slug=measure.key,

@@ -23,12 +23,12 @@ _SIMULATED = "sandbox-"
 
 
 def is_simulated(source: str) -> bool:
-    """`Source.simulated`, for those who have no more than an id: that of a capture or of a stored row."""
+    """Return `Source.simulated` from no more than an id: that of a capture or of a stored row."""
     return source.startswith(_SIMULATED)
 
 
 def simulated_copy(source: str, sources: Collection[str]) -> str | None:
-    """Which of these stands in the simulated world where a source would; None where none does."""
+    """Return the simulated copy of a source, if it is among `sources`; else None."""
     copy = _SIMULATED + source
     return copy if copy in sources else None
 
@@ -65,8 +65,26 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     screenable: bool = True
 
 
+class Preference(msgspec.Struct, frozen=True, kw_only=True, order=True, forbid_unknown_fields=True):
+    """
+    The place of one source in the orders of `indicators`, or of all that its series feed where none is named.
+
+    An indicator's `preferred` has the order of the sources that were there when it was written; a later source says its
+    place in its own file. It stands right before the first of `before` that an order has, else last; sources with one
+    place go by their id.
+    """
+
+    source: str
+    indicators: tuple[str, ...] = ()
+    before: tuple[str, ...] = ()
+
+    def fed(self, series: Mapping[str, Mapping[str, SeriesSpec]]) -> list[str]:
+        """Return the indicators that the source's series feed."""
+        return sorted({spec.indicator for spec in series.get(self.source, {}).values()})
+
+
 def input_slugs(text: str) -> list[tuple[str | None, str]]:
-    """Alternatives of one input of a formula as (entity or None, slug): `cpi_index_nsa|cpi_index`."""
+    """Split an input of a formula (`cpi_index_nsa|cpi_index`) into its alternatives as (entity or None, slug)."""
     return [
         (entity if separator else None, slug)
         for entity, separator, slug in (alternative.rpartition(":") for alternative in text.split("|"))
@@ -85,27 +103,25 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
     #: source id → native code → series
     series: Mapping[str, Mapping[str, SeriesSpec]]
     services: Mapping[str, Service] = {}
-    #: (source id, native code) that no response at hand has shown: as documented, so what is asked for may not be there.
-    guesses: frozenset[tuple[str, str]] = frozenset()
     currencies: Mapping[str, Currency] = {}
     changeovers: Mapping[str, Changeover] = {}
 
     @functools.cached_property
     def money(self) -> Currencies:
-        """In which currency amounts are."""
+        """Return what is known of currencies, to tell in which one amounts are."""
         return Currencies(self.currencies.values(), self.changeovers.values(), self.entities)
 
     @functools.cached_property
     def series_by_id(self) -> Mapping[str, SeriesSpec]:
-        """Series by id: where several native codes make one up, as all of them together are specified."""
+        """Return series by id: where several native codes make one up, the record of the newest."""
         every = (stretches(of_source).values() for of_source in self.series.values())
         return {one.series.id: one.series for several in every for one in several}
 
     def providers_sources(self, name: str) -> list[str]:
         """
-        Source ids a command-line name means: an id, a provider's id, or the word before a source id's first dash.
+        Return the source ids that a name on the command line means: an id, a provider's id, or the word before a source id's first dash.
 
-        Raises KeyError where it means none.
+        Raise KeyError if it means none.
         """
         if name in self.sources:
             return [name]

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
-from zoneinfo import available_timezones
 
 import msgspec
 
 from almanac.domain.periods import Frequency
-from almanac.domain.reference import Entity, SeriesSpec, Source
-from almanac.domain.rights import Exposure
+from almanac.domain.reference import Entity
 from almanac.domain.units import LOCAL, currency_of
 
 #: Periods of a year.
@@ -64,18 +62,18 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     closed: bool = False
 
     def parts(self, frequencies: Iterable[Frequency], years: int) -> int:
-        """Separators that an answer about so many years holds, as reckoned."""
+        """Estimate how many separators an answer about so many years holds."""
         periods = sum(_A_YEAR[frequency] for frequency in frequencies)
         return self.codes * periods * years * self.row_parts
 
     def window_years(self, frequencies: Collection[Frequency], most: int) -> int | None:
-        """Years of a window whose answer holds at most so many separators; None: the flow has none, it is asked whole."""
+        """Return the years of a window whose answer holds at most so many separators; None if the flow is asked whole."""
         if self.first_year is None:
             return None
         return max(1, most // self.parts(frequencies, 1))
 
     def owns(self, word: str) -> bool:
-        """Whether a publisher's name for a flow means this one."""
+        """Tell whether a publisher's name for a flow means this one."""
         return word == self.id or word in self.names
 
 
@@ -122,12 +120,9 @@ class Service(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     flow: tuple[Flow, ...]
 
     def find(self, words: Iterable[str], version: str | None = None) -> Flow | None:
-        """The flow that one of these names means, of those that share one that of this major version. None: the first."""
+        """Return the flow that one of these names means, of those that share a name the one of this major version (None: the first)."""
         meant = [flow for word in words for flow in self.flow if flow.owns(word)]
         return next((flow for flow in meant if version in {None, flow.version}), meant[0] if meant else None)
-
-
-_NONE: Mapping[str, Sequence[str]] = {}
 
 
 class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -147,31 +142,30 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     compositions: dict[str, str] = {}
 
 
-def places(areas: Areas, entities: Mapping[str, Entity]) -> Iterator[tuple[str, Entity]]:
-    """Every code of an area table with its entity. Raises KeyError naming an entity that does not exist."""
+def places(areas: Areas, entities: Mapping[str, Entity]) -> dict[str, Entity]:
+    """Return the entity of every code of an area table. Raise KeyError naming an entity that does not exist."""
+    found: dict[str, Entity] = {}
     if areas.field is not None:
-        named = set(areas.codes.values())
-        for entity in entities.values():
-            code = getattr(entity, areas.field)
-            if code is not None and code not in areas.codes and entity.id not in named:
-                yield code, entity
-    for code, entity_id in areas.codes.items():
-        yield code, entities[entity_id]
+        own = set(areas.codes.values())
+        found = {getattr(one, areas.field): one for one in entities.values() if one.id not in own}
+    return {code: one for code, one in found.items() if code is not None and code not in areas.codes} | {
+        code: entities[entity_id] for code, entity_id in areas.codes.items()
+    }
 
 
 def expanded(
     line: Mapping[str, Any],
     areas: Mapping[str, Areas],
     entities: Mapping[str, Entity],
-    money: Mapping[str, Sequence[str]] = _NONE,
+    former: Mapping[str, Sequence[str]],
 ) -> Iterator[dict[str, Any]]:
     """
-    The series that a line of `codes` means: itself, or with `each` one for every code of that area table.
+    Yield the series that a line of `codes` means: itself, or with `each` one for every code of that area table.
 
     `{area}` stands for the code, `{name}` and `{currency}` for the entity's; an entity without the currency asked for,
     in words or by a unit of local currency, is passed over, and so is a code in `except`; `only` names all codes there are.
-    `money`: former currencies of entities. Where a native code has the currency in it, each of them makes a discontinued
-    variant: what is stated in kuna is served as kuna, and never beside what is stated in euro. Raises
+    `former`: former currencies of entities. Where a native code has the currency in it, each of them makes a discontinued
+    variant: what is stated in kuna is served as kuna, and never beside what is stated in euro. Raise
     msgspec.ValidationError.
     """
     ready = dict(line)
@@ -182,101 +176,56 @@ def expanded(
         yield ready
         return
     if each not in areas:
-        raise msgspec.ValidationError(f"unknown area table {each}")
+        raise msgspec.ValidationError(f"unknown area table {each}, allowed are {', '.join(areas)}")
+    table = areas[each]
     try:
-        found = dict(places(areas[each], entities))
+        found = places(table, entities)
     except KeyError as error:
         raise msgspec.ValidationError(f"area table {each}: unknown entity {error.args[0]}") from None
-    table = areas[each]
     unknown = sorted({*leave, *(only or ()), *table.variants, *table.compositions, *table.former.values()} - set(found))
     if unknown:
         raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")
-    patterns = {name: value for name, value in ready.items() if isinstance(value, str) and "{" in value}
     # Amounts in a currency of their own are none where there is no such currency (the world, Antarctica).
     local = ready.get("currency") is None and currency_of(str(ready.get("unit")), LOCAL) == LOCAL
-    with_currency = local or any("{currency}" in pattern for pattern in patterns.values())
+    needs_currency = local or any("{currency}" in str(value) for value in ready.values())
+    native = str(ready.get("native"))
     for code, entity in found.items():
-        if code in leave or (only is not None and code not in only):
+        if code in leave or (only is not None and code not in only) or (needs_currency and entity.currency is None):
             continue
-        if entity.currency is None and with_currency:
-            continue
-        words = {"area": code, "name": entity.name, "currency": entity.currency}
-        texts = {name: _filled(name, pattern, words) for name, pattern in patterns.items()}
-        made = {"entity": entity.id, **ready, **texts, **_aggregate(table, code, ready)}
+        made = _filled(ready, table, code, entity, entity.currency)
         yield made
-        for former in (one for one, present in table.former.items() if present == code):
-            native = _filled("native", str(ready["native"]), {**words, "area": former})
-            yield {**made, "native": native, "copy_of": made["native"]}
-        for currency in money.get(entity.id, ()) if "{currency}" in str(ready["native"]) else ():
-            texts = {
-                name: _filled(name, pattern, {**words, "currency": currency}) for name, pattern in patterns.items()
-            }
-            told = _aggregate(table, code, {**ready, "variant": _joined(ready.get("variant"), currency.lower())})
-            yield {"entity": entity.id, **ready, **texts, **told, "discontinued": True}
+        for before in (one for one, present in table.former.items() if present == code):
+            repeated = _filled({"native": native}, table, before, entity, entity.currency)["native"]
+            yield {**made, "native": repeated, "copy_of": made["native"]}
+        for currency in former.get(entity.id, ()) if "{currency}" in native else ():
+            with_variant = {**ready, "variant": _joined(ready.get("variant"), currency.lower())}
+            yield {**_filled(with_variant, table, code, entity, currency), "discontinued": True}
 
 
-def _filled(field: str, pattern: str, words: Mapping[str, str | None]) -> str:
-    try:
-        return pattern.format_map(words)
-    except KeyError as error:
-        allowed = ", ".join(f"{{{word}}}" for word in words)
-        raise msgspec.ValidationError(f"{field}: '{{{error.args[0]}}}' is none of {allowed}") from None
-    except (ValueError, AttributeError, IndexError):
-        raise msgspec.ValidationError(f"{field}: {pattern!r} is no pattern") from None
-
-
-def _aggregate(areas: Areas, code: str, line: Mapping[str, Any]) -> dict[str, str]:
-    """What an area table says of the series of one code. A variant of the line's own is joined to the table's."""
-    found: dict[str, str] = {}
-    if code in areas.compositions:
-        found["composition"] = areas.compositions[code]
-    variant = _joined(areas.variants.get(code), line.get("variant"))
-    if variant is not None:
-        found["variant"] = variant
-    return found
+def _filled(line: Mapping[str, Any], table: Areas, code: str, entity: Entity, currency: str | None) -> dict[str, Any]:
+    """Return a line for one code of an area table. Raise msgspec.ValidationError naming a field that is no pattern."""
+    words = {"area": code, "name": entity.name, "currency": currency}
+    made: dict[str, Any] = {"entity": entity.id}
+    for field, value in line.items():
+        try:
+            made[field] = value.format_map(words) if isinstance(value, str) and "{" in value else value
+        except KeyError as error:
+            allowed = ", ".join(f"{{{word}}}" for word in words)
+            raise msgspec.ValidationError(f"{field}: '{{{error.args[0]}}}' is none of {allowed}") from None
+        except (ValueError, AttributeError, IndexError):
+            raise msgspec.ValidationError(f"{field}: {value!r} is no pattern") from None
+    if code in table.compositions:
+        made["composition"] = table.compositions[code]
+    variant = _joined(table.variants.get(code), line.get("variant"))
+    return made if variant is None else {**made, "variant": variant}
 
 
 def _joined(*variants: str | None) -> str | None:
     return "-".join(one for one in variants if one is not None) or None
 
 
-def problems(
-    services: Mapping[str, Service], sources: Mapping[str, Source], series: Mapping[str, Mapping[str, SeriesSpec]]
-) -> Iterator[str]:
-    """Every contradiction between services, their sources and their series, one line each."""
-    hosts: dict[str, str] = {}
-    for service in services.values():
-        if not set(service.confidential) <= set(service.flags):
-            yield f"service {service.id}: confidential {service.confidential} is not among its flags {service.flags}"
-        if service.zone is not None and service.zone not in available_timezones():
-            yield f"service {service.id}: unknown time zone {service.zone}"
-        for host in service.hosts:
-            if hosts.setdefault(host, service.id) != service.id:
-                yield f"services {hosts[host]} and {service.id} share the host {host}"
-        versions = [(name, flow.version) for flow in service.flow for name in (flow.id, *flow.names)]
-        for name, version in sorted({one for one in versions if versions.count(one) > 1}, key=str):
-            yield f"service {service.id}: two flows are called {name}" + (f" in version {version}" if version else "")
-        for flow in service.flow:
-            if "." in flow.id:
-                yield f"service {service.id}: flow {flow.id} has a dot in its name, which ends it in a native code"
-            for name in (*flow.every, *flow.public):
-                if name not in flow.dimensions:
-                    yield f"service {service.id}: flow {flow.id} has no dimension {name}"
-    for source in sources.values():
-        if not source.connector.startswith(CONNECTOR):
-            continue
-        try:
-            service = named(source.connector.removeprefix(CONNECTOR), services)
-        except KeyError as error:
-            yield f"source {source.id}: {error.args[0]}"
-            continue
-        flows = {flow.id: flow for flow in service.flow}
-        for spec in series.get(source.id, {}).values():
-            yield from _native(service, flows, source.id, spec)
-
-
 def named(name: str, services: Mapping[str, Service]) -> Service:
-    """The service of that name, for `service/FLOW` with that flow alone. Raises KeyError saying what is unknown."""
+    """Return the service of that name, for `service/FLOW` with that flow alone. Raise KeyError saying what is unknown."""
     word, _, flow_id = name.partition("/")
     service = services.get(word)
     if service is None:
@@ -287,20 +236,3 @@ def named(name: str, services: Mapping[str, Service]) -> Service:
     if not flow:
         raise KeyError(f"service {word} has no flow {flow_id}")
     return msgspec.structs.replace(service, flow=flow)
-
-
-def _native(service: Service, flows: Mapping[str, Flow], source: str, spec: SeriesSpec) -> Iterator[str]:
-    name, *codes = spec.native.split(".")
-    flow = flows.get(name)
-    if flow is None:
-        yield f"series {source} {spec.native}: no flow of service {service.id}"
-        return
-    if len(codes) != len(flow.dimensions) or not all(codes) or "*" in codes:
-        yield f"series {source} {spec.native}: not one code for each of {', '.join(flow.dimensions)}"
-        return
-    if not flow.public:
-        return
-    own = dict(zip(flow.dimensions, codes, strict=True))
-    shut = [name for name, allowed in flow.public.items() if own.get(name) not in allowed]
-    if shut and spec.exposure is Exposure.public:
-        yield f"series {source} {spec.native}: may not be public for its {', '.join(shut)}"

@@ -9,7 +9,7 @@ it leaves out is never taken for a withdrawal. The record of the series is that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from almanac.domain.periods import highest_key, lowest_key
 from almanac.domain.reference import SeriesSpec
 
 #: What all codes of one series must agree on: a series says each of these once.
-_AGREED = ("unit", "scale", "seasonal_adjustment", "annualized", "curve_type", "compounding", "exposure")
+AGREED = ("unit", "scale", "seasonal_adjustment", "annualized", "curve_type", "compounding", "exposure")
 
 
 class Stretch(NamedTuple):
@@ -37,7 +37,7 @@ class Stretch(NamedTuple):
     def clip(
         self, statements: Sequence[ReportedValue], complete: tuple[int, int] | None
     ) -> tuple[Sequence[ReportedValue], tuple[int, int] | None]:
-        """The part of what a payload says that counts: statements, and the span listed completely."""
+        """Restrict a payload's statements and its span of completeness to the stretch of this code."""
         if self.first is None and self.last is None:
             return statements, None if self.copy else complete
         low = 0 if self.first is None else lowest_key(self.first)
@@ -50,12 +50,12 @@ class Stretch(NamedTuple):
 
 
 def stretches(natives: Mapping[str, SeriesSpec]) -> dict[str, Stretch]:
-    """The stretch of every native code of one source. The codes must have passed `problems`."""
+    """Return the stretch of every native code of one source. The codes must have passed the checks."""
     found: dict[str, Stretch] = {}
-    for codes in _series(natives).values():
-        owners = sorted((spec for spec in codes if spec.copy_of is None), key=_start)
+    for codes in by_series(natives).values():
+        owners = sorted((spec for spec in codes if spec.copy_of is None), key=start)
         for spec, after in zip(owners, [*owners[1:], None], strict=True):
-            last = None if after is None else _start(after) - timedelta(days=1)
+            last = None if after is None else start(after) - timedelta(days=1)
             found[spec.native] = Stretch(owners[-1], spec.from_date, last, copy=False)
         for spec in codes:
             if spec.copy_of is not None:
@@ -63,34 +63,13 @@ def stretches(natives: Mapping[str, SeriesSpec]) -> dict[str, Stretch]:
     return found
 
 
-def problems(source: str, natives: Mapping[str, SeriesSpec]) -> Iterator[str]:
-    """Every reason why the codes of a source do not make series, one line each."""
-    for identifier, codes in _series(natives).items():
-        if len(codes) == 1 and codes[0].copy_of is None:
-            continue  # the rule; there are thousands of them
-        owners: dict[date, str] = {}
-        for spec in codes:
-            if spec.copy_of is None:
-                held = owners.setdefault(_start(spec), spec.native)
-                if held != spec.native:
-                    when = "" if spec.from_date is None else f" from {spec.from_date}"
-                    yield f"series {identifier}: two native codes make it{when}, {held} and {spec.native}"
-            elif spec.from_date is not None:
-                yield f"series {source} {spec.native}: a copy has the from_date of {spec.copy_of}, not one of its own"
-        first = next((spec for spec in codes if spec.copy_of is None), None)
-        for spec in codes:
-            if spec.copy_of is not None and spec.copy_of not in owners.values():
-                yield f"series {source} {spec.native}: copy_of {spec.copy_of} is no code of {identifier} in its own right"
-            for field in _AGREED:
-                if first is not None and getattr(spec, field) != getattr(first, field):
-                    yield f"series {identifier}: {first.native} and {spec.native} differ in {field}"
-
-
-def _start(spec: SeriesSpec) -> date:
+def start(spec: SeriesSpec) -> date:
+    """Return the first day for which a native code speaks."""
     return spec.from_date or date.min
 
 
-def _series(natives: Mapping[str, SeriesSpec]) -> dict[str, list[SeriesSpec]]:
+def by_series(natives: Mapping[str, SeriesSpec]) -> dict[str, list[SeriesSpec]]:
+    """Return the native codes of a source by the series that they make."""
     found: dict[str, list[SeriesSpec]] = {}
     for spec in natives.values():
         found.setdefault(spec.id, []).append(spec)

@@ -64,7 +64,7 @@ def ingest(
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
     from almanac.domain.memory import seldom_searched
-    from almanac.loading import noted
+    from almanac.load_state import noted
     from almanac.pipeline.ingest.asking import from_network
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.ingest.outcome import exit_code
@@ -178,7 +178,7 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     from almanac.domain.memory import seldom_searched
-    from almanac.loading import noted
+    from almanac.load_state import noted
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.workplace import SIMULATED, Workplace

@@ -199,21 +199,25 @@ def _tell(found: Status) -> None:
     help="Write accounts, secrets and counts of use alone: no raw payloads and no data, so nothing that is served.",
 )
 @without_missing_option
+@click.option("--no-verify", is_flag=True, help="Do not look through the databases for damage first.")
 @click.option(
     "--verify",
     is_flag=True,
     help="Write nothing: check that FILE is whole and can be restored. Prints each problem; exit 1 if there is any.",
 )
-def backup(file: Path, without_data: bool, accounts_only: bool, without_missing: int | None, verify: bool) -> None:
+def backup(
+    file: Path, without_data: bool, accounts_only: bool, without_missing: int | None, no_verify: bool, verify: bool
+) -> None:
     """
     Write accounts, secrets, raw payloads and data to one FILE. May run while serving and ingesting.
 
-    Refused where what is served could not be made again from it: a payload that the data came from is missing or damaged.
+    Refused where what is served could not be made again from it: a payload that the data came from is missing or damaged,
+    or a database is.
     """
     from almanac.pipeline.operate.backup import backup as write
 
     if verify:
-        if without_data or accounts_only or without_missing is not None:
+        if without_data or accounts_only or no_verify or without_missing is not None:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
         _look_over(file)
         return
@@ -230,6 +234,7 @@ def backup(file: Path, without_data: bool, accounts_only: bool, without_missing:
             with_data=not without_data,
             accounts_only=accounts_only,
             without=without_missing,
+            verify=not no_verify,
             meter=progress.meter,
         )
     put(file)

@@ -51,7 +51,7 @@ def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def chosen(found: Settings, **options: Any) -> Settings:
-    """The settings with the options that were given over them."""
+    """Return the settings with the options that were given over them."""
     import msgspec
 
     return msgspec.structs.replace(found, **{name: value for name, value in options.items() if value is not None})
@@ -61,7 +61,7 @@ def chosen(found: Settings, **options: Any) -> Settings:
 @listeners
 def serve(no_dashboard: bool, **options: Any) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
-    from almanac.hosting import serve as run
+    from almanac.serving import serve as run
 
     run(chosen(settings(), dashboard=False if no_dashboard else None, **options))
 
@@ -70,19 +70,18 @@ def serve(no_dashboard: bool, **options: Any) -> None:
 @listeners
 def demo(no_dashboard: bool, **options: Any) -> None:
     """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
-    from almanac import hosting
-    from almanac.demo import apart, prepare, rest
+    from almanac import serving
+    from almanac.first_run import apart, next_steps, prepare, rest
     from almanac.locks import TakenError
-    from almanac.welcome import next_steps
 
     own = apart(chosen(settings(), dashboard=False if no_dashboard else None, **options))
 
     try:
-        with hosting.claimed(own):
+        with serving.claimed(own):
             prepared = prepare(own, say)
             for line in next_steps(prepared):
                 put(line)
             with rest(own, say):
-                hosting.run(own)
+                serving.run(own)
     except TakenError as error:
         raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None

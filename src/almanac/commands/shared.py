@@ -1,4 +1,4 @@
-"""What commands share: settings, errors that end a command, tables."""
+"""Helpers of the commands: settings, errors that end a command, tables."""
 # ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from almanac.domain.disk_errors import explain
 from almanac.domain.plain_text import escaped, one_line
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ class Commands(click.Group):
 def _ended(error: Exception) -> click.ClickException:
     from almanac.store.engine.errors import SchemaError
 
-    return (_Unfit if isinstance(error, SchemaError) else click.ClickException)(_lines(str(error)))
+    text = explain(error) if isinstance(error, OSError) else str(error)
+    return (_Unfit if isinstance(error, SchemaError) else click.ClickException)(_lines(text))
 
 
 def expected() -> tuple[type[Exception], ...]:
@@ -90,7 +92,7 @@ processes_option = click.option(
 
 
 def settings(*, home: bool = True, processes: int | None = None) -> Settings:
-    """The settings, with the data folder made unless the command wants none. `processes` goes before the setting of that name."""
+    """Read the settings, and make the data folder unless `home` is false. `processes` goes before the setting of that name."""
     import msgspec
 
     from almanac.catalog.load import source_ids
@@ -110,28 +112,29 @@ def settings(*, home: bool = True, processes: int | None = None) -> Settings:
 
 
 def unusable(home: Path) -> str | None:
-    """Why a folder cannot be the data folder, in a sentence; None where it can, made or not. Makes nothing."""
+    """Return why a folder cannot be the data folder, None if it can, whether it is there yet or not. Makes nothing."""
     there = home.absolute()
     while not os.path.lexists(there):
         there = there.parent
     if not there.is_dir():
         why = f"{there} is no folder"
-    elif there != home.absolute() and (there.is_relative_to("/proc") or not os.access(there, os.W_OK | os.X_OK)):
-        why = f"no folder can be made in {there}"
+    elif not os.access(there, os.W_OK | os.X_OK) or (there != home.absolute() and there.is_relative_to("/proc")):
+        is_made = there == home.absolute()
+        why = "it is read-only for this user" if is_made else f"no folder can be made in {there}"
     else:
         return None
     return f"ALMANAC_HOME: {home} cannot be used as the data folder: {why}"
 
 
 def time(seconds: int | None) -> str | None:
-    """A time of the wire, for people and programs alike."""
+    """Return a time as the interface writes it, for people and programs alike."""
     from almanac.domain.times import wire_time
 
     return None if seconds is None else wire_time(seconds)
 
 
 def table(rows: Sequence[Mapping[str, Any]], columns: Sequence[str], *, as_json: bool = False) -> None:
-    """A JSON list of all fields, or the columns named, aligned under their names."""
+    """Print a JSON list of all fields, or the columns named, aligned under their names."""
     if as_json:
         put_json(rows)
         return
@@ -146,12 +149,12 @@ def _cell(value: Any) -> str:
 
 
 def put(line: object = "") -> None:
-    """A line of data, on stdout. What others wrote may be in it: nothing of it is obeyed by a terminal, or begins a line."""
+    """Print a line of data on stdout. What others wrote may be in it: no terminal obeys it, and it begins no line."""
     _written(one_line(str(line)))
 
 
 def put_json(value: Any) -> None:
-    """A line of JSON, on stdout; a structure is written by its fields."""
+    """Print a line of JSON on stdout; a structure is written by its fields."""
     import msgspec
 
     plain = isinstance(value, (dict, list))
@@ -159,7 +162,7 @@ def put_json(value: Any) -> None:
 
 
 def say(line: str) -> None:
-    """Talk, on stderr; a line, as with `put`."""
+    """Print a line of talk on stderr."""
     _written(one_line(line), err=True)
 
 
@@ -174,5 +177,5 @@ def _written(text: str, *, err: bool = False) -> None:
 
 
 def _lines(text: str) -> str:
-    """An error as it may be shown. Ours have further lines, each further in: another's cannot begin where ours do."""
+    """Return an error as it may be shown. Lines after its first are indented, so that none looks like an error of ours."""
     return "\n  ".join(map(one_line, text.split("\n  ")))

@@ -55,9 +55,9 @@ def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: A
 def _serve(found: Settings, folder: Path | None) -> None:
     import msgspec
 
-    from almanac import hosting
+    from almanac import serving
+    from almanac.first_run import first_account, loading_beside, next_steps
     from almanac.pipeline.workplace import REAL, Workplace
-    from almanac.welcome import first_account, loading_beside, next_steps
 
     commands = [["start", "--load-only", *(() if folder is None else ("--from", str(folder.resolve())))]]
     if folder is None:
@@ -69,7 +69,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
 
     if sys.stderr.isatty() and found.log_level == "info":  # a line for each request would tear the bars apart
         found = msgspec.structs.replace(found, log_level="warning")
-    with hosting.claimed(found):
+    with serving.claimed(found):
         # One that holds the simulated world is refused before anything is made.
         with Workplace(found, kind=REAL, tell=say):
             pass
@@ -77,7 +77,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
             put(line)
         sys.stdout.flush()
         with loading_beside(found, "data of publishers", commands, said, quiet=False):
-            hosting.run(found)
+            serving.run(found)
 
 
 def _load(found: Settings, folder: Path | None) -> int:
@@ -98,7 +98,7 @@ def _load(found: Settings, folder: Path | None) -> int:
 
 def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
     """Read a mirror folder, sources with few series first."""
-    from almanac.loading import noted
+    from almanac.load_state import noted
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.workplace import REAL, Workplace
 
@@ -117,7 +117,7 @@ def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[Run
     What was asked before stands, so a second start goes on where the first one was.
     """
     from almanac.commands.worker import owner, stopping
-    from almanac.loading import noted
+    from almanac.load_state import noted
     from almanac.pipeline.ingest.lease import Leaseholder
     from almanac.pipeline.ingest.worker import Worker
 
@@ -150,7 +150,7 @@ def _asks_for_nothing(source: Source) -> bool:
 
 
 def _further(found: Settings, catalog: Catalog) -> None:
-    """What each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
+    """Print what each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
     from almanac.pipeline.ingest.worker import all_lacking
 
     left_out = [source for source in named_sources(catalog, ()) if not _asks_for_nothing(source)]

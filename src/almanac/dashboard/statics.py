@@ -2,73 +2,69 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
-import mimetypes
-from importlib.resources import files
-from importlib.resources.abc import Traversable
-from typing import NamedTuple
+import os
+from pathlib import Path
 
 import zstandard
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.staticfiles import PathLike, StaticFiles
+from starlette.types import Scope
 
+from almanac.api.server.envelope import choose_coding
+
+_FOLDER = Path(__file__).parent / "static"
+#: Python's own table has neither of the first and the last on every machine.
+_TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".woff2": "font/woff2"}
 #: What is compressed already gains nothing.
 _PACKED = {".woff2", ".png", ".gz"}
-_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".woff2": "font/woff2"}
-_PREFIX = "/static/"
 
 
-class Static(NamedTuple):
-    """One file, and its shorter forms by the name that `Accept-Encoding` has for them."""
-
-    media_type: str
-    body: bytes
-    coded: dict[str, bytes]
-
-
-class Statics:
-    """All files of the folder `static`, read and compressed once.
-
-    The hash is a folder of the address, not part of each name: modules of script and style name each other by plain
-    relative names.
+class Statics(StaticFiles):
+    """
+    All files of the folder `static`. The hash is a folder of the address (`base`), not part of each name: modules of script and
+    style name each other by plain relative names.
     """
 
-    def __init__(self, folder: Traversable | None = None) -> None:
-        root = folder or files("almanac.dashboard").joinpath("static")
-        found = dict(sorted(_walk(root, "")))
-        mark = hashlib.sha256()
-        for name, body in found.items():
-            mark.update(f"{name}\0{len(body)}\0".encode() + body)
-        self._base = f"{_PREFIX}{mark.hexdigest()[:16]}/"
-        self._files = {self._base + name: _static(name, body) for name, body in found.items()}
+    def __init__(self, folder: Path = _FOLDER) -> None:
+        super().__init__(directory=folder)
+        self._folder = folder
+        digest = hashlib.sha256()
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                body = file.read_bytes()
+                digest.update(f"{file.relative_to(folder).as_posix()}\0{len(body)}\0".encode() + body)
+        self.base = f"/static/{digest.hexdigest()[:16]}"
 
     def address(self, name: str) -> str:
-        """Where a file is served. Raises KeyError for one that is not there."""
-        address = self._base + name
-        if address not in self._files:
+        """Return where a file is served. Raises KeyError for one that is not there."""
+        if not (self._folder / name).is_file():
             raise KeyError(f"there is no static file '{name}'")
-        return address
+        return f"{self.base}/{name}"
 
-    def find(self, path: str) -> Static | None:
-        return self._files.get(path)
+    def file_response(
+        self, full_path: PathLike, stat_result: os.stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        """Return the file, compressed as the browser likes it."""
+        file = Path(full_path)
+        coding = choose_coding(Headers(scope=scope).get("accept-encoding", "").encode("latin-1"))
+        body, coding = _coded(file, stat_result.st_mtime_ns, coding)
+        headers = {"cache-control": "public, max-age=31536000, immutable", "vary": "accept-encoding"}
+        if coding is not None:
+            headers["content-encoding"] = coding.decode()
+        media_type = _TYPES.get(file.suffix, "application/octet-stream")
+        return Response(body, status_code, headers, media_type)
 
 
-def _walk(folder: Traversable, before: str) -> list[tuple[str, bytes]]:
-    found: list[tuple[str, bytes]] = []
-    for one in folder.iterdir():
-        if one.is_dir():
-            found += _walk(one, f"{before}{one.name}/")
-        else:
-            found.append((before + one.name, one.read_bytes()))
-    return found
-
-
-def _static(name: str, body: bytes) -> Static:
-    ending = name[name.rfind(".") :] if "." in name else ""
-    kind = _TYPES.get(ending) or mimetypes.guess_type(name)[0] or "application/octet-stream"
-    if ending in _PACKED:
-        return Static(kind, body, {})
-    coded = {
-        "zstd": zstandard.ZstdCompressor(level=12).compress(body),
-        "gzip": gzip.compress(body, compresslevel=9, mtime=0),
-    }
-    return Static(kind, body, {name: short for name, short in coded.items() if len(short) < len(body)})
+@functools.lru_cache(256)
+def _coded(file: Path, modified: int, coding: bytes | None) -> tuple[bytes, bytes | None]:
+    """Return a file's bytes in a coding, and the coding; as they are, and None, if it makes them no shorter."""
+    del modified  # a key of the cache only
+    body = file.read_bytes()
+    if coding is None or file.suffix in _PACKED:
+        return body, None
+    packed = zstandard.compress(body, 12) if coding == b"zstd" else gzip.compress(body, 9, mtime=0)
+    return (packed, coding) if len(packed) < len(body) else (body, None)

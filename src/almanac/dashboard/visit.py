@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 import msgspec
+from starlette.requests import Request
 
-from almanac import loading
+from almanac import load_state
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
 from almanac.dashboard.asking import InProcessApi, Told
 from almanac.dashboard.formatting.dates import day_of
+from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.people import People, Person
 
 #: What may stand in a path as it is (RFC 3986, 3.3).
@@ -24,14 +27,14 @@ _IN_PATHS = "/:@!$&'()*+,;="
 
 def own_path(path: str) -> str:
     """
-    A decoded path as links and forms have it: escaped, and with one slash at its beginning. A browser takes `//name/…`, and
-    the same with backslashes, for the address of another host.
+    Return a decoded path as links and forms have it: escaped, and with one slash at its beginning. A browser takes `//name/…`,
+    and the same with backslashes, for the address of another host.
     """
     return "/" + quote(path.lstrip("/\\"), safe=_IN_PATHS, errors="replace")
 
 
 def leads_here(to: str) -> bool:
-    """Whether an address that is given to a browser is one of this dashboard, and can stand in a header."""
+    """Return whether an address for a browser is one of this dashboard, and can stand in a header."""
     plain = to.isascii() and to.isprintable() and " " not in to
     return plain and to.startswith("/") and to[1:2] not in {"/", "\\"}
 
@@ -92,6 +95,15 @@ class NotFound(Exception):  # noqa: N818 - named for the answer, 404
     """There is no such thing here. The text is shown."""
 
 
+class Pager(NamedTuple):
+    """One page of a table: the places of its rows, which these are in words, and the addresses of the pages beside it."""
+
+    rows: slice
+    text: str
+    before: str
+    after: str
+
+
 class Visit:
     """Made for each request; handlers run in a thread and may use all of it."""
 
@@ -100,23 +112,21 @@ class Visit:
         api: InProcessApi,
         people: People,
         settings: Settings,
+        request: Request,
         *,
-        method: str,
-        path: str,
-        values: Mapping[str, str],
-        query: Mapping[str, str],
-        query_string: str,
-        request_id: str,
         address: str,
-        user_agent: str,
         cookies: Mapping[str, str],
     ) -> None:
-        self.api, self.people, self.settings = api, people, settings
-        self.method, self.values = method, values
-        #: As a link has it: `own_path`. What is found at a path is looked for by the path that was sent.
-        self.path = own_path(path)
-        self.query, self.query_string = query, query_string
-        self.request_id, self.address, self.user_agent, self.cookies = request_id, address, user_agent, cookies
+        self.api, self.people, self.settings, self.request = api, people, settings, request
+        self.method, self.values = request.method, request.path_params
+        #: As a link has it: `own_path`.
+        self.path = own_path(request.scope["path"])
+        self.query: Mapping[str, str] = dict(request.query_params)
+        self.query_string: str = request.scope["query_string"].decode("latin-1")
+        self.request_id: str = request.state.request_id
+        self.address, self.user_agent, self.cookies = address, request.headers.get("user-agent", ""), cookies
+        #: Whether cookies are for TLS alone.
+        self.secure: bool = request.state.secure
         #: Of a POST whose token was found good.
         self.form: Mapping[str, str] = {}
         self.form_lists: Mapping[str, list[str]] = {}
@@ -129,10 +139,8 @@ class Visit:
         self.csrf_bound = ""
         #: Set by handlers, sent with the answer.
         self.set_cookies: list[Cookie] = []
-        #: Whether the browser came by TLS.
-        self.secure = False
-        #: All that was asked of the interface, in order.
-        self.told: list[Told] = []
+        #: What the interface answered, in order.
+        self.responses: list[Told] = []
 
     # What was sent
 
@@ -168,39 +176,65 @@ class Visit:
     @property
     def loading(self) -> dict[str, str]:
         """What is being loaded on this host just now, and how far each is."""
-        return loading.going_on(self.settings.home)
+        return load_state.going_on(self.settings.home)
 
     def here(self, **changes: str | None) -> str:
-        """The address of this page with some of its query changed; None takes a name out."""
+        """Return the address of this page with some of its query changed; None takes a name out."""
         kept = {**self.query, **changes}
         query = urlencode([(name, value) for name, value in kept.items() if value], safe=":,")
         return f"{self.path}?{query}" if query else self.path
 
+    @property
+    def then(self) -> str:
+        """The query with which a link leads to the same day; empty for today."""
+        return f"?as_of={self.as_of}" if self.as_of else ""
+
+    def kept(self, *names: str) -> dict[str, str]:
+        """Return the parts of the query that a form keeps."""
+        return {name: self.query[name] for name in names if self.query.get(name)}
+
+    def pager(self, total: int, size: int) -> Pager:
+        """Return the page of the address, of a table with so many rows; the last one if there are fewer."""
+        pages = max(1, -(-total // size))
+        number = min(max(read_whole(self.query.get("page")) or 1, 1), pages)
+        first, last = (number - 1) * size, min(number * size, total)
+        before = self.here(page=str(number - 1)) if number > 1 else ""
+        after = self.here(page=str(number + 1)) if number < pages else ""
+        return Pager(slice(first, last), f"{first + 1:,}–{last:,} of {total:,}", before, after)
+
     # What the interface says
 
     def ask(self, path: str, **params: Any) -> Told:
-        """The interface's answer to this visitor. Raises ApiError where it refuses."""
-        told = self.api.ask(self.who.account, self.who.plan, path, params)
-        self.told.append(told)
-        return told
+        """Return the interface's answer to this visitor; the page shows the request. Raises ApiError where it refuses."""
+        response = self.follow(path, **params)
+        self.responses.append(response)
+        return response
+
+    def ask_if_known(self, path: str, **params: Any) -> Told | None:
+        """Ask as `ask` does; return None where there is no such thing (404)."""
+        response = self.look_up(path, **params)
+        if response is not None:
+            self.responses.append(response)
+        return response
 
     def follow(self, path: str, **params: Any) -> Told:
-        """The next page of a list that was asked for: no request of its own among `asked`."""
+        """Ask for the next page of a list: a request that the page does not show."""
         return self.api.ask(self.who.account, self.who.plan, path, params)
 
-    def look_up(self, path: str, **params: Any) -> Told | None:
-        """Ask what a thing is called, not for numbers: None where there is no such thing, and the request is not among `asked`."""
-        try:
-            return self.api.ask(self.who.account, self.who.plan, path, params)
-        except ApiError as error:
-            if error.status == 404:
-                return None
-            raise
+    def pages(self, path: str, *, shown: float = 0, **params: Any) -> Iterator[Told]:
+        """Yield the pages of a list. `shown`: of how many of them the page shows the requests."""
+        cursor: str | None = None
+        for number in itertools.count():
+            response = (self.ask if number < shown else self.follow)(path, cursor=cursor, **params)
+            yield response
+            cursor = response.next_cursor
+            if cursor is None:
+                return
 
-    def ask_known(self, path: str, **params: Any) -> Told | None:
-        """Ask the interface for this visitor; None where there is no such thing (404)."""
+    def look_up(self, path: str, **params: Any) -> Told | None:
+        """Ask what a thing is called, not for numbers: not shown either, and None where there is no such thing."""
         try:
-            return self.ask(path, **params)
+            return self.follow(path, **params)
         except ApiError as error:
             if error.status == 404:
                 return None
@@ -214,16 +248,19 @@ class Visit:
         return self.person
 
     @property
-    def asked(self) -> list[AskedOnPage]:
+    def shown_requests(self) -> list[AskedOnPage]:
         """What a program would ask for the same data, each request once."""
-        return [AskedOnPage(t.request.path_and_query, t.request.curl(self.settings.api_address)) for t in self._once()]
+        requests = dict.fromkeys(response.request for response in self.responses)
+        return [AskedOnPage(request.path_and_query, request.curl(self.settings.api_address)) for request in requests]
 
-    def _once(self) -> list[Told]:
-        return list({t.request: t for t in self.told}.values())
+    @property
+    def history_from(self) -> str | None:
+        """The first day that the plan reaches, where an answer was cut there."""
+        return next((response.history_from for response in self.responses if response.history_from), None)
 
     @property
     def data_version(self) -> int | None:
-        return self.told[0].version if self.told else None
+        return self.responses[0].version if self.responses else None
 
 
 class AskedOnPage(msgspec.Struct, frozen=True):
@@ -245,3 +282,9 @@ class Page(msgspec.Struct, frozen=True):
     look: Handler | None = None
     post: Handler | None = None
     who: Who = "person"
+    #: Whether the form has a password: those are read in threads of their own, for hashing takes as long as many pages.
+    hashes: bool = False
+
+    @property
+    def methods(self) -> list[str]:
+        return [*(["GET"] if self.look else []), *(["POST"] if self.post else [])]

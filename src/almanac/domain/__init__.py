@@ -1,1 +1,1 @@
-"""Meaning: what an observation, a period, a right and a reference record are. No I/O, no clock, no SQL."""
+"""The meaning of observations, periods, rights and reference records. No I/O, no clock, no SQL."""

@@ -1,4 +1,4 @@
-"""Names of entities with the days they were used, and those that follow from a country's reference record."""
+"""Names of entities with the days they were used, and the aliases that follow from a country's reference record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SCHEMES = ("name", "former_name", "iso2", "iso3", "ticker", "cik", "lei", "slug"
 
 
 class Alias(NamedTuple):
-    """One name of an entity. Days are ordinals, both inclusive; None: not stated."""
+    """One name of an entity. `valid_from` and `valid_to` are ordinal days, both inclusive; None means the day isn't known."""
 
     entity: str
     alias: str
@@ -21,20 +21,23 @@ class Alias(NamedTuple):
     valid_from: int | None
     valid_to: int | None
     source: str | None
-    #: What a look-up compares (domain.names.normal).
+    #: The normal form that look-ups compare (domain.names.normal).
     norm: str
 
     def valid(self, day: int) -> bool:
         """
-        Whether it was a name of the entity on a day, as far as is known. Of a former name whose first day alone is stated
-        only that day is known: it ended some time since.
+        Return whether the entity had this name on a day (an ordinal), as far as is known. A former name with a first
+        day and no last day counts on that first day only, because it ended at an unknown later date.
         """
         last = self.valid_from if self.valid_to is None and self.scheme == "former_name" else self.valid_to
         return (self.valid_from is None or self.valid_from <= day) and (last is None or day <= last)
 
 
 def of_place(entity: Entity) -> list[Alias]:
-    """Names of a country or region: name, codes, slug, and the names people use. What has no small letter is a code."""
+    """
+    Return the aliases of a country or region: name, slug, ISO codes, alternative and former names, and its rates scope.
+    An alternative name without a lowercase letter gets the scheme `other`, because it is a code.
+    """
     told: dict[tuple[str, str], bool] = {("name", entity.name): True, ("slug", entity.slug): True}
     for scheme, code in (("iso2", entity.iso2), ("iso3", entity.iso3), ("other", entity.iso_numeric)):
         if code is not None:

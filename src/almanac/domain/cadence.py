@@ -1,4 +1,4 @@
-"""When a source is to be asked: the turns of its cron line, in UTC, and the pause after a failure."""
+"""When to ask a source: its cron schedule in UTC, and the pause after a failure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from cronsim import CronSim, CronSimError
 from almanac.domain.times import DAY_SECONDS
 
 _FIELDS = ("minute", "hour", "day of month", "month", "day of week")
-#: Seconds after a first failure, doubled with each further one up to the longest.
+#: Seconds after a first failure, and the longest pause; each further failure doubles it.
 FIRST_PAUSE, LONGEST_PAUSE = 300, DAY_SECONDS
-#: Beyond this many doublings the longest pause is reached anyway, and a number would only grow.
+#: After this many doublings the longest pause is reached anyway.
 _DOUBLINGS = 16
 
 
 class Cadence:
     """
-    The turns of a cron line of five fields, in UTC. Times are unix seconds.
+    A schedule given as a cron line of five fields, in UTC. Times are unix seconds.
 
-    Raises ValueError for a line that is none, or that never comes.
+    Raises ValueError if the line isn't a cron line of five fields, or describes a time that never comes.
 
     >>> Cadence("30 23 * * 1-5").next(0)  # Thursday 1 January 1970, 23:30
     84600
@@ -39,11 +39,11 @@ class Cadence:
             raise ValueError(f"{line!r} never comes") from None
 
     def last(self, at: int) -> int:
-        """The newest turn at a moment or before it."""
+        """Return the newest scheduled time at or before `at`."""
         return _seconds(next(CronSim(self.line, _moment(at + 1), reverse=True)))
 
     def next(self, at: int) -> int:
-        """The first turn after a moment."""
+        """Return the first scheduled time after `at`."""
         return _seconds(next(CronSim(self.line, _moment(at))))
 
 
@@ -56,26 +56,32 @@ def _seconds(moment: datetime) -> int:
 
 
 class Turn(NamedTuple):
-    """How a source stands in its cadence. Times in unix seconds."""
+    """A source's progress through its schedule. Times are unix seconds."""
 
-    #: When the last asking began whose every request was answered or is known to be owed; None: there was none.
+    #: Start of the last run in which every request was answered or is known to have failed; None: there was none.
     asked_at: int | None = None
-    #: Askings in a row that failed, and when to try again.
+    #: Failed runs in a row, and when to try again.
     failures: int = 0
     retry_at: int | None = None
 
     def due_at(self, cadence: Cadence, now: int) -> int:
-        """When the source is to be asked, or since when it has been waiting: never later than `now` if it is due."""
+        """Return when to ask the source next. If that is now or earlier, the source is due and has waited since then."""
         if self.failures and self.retry_at is not None:
             return self.retry_at
         return cadence.last(now) if self.asked_at is None else cadence.next(self.asked_at)
 
     def answered(self, began: int) -> Turn:
-        """After an asking that ended well. A turn that came while it went on is another one."""
+        """
+        Return the state after a successful run that began at `began`. A scheduled time that passed during the run stays
+        due.
+        """
         return Turn(began if self.asked_at is None else max(began, self.asked_at))
 
     def owes(self, cadence: Cadence, now: int) -> bool:
-        """Whether only what failed is to be asked for again: there was no turn since."""
+        """
+        Return whether only the failed requests have to be repeated: the last run failed and no scheduled time has
+        passed since.
+        """
         return self.failures > 0 and self.asked_at is not None and cadence.next(self.asked_at) > now
 
     def failed(
@@ -87,9 +93,12 @@ class Turn(NamedTuple):
         began: int | None = None,
     ) -> Turn:
         """
-        After an asking that failed, in whole or, where `began` says when it began, in parts that are known: again after a pause that doubles, between half of it and the whole by `chance`
-        (a number from 0 to 1), or at the next turn if that comes first. `wished`: seconds for which the publisher
-        asked to be left alone, which count before all else, up to the longest pause.
+        Return the state after a failed run, with the time of the next try.
+
+        The pause doubles with each failure, up to a day; `chance` returns a number from 0 to 1 that places it between
+        half and the whole of that. The next scheduled time wins if it comes first. `wished` is the wait in seconds that
+        the publisher asked for; it is always respected, up to a day. Pass `began` if the run finished with known failed
+        parts: the run then counts as asked at that time, and only those parts are repeated.
         """
         pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** min(self.failures, _DOUBLINGS)) * (1 + chance()) / 2
         sooner = min(now + int(pause), cadence.next(now))

@@ -1,4 +1,4 @@
-"""Official events: what was or will be made public, when, and in which states that was known."""
+"""Official events: publications past and planned, and how the knowledge about them changed."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ Category = Literal[
     "other",
 ]
 Status = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative"]
-#: As it is served: `unknown` once the time announced is past and nothing says that it happened.
+#: The served status: `unknown` if the announced time has passed and nothing confirms the event.
 ServedStatus = Literal["scheduled", "released", "revised", "rescheduled", "canceled", "tentative", "unknown"]
 Precision = Literal["minute", "day"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 STATUSES: tuple[str, ...] = get_args(Status)
 SERVED_STATUSES: tuple[str, ...] = get_args(ServedStatus)
-#: States of what is still to happen.
+#: States of future events.
 COMING = ("scheduled", "rescheduled", "tentative")
 PRECISIONS: tuple[str, ...] = get_args(Precision)
 
 
 def event_id(source: str, release: str, period: str | None = None) -> str:
     """
-    `evt_` and 26 base32 characters over source, release (or accession number) and reference period.
+    Return `evt_` and 26 base32 characters of a hash of source, release (or accession number) and reference period.
 
-    Never over the date: an event that is moved stays the same event.
+    The date is not part of it, so an event that is moved keeps its id.
     """
     content = json.dumps([source, release, period], separators=(",", ":"), ensure_ascii=False)
     digest = hashlib.sha256(content.encode()).digest()
@@ -43,15 +43,15 @@ def event_id(source: str, release: str, period: str | None = None) -> str:
 
 class EventState(msgspec.Struct, frozen=True, kw_only=True):
     """
-    One state of one event, as known from a moment. Times are unix seconds.
+    One state of an event, as known from a moment on. Times are unix seconds.
 
-    Raises ValueError for a category, status or precision that is none, and for numbers without a unit.
+    Raises ValueError for an unknown category, status or precision, and for numbers without a unit.
     """
 
     #: Id (`event_id`).
     event: str
     known_at: int
-    #: When it happens or happened; of an event known to the day, the first second of the day.
+    #: Time of the event. For an event known by its day, the first second of that day.
     occurred_at: int
     precision: str
     #: IANA name of the zone the source states the time in.
@@ -62,19 +62,19 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
     status: str
     source: str
     entity: str | None = None
-    #: Entity id of a country or region; of a company's event None means its domicile.
+    #: Entity id of a country or region. For a company's event, None means its domicile.
     country: str | None = None
     #: Slug of the indicator that is released.
     indicator: str | None = None
     #: Reference period, as people write it: `2026-10`, `2026-Q3`, `2026-09-30`.
     period: str | None = None
-    #: The first print, and what it has become where that differs.
+    #: The first print, and the present value if it differs.
     actual: float | None = None
     revised_actual: float | None = None
     previous: float | None = None
     revised_previous: float | None = None
     unit: str | None = None
-    #: Sources of the numbers that were released, the one it was first read from before others that have them too.
+    #: Sources of the released numbers, starting with the one that was first.
     data: tuple[str, ...] = ()
     form: str | None = None
     accession: str | None = None
@@ -94,16 +94,16 @@ class EventState(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def state(self) -> EventState:
-        """What is compared: everything but when it was known."""
+        """The state without its knowledge time, for comparisons."""
         return msgspec.structs.replace(self, known_at=0)
 
 
 def settle(states: list[EventState]) -> list[EventState]:
     """
-    Served states of one event, ascending by knowledge time.
+    Return the served states of one event, ascending by knowledge time.
 
-    `states` comes in the order of arrival: the last of one knowledge time wins it. Then equal neighbours count once,
-    the earliest.
+    `states` comes in order of arrival: of several with one knowledge time the last counts. Of equal consecutive states
+    only the earliest is served.
     """
     winners = {state.known_at: state for state in states}
     served: list[EventState] = []

@@ -1,6 +1,6 @@
 """
-Kinds of fields that records of the interface share, each with its format and what it says: written once, read from here
-into the machine-readable description, the tables of the documentation and the checks of the tests.
+Field types that records of the interface share, each with its format and description. The OpenAPI description, the
+tables of the documentation and the tests all read them from here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from almanac.domain.periods import Frequency
 
 
 def says(description: str, *examples: Any, enum: Sequence[str] = ()) -> Meta:
-    """What a field means: its unit, when it is null. `enum`: the words it may be."""
+    """Describe a field: its meaning, its unit and when it is null. `enum` lists the allowed words."""
     more = {"enum": list(enum)} if enum else None
     return Meta(description=description, examples=list(examples) or None, extra_json_schema=more)
 
@@ -24,7 +24,7 @@ Time = Annotated[str, Meta(extra_json_schema={"format": "date-time"})]
 #: A day on the calendar (`2026-11-20`).
 Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 Uri = Annotated[str, Meta(extra_json_schema={"format": "uri"})]
-#: The same, or a place at this service's own address (`/`).
+#: A URI, or a path at this service's own address (`/`).
 UriReference = Annotated[str, Meta(extra_json_schema={"format": "uri-reference"})]
 
 EntityId = Annotated[str, says("Id of the country, region or company.", "country_usa", "company_0000320193")]

@@ -1,4 +1,4 @@
-"""Whether a source still brings what it should: by its own cadence, and by the age of what it brings."""
+"""The health of a source, judged by its schedule and by the age of its data."""
 
 from __future__ import annotations
 
@@ -15,51 +15,54 @@ Word = Literal["ok", "late", "failing", "never_run"]
 
 
 class Tried(NamedTuple):
-    """How asking a source went. Times in unix seconds; `failures`: attempts in a row that failed."""
+    """The outcome of a source's recent runs. Times are unix seconds; `failures` counts failed attempts in a row."""
 
     last_attempt: int | None = None
     last_success: int | None = None
-    #: When an answer last held something other than the one before.
+    #: When an answer last differed from the one before.
     last_ingested: int | None = None
     failures: int = 0
     last_error: str | None = None
-    #: Addresses whose newest answer could not be read, or is held; and of these, those whose answer is held.
+    #: Addresses whose newest answer is unreadable or held back, and the number of those held back.
     unreadable: int = 0
     shrunk: int = 0
-    #: When a run began that has not ended, by any word of its own; None where there is none.
+    #: Start of a run that hasn't ended and left no other record; None: there is none.
     unended: int | None = None
 
 
 @dataclass(slots=True)
 class Feed:
-    """Series of a source that have rows and are not discontinued, by whether their newest period is of late."""
+    """Counts of the stale and of all series of a source. Series without rows and discontinued ones don't count."""
 
     series: int = 0
     stale: int = 0
-    #: Every freshness that occurs, that of discontinued series and of companies' too.
+    #: All occurring freshness words, including those of discontinued and companies' series.
     words: set[str] = field(default_factory=set)
     #: Frequency → True while every series of it is stale.
     _stopped: dict[Frequency, bool] = field(default_factory=dict, init=False)
 
     def count(self, spec: SeriesSpec, freshness: str) -> None:
-        """Take one series in: its freshness today (fresh, stale, unknown)."""
+        """Count one series with its freshness today (fresh, stale, unknown)."""
         self.words.add(freshness)
         if spec.discontinued:
             return
         self.series += 1
         self.stale += freshness == "stale"
-        # One that is judged by the fetch says nothing of what was in it.
+        # A series judged by its fetch says nothing about the feed's content.
         if freshness != "unknown" and not spec.judged_by_fetch:
             self._stopped[spec.frequency] = self._stopped.get(spec.frequency, True) and freshness == "stale"
 
     @property
     def stopped(self) -> list[Frequency]:
-        """Frequencies at which every series is stale, the highest first. One series alone may end; a feed does not."""
+        """
+        Frequencies at which every series is stale, the highest first. A single stale series may have ended; if all are
+        stale, the feed has stopped.
+        """
         return sorted((one for one, stopped in self._stopped.items() if stopped), key=lambda frequency: frequency.rank)
 
 
 class Health(NamedTuple):
-    """A word for programs, and the reason for people; None where all is well."""
+    """A word for programs and a reason for people. The reason is None if all is well."""
 
     word: Word
     reason: str | None = None
@@ -67,10 +70,11 @@ class Health(NamedTuple):
 
 def health(source: Source, tried: Tried, feed: Feed, now: int) -> Health:
     """
-    How a source does at `now` (unix seconds).
+    Judge a source at `now` (unix seconds).
 
-    `never_run`; `failing` while its last attempt failed or a newest answer cannot be read or is held; `late` when it was not
-    asked with success since the turn of a day before its latest one, or answers while nothing new comes; else `ok`.
+    `never_run`: there was no attempt. `failing`: the last attempt failed, or a newest answer is unreadable or held
+    back. `late`: no run has succeeded since the scheduled time one day before the latest, or answers come without
+    anything new. Otherwise `ok`.
     """
     if tried.last_attempt is None:
         if tried.unended is None:
@@ -98,17 +102,17 @@ def _not_asked(source: Source, tried: Tried, now: int) -> str | None:
         since = now - _allowance(source.frequencies) * DAY_SECONDS
     else:
         cadence = Cadence(source.cadence)
-        # Several turns a day count as one, for those who ask once a day.
+        # Several scheduled times a day count as one, for operators who ask once a day.
         since = cadence.last(cadence.last(now) - DAY_SECONDS)
     return None if tried.last_success >= since else f"no success since {wire_time(tried.last_success)}"
 
 
 def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
-    """It answers, but nothing new is in it."""
+    """Return why answers without news make the source late, or None if they don't."""
     if feed.stopped:
         return f"answers, but every {' and '.join(f.word for f in feed.stopped)} series is stale"
-    # Without series of its own to go by (companies) what counts is whether any answer was another one. A calendar,
-    # which has no frequency, may stay as it is for long.
+    # Without series to judge (companies), a changed answer is what counts. A calendar, which has no frequency, may stay
+    # unchanged for long.
     if feed.series or not source.frequencies or tried.last_ingested is None:
         return None
     same = now - tried.last_ingested > _allowance(source.frequencies) * DAY_SECONDS
@@ -116,5 +120,5 @@ def _silent(source: Source, tried: Tried, feed: Feed, now: int) -> str | None:
 
 
 def _allowance(frequencies: Iterable[Frequency]) -> int:
-    """Days that the highest frequency allows."""
+    """Return the freshness allowance, in days, of the highest frequency."""
     return min(frequencies, key=lambda f: f.rank, default=Frequency.DAILY).allowance_days

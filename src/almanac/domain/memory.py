@@ -1,4 +1,4 @@
-"""Memory: when Python looks for objects that only hold each other."""
+"""Settings of Python's garbage collector for processes that create many objects."""
 
 from __future__ import annotations
 
@@ -6,21 +6,23 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: Objects made and kept between two searches for reference cycles, of a process that loads; Python's own number is 700.
+#: Net new objects before a garbage collection in a loading process; Python's default is 700.
 _SELDOM = 500_000
 
 
 def search_seldom() -> None:
     """
-    Search for reference cycles seldom, in the whole process: for one that makes and drops many small objects in no cycle,
-    and does nothing else. Searching all of them again and again took a quarter of a loading worker's time.
+    Make the garbage collector of this process run rarely.
+
+    Meant for a process that does nothing but create and drop many small objects without cycles: collection took a
+    quarter of a loading worker's time.
     """
     gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
 
 
 @contextmanager
 def seldom_searched() -> Iterator[None]:
-    """Search for reference cycles seldom for the length of a block."""
+    """Make the garbage collector run rarely within the block."""
     before = gc.get_threshold()
     search_seldom()
     try:
@@ -32,10 +34,10 @@ def seldom_searched() -> Iterator[None]:
 @contextmanager
 def uncollected() -> Iterator[None]:
     """
-    No search for reference cycles meanwhile, in the whole process: for work that makes many small objects at once.
+    Switch the garbage collector off within the block, for the whole process.
 
-    Python searches each time some hundreds of tuples and lists have been made, the old ones again and again, and
-    vintages are never in a cycle: that took half the time of a derivation. What is not in a cycle is freed as ever.
+    Python collects after some hundred new tuples and lists, and visits the old ones again and again. Vintages are never
+    part of a cycle, and collection took half the time of a derivation. Objects without cycles are still freed at once.
     """
     if not gc.isenabled():
         yield

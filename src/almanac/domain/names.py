@@ -1,8 +1,8 @@
 """
-What a look-up compares of a name, and names as slugs.
+Normalised names for look-ups, and slugs.
 
-Two spellings of one name have one normal form: case, accents, punctuation, the mark of a state and the legal form at
-the end do not count. Words that tell companies apart (`Holdings`, `Group`, `Trust`, `Class A`) stay.
+All spellings of a name share one normal form: case, accents, punctuation, state marks and a legal form at the end do
+not count. Words that distinguish companies (`Holdings`, `Group`, `Trust`, `Class A`) stay.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import unicodedata
 from functools import lru_cache
 from itertools import groupby
 
-#: Letters that are no base letter with an accent, and so come apart from neither.
+#: Letters that Unicode does not decompose into a base letter and an accent.
 _LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-#: Signs that join: what they stand between is one word (`McDonald's`, `O'Reilly`).
+#: Signs inside words: `McDonald's` and `O'Reilly` are one word each.
 _JOINED = re.compile(r"['’`´ʻ]")
 _AND = re.compile(r"[&+]")
 _OTHER = re.compile(r"[\W_]+")
-#: The regulator tells companies of one name apart by the state they are from, or that they are new: `/DE/`, `/ NEW/`.
-#: Of texts with single blanks: a run of them would be gone through again from each of them.
+#: The regulator marks companies of one name by their state, or as new: `/DE/`, `/ NEW/`. Apply it only to texts with
+#: single blanks, because a run of blanks would take quadratic time.
 _STATE_MARK = re.compile(r" ?[/\\] ?[A-Za-z]{2,4} ?[/\\](?= |$)")
-#: The same without the second stroke, as old names have it; only words that mark, for a stroke also parts names.
+#: The mark without its second slash, as in old names. Only known marks count, because a slash also separates names.
 _OPEN_MARK = re.compile(r" ?[/\\] ?([A-Za-z]{2,4})$")
 _MARKS = frozenset(
     re.findall(
@@ -30,7 +30,7 @@ _MARKS = frozenset(
         " sc sd tn tx ut vt va wa wv wi wy pr adr ads can cn fa fi gb new old uk",
     )
 )
-#: Legal forms, which people leave out. `com` is the end of a company's address on the web.
+#: Legal forms, which people leave out. `com` is the end of a web address.
 _FORMS = frozenset(
     re.findall(
         r"\w+",
@@ -38,24 +38,27 @@ _FORMS = frozenset(
         " ab oyj kgaa gmbh kk bhd pte pty pjsc ojsc cv sarl sas aps as com",
     )
 )
-#: Words that join a legal form to the name (`Merck & Co`, `S.A. de C.V.`); left over at the end, they mean nothing.
+#: Words that join a legal form to the name (`Merck & Co`, `S.A. de C.V.`), meaningless at the end.
 _LOOSE = frozenset(["and", "de", "the"])
 _CIK = re.compile(r"(?:cik)?[\s:#]*0*([0-9]{1,10})", re.IGNORECASE)
 _TICKER_SIGNS = re.compile(r"[\s./_-]+")
 
 
-#: Texts that are remembered, and the longest of them: each memory takes some ten megabytes at the very most, for a
-#: letter may come apart into eighteen.
+#: Number and length of cached texts. A cache takes some ten megabytes at most, because one letter may decompose into
+#: eighteen.
 _HELD, _LONGEST_HELD = 4_096, 64
 
 
 def folded(text: str) -> str:
-    """Words in small plain letters with one space between: `Nestlé S.A.` is `nestle sa`. Nothing is left out."""
+    """
+    Return the words in lowercase letters without accents, separated by single spaces: `Nestlé S.A.` becomes `nestle
+    sa`. No word is left out.
+    """
     return _folded_before(text) if len(text) <= _LONGEST_HELD else _folded(text)
 
 
 def _folded(text: str) -> str:
-    # Twice in small letters: a letter in fancy type is plain only after it is taken apart.
+    # Casefold twice, because a letter in fancy type becomes plain only after it is decomposed.
     plain = _apart(_apart(_JOINED.sub("", text).casefold()).casefold()).translate(_LETTERS)
     if not plain.isascii():
         plain = "".join(c for c in plain if not unicodedata.combining(c))
@@ -66,12 +69,15 @@ _folded_before = lru_cache(_HELD)(_folded)
 
 
 def _apart(text: str) -> str:
-    """Letters and their accents apart, each by itself: to put the accents of many in order takes the square of the time."""
+    """
+    Separate letters from their accents, one character at a time. Normalising the whole text would sort long runs of
+    accents in quadratic time.
+    """
     return text if text.isascii() else "".join([unicodedata.normalize("NFKD", c) for c in text])
 
 
 def _initials(words: list[str]) -> list[str]:
-    """`u s a` is `usa`: letters that stood alone between points or spaces are one word."""
+    """Join neighbouring single letters to one word: `u s a` becomes `usa`."""
     joined: list[str] = []
     for single, group in groupby(words, lambda word: len(word) == 1 and word.isalpha()):
         some = list(group)
@@ -81,10 +87,11 @@ def _initials(words: list[str]) -> list[str]:
 
 def normal(text: str, scheme: str = "name") -> str:
     """
-    What a look-up compares. Of a ticker its letters with one sign between class and stem (`BRK.B`, `brk/b`: `brk-b`), of
-    a CIK its digits without leading zeros, of other codes and slugs small letters; of anything else its normal name.
+    Return the form of a name or code that look-ups compare.
 
-    Empty for a text that has no letter or digit, and for a `cik` that is no number.
+    Tickers have one sign between stem and class (`BRK.B` and `brk/b` become `brk-b`), CIKs lose leading zeros, other
+    codes and slugs are lowercase; anything else is normalised as a name. The result is empty for a text without letters
+    and digits, and for a `cik` that is not a number.
     """
     return _normal_before(text, scheme) if len(text) <= _LONGEST_HELD else _normal(text, scheme)
 
@@ -113,7 +120,7 @@ def _name(text: str) -> str:
 
 
 def without_mark(text: str) -> str:
-    """A name without the state or `NEW` that the regulator's index hangs on: `MATTEL INC /DE/` is `MATTEL INC`."""
+    """Return a name without the state or `NEW` that the regulator's index appends: `MATTEL INC /DE/` becomes `MATTEL INC`."""
     found = _STATE_MARK.sub(" ", " ".join(text.split())).strip()
     match = _OPEN_MARK.search(found)
     if match is not None and match[1].casefold() in _MARKS and match.start() > 0:
@@ -122,6 +129,9 @@ def without_mark(text: str) -> str:
 
 
 def slugify(text: str) -> str:
-    """Small letters and digits with `-` between words: `Apple Inc.` is `apple-inc`. Empty where there is neither."""
+    """
+    Return lowercase letters and digits with `-` between words: `Apple Inc.` becomes `apple-inc`. The slug of a text
+    without ASCII letters and digits is empty.
+    """
     words = ("".join(c for c in word if c.isascii()) for word in folded(without_mark(text)).split())
     return "-".join(word for word in words if word)

@@ -1,8 +1,8 @@
 """
-Observations and their vintages: what a payload reports, and what is served.
+Observations and their vintages: the values that payloads report and those that are served.
 
-The heart is `settle`: all that was ever stated of one cell of one series, in, and the vintages served, out. It
-depends on the set of reported values and their order of arrival only, so the store may be rebuilt and reordered at will.
+`settle` turns everything ever stated of one cell of a series into its served vintages. It depends only on the reported
+values and their order of arrival, so the store can be rebuilt and reordered at will.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ WARNED = 64  # a check of what it was computed from does not hold
 FAILED = 128  # a grave one does not: it is no value for a screen, a score or a further formula
 QUALITY = WARNED | FAILED
 PROJECTION = 256  # the publisher calls the value a projection, or it was computed from one
-#: A value that is not yet one of what was: no latest reading, no member of a comparison.
+#: Flags of values about the future, which are no latest readings and take no part in comparisons.
 AHEAD = FORECAST | PROJECTION
-#: The flags a source or a formula states, as against those that follow from a vintage's place.
+#: Flags stated by a source or formula. The others follow from a vintage's position.
 STATED = FINAL | UNKNOWN | DAY | QUALITY | PROJECTION
-#: Those that are part of what is compared.
+#: Flags that are part of the compared state.
 COMPARED = FINAL | QUALITY | PROJECTION
 
 
 class Marks(msgspec.Struct, frozen=True, rename="camel"):
-    """The publisher's words in a note that are part of a value's state: marks on it, and the base or the prices it counts in."""
+    """The publisher's remarks that are part of a value's state: flags, and the base year or price basis it counts in."""
 
     flags: tuple[str, ...] = ()
     basis: str | None = None
@@ -54,7 +54,7 @@ _MARK_KEYS = tuple(f'"{key}":' for key in Marks.__struct_encode_fields__)
 
 
 def marks_of(note: str | None) -> Marks | None:
-    """Return the marks in a note; None where it has none."""
+    """Return the marks in a note, or None if it has none."""
     if note is None or not any(key in note for key in _MARK_KEYS):
         return None
     return _marks(note)
@@ -67,11 +67,11 @@ def _marks(note: str) -> Marks | None:
 
 
 class ReportedValue(NamedTuple):
-    """What one payload says of one cell: a number, a text, or (both None) that there is no value any more."""
+    """One payload's statement about one cell: a number, a text, or (both None) that there is no value any more."""
 
     period: int
     value: float | None
-    #: Unix seconds when it could first be known; None: when the payload was fetched.
+    #: Unix seconds when it could first be known; None: the time of the fetch.
     known: int | None = None
     released: int | None = None
     flags: int = 0
@@ -94,7 +94,7 @@ class Vintage(NamedTuple):
     ingested: int
     payload: int
     note: str | None = None
-    #: Set of input series, for a derived vintage whose lineage is its own (0: the series').
+    #: Set of input series, if a derived vintage has its own lineage (0: the series').
     lineage: int = 0
 
     @property
@@ -103,7 +103,10 @@ class Vintage(NamedTuple):
 
     @property
     def state(self) -> State:
-        """What is compared: the value or its absence, `final`, what checks say of it, whether it is a projection, its marks."""
+        """
+        The part that is compared between vintages: value and text, `FINAL`, quality, projection and the publisher's
+        marks.
+        """
         return (self.value, self.text, self.flags & COMPARED, marks_of(self.note))
 
 
@@ -113,12 +116,12 @@ _NOTHING: State = (None, None, 0, None)
 
 def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[Vintage]:
     """
-    Served vintages of one cell, ascending by knowledge time.
+    Return the served vintages of one cell, ascending by knowledge time.
 
-    `stated` comes in the order of arrival. The last value reported wins its knowledge time; one equal to it there keeps
-    the first's payload and ingestion, and adds a release time where the first had none. Then equal neighbours count
-    once, the earliest, and a withdrawal before any value is nothing. A vintage that differs from the one before only in
-    what checks say, in its marks, or in that it is no projection any more, has its status.
+    `stated` comes in order of arrival. Of several values with one knowledge time the last counts; if it equals the
+    value before, the first keeps its payload and ingestion time, and takes over a release time if it had none. Of equal
+    consecutive vintages only the earliest is served, and a withdrawal before any value is dropped. A vintage that
+    differs from the one before only in quality, marks or projection keeps that one's revision status.
     """
     winners: dict[int, Vintage] = {}
     for vintage in stated:
@@ -135,7 +138,8 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
     previous = _NOTHING
     for known in sorted(winners) if len(winners) > 1 else winners:
         vintage = winners[known]
-        # Told by position: this runs for every vintage that is stated or derived, and names cost half as much again.
+        # Unpack by position: this runs for every stated or derived vintage, and access by name takes half as long
+        # again.
         _, value, text, stated_flags, released, ingested, payload, note, lineage = vintage
         state = (value, text, stated_flags & COMPARED, None if note is None else marks_of(note))
         if state == previous or (not served and value is None and text is None):
@@ -160,13 +164,16 @@ def settle(stated: Iterable[Vintage], period: int, allowance_days: int) -> list[
 
 @functools.lru_cache(maxsize=65_536)
 def _midnights(period: int) -> tuple[int | None, int]:
-    """The first instants of a period's first day (None: it has none) and of its last day."""
+    """Return the first instants of a period's first day (None for an instant) and of its last day."""
     start, end = days_of(period)
     return None if start is None else midnight(start), midnight(end)
 
 
 def checksum(period: int, vintage: Vintage) -> int:
-    """CRC-32 of all that a vintage says: the sum of those of a series tells that none of its rows was changed but by the writer."""
+    """
+    Return a CRC-32 over everything that a vintage states. The sum over a series shows whether something other than the
+    writer changed a row.
+    """
     known, value, text, flags, released, ingested, payload, note, lineage = vintage
     numbers = _PACKED(
         period,
@@ -189,7 +196,7 @@ def _bytes(text: str | None) -> bytes:
 
 
 def status(flags: int) -> str:
-    """`revisionStatus` on the wire."""
+    """Return the `revisionStatus` that the wire states."""
     if flags & FINAL:
         return "final"
     if flags & UNKNOWN:
@@ -200,7 +207,10 @@ def status(flags: int) -> str:
 
 
 def number(value: float | None) -> float | None:
-    """The one float for a value: no negative zero. Raises ValueError for NaN and infinities, which are never data."""
+    """
+    Return the canonical float of a value, without a negative zero. Raises ValueError for NaN and infinities, which are
+    never data.
+    """
     if value is None:
         return None
     if not math.isfinite(value):
@@ -209,12 +219,12 @@ def number(value: float | None) -> float | None:
 
 
 def quality(flags: int) -> str:
-    """What checks say of a value and of what it was computed from: ok, warning or failed."""
+    """Return the verdict of the checks on a value and its inputs: `ok`, `warning` or `failed`."""
     if flags & FAILED:
         return "failed"
     return "warning" if flags & WARNED else "ok"
 
 
 def is_unknown(flags: int) -> bool:
-    """Whether a vintage is served as `unknown`: its source said so, or nothing speaks for another status."""
+    """Return whether a vintage is served as `unknown`: its source said so, or nothing supports another status."""
     return bool(flags & UNKNOWN) or not flags & (FINAL | INITIAL | REVISED)

@@ -10,17 +10,20 @@ one integer, its *key*, which sorts by end, then by start with absent starts las
 from __future__ import annotations
 
 import calendar
+import functools
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Self
 
-#: Bits below the last day. All of them set: an instant; else how many days the period is short of the longest.
+from almanac.domain.times import wire_day
+
+#: Bits below the last day: all set for an instant, or else the difference of the period's length to the longest.
 SPAN_BITS = 14
 INSTANT = (1 << SPAN_BITS) - 1
 LONGEST = INSTANT - 1
-#: Lowest and highest: a span of keys that holds every period.
+#: Lowest and highest key: a span that holds every period.
 EVERY_KEY = (0, 1 << 62)
 
 
@@ -36,16 +39,16 @@ class Frequency(StrEnum):
     DAILY = "D", "daily", 0, 10
 
     _value_: str
-    #: The word a person would write: `monthly`.
+    #: The word for it: `monthly`.
     word: str
     #: Months in one period; 0 for weeks and days, which are counted in days.
     months: int
-    #: Days after a period's end for which its value still counts as fresh, where a data set sets none of its own.
+    #: Days after a period's end during which its value counts as fresh, unless a data set has its own limit.
     allowance_days: int
-    #: 0 for the highest frequency. The latest reading prefers the higher one.
+    #: 0 for the highest frequency. The latest reading prefers higher frequencies.
     rank: int
 
-    # Defaults for the type checker alone, which takes `Frequency(letter)`, a look-up, for a call of this.
+    # The defaults are only for the type checker, which takes the look-up `Frequency(letter)` for a call of this.
     def __new__(cls, letter: str, word: str = "", months: int = 0, allowance_days: int = 0) -> Self:
         member = str.__new__(cls, letter)
         member._value_ = letter
@@ -54,7 +57,7 @@ class Frequency(StrEnum):
         return member
 
 
-#: What a client may write for a frequency: the letter or the word.
+#: Accepted names of a frequency: the letter or the word.
 FREQUENCY_NAMES: dict[str, Frequency] = {
     **{f.value.lower(): f for f in Frequency if f is not Frequency.NINE_MONTHS},
     **{f.word: f for f in Frequency if f is not Frequency.NINE_MONTHS},
@@ -77,7 +80,10 @@ class Period:
 
     @property
     def key(self) -> int:
-        """The sortable integer the store keeps. Raises ValueError for a span the key cannot hold (44 years) or a start after the end."""
+        """
+        The sortable integer that the store keeps. Raises ValueError if the span is too long for a key (44 years) or
+        starts after its end.
+        """
         return key_of(None if self.start is None else self.start.toordinal(), self.end.toordinal())
 
     @classmethod
@@ -87,7 +93,10 @@ class Period:
 
     @classmethod
     def ending(cls, end: date, frequency: Frequency) -> Period:
-        """The period of that frequency with this last day (its own last day: a month ends on its last day)."""
+        """
+        Return the period of a frequency that ends on `end`. For months and longer, it ends on the last day of that
+        month.
+        """
         if frequency is Frequency.DAILY:
             return cls(end, end)
         if frequency is Frequency.WEEKLY:
@@ -97,7 +106,7 @@ class Period:
 
     @classmethod
     def starting(cls, start: date, frequency: Frequency) -> Period:
-        """The period of that frequency which begins on this day."""
+        """Return the period of a frequency that begins on `start`."""
         if frequency is Frequency.DAILY:
             return cls(start, start)
         if frequency is Frequency.WEEKLY:
@@ -106,7 +115,7 @@ class Period:
 
     @classmethod
     def parse(cls, text: str) -> Period:
-        """Read `2026`, `2026-10`, `2026-Q3`, `2026-S1`, `2026-10-31`. Raises ValueError naming what is allowed."""
+        """Parse `2026`, `2026-10`, `2026-Q3`, `2026-S1` or `2026-10-31`. Raises ValueError that lists the allowed forms."""
         match = _PERIOD_TEXT.fullmatch(text)
         if match is None:
             raise ValueError("a period is written 2026, 2026-Q3, 2026-10 or 2026-10-31")
@@ -134,14 +143,17 @@ _PERIOD_TEXT = re.compile(
 
 
 def add_months(day: date, months: int) -> date:
-    """The first of the month that many months away, keeping the day where the month has it (else its last)."""
+    """Return the day `months` months later, or that month's last day if it is too short."""
     index = day.year * 12 + day.month - 1 + months
     year, month = divmod(index, 12)
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
 def key_of(start: int | None, end: int) -> int:
-    """The key of a period from its first and last day as ordinals, `start` None for an instant. Raises ValueError as `Period.key`."""
+    """
+    Return the key of a period from its first and last day as ordinals. `start` is None for an instant. Raises
+    ValueError if the span is too long for a key or starts after its end.
+    """
     if start is None:
         return end << SPAN_BITS | INSTANT
     if not 0 <= end - start <= LONGEST:
@@ -150,43 +162,51 @@ def key_of(start: int | None, end: int) -> int:
 
 
 def days_of(key: int) -> tuple[int | None, int]:
-    """First (None: an instant) and last day, as ordinals, of the period behind a key: inverse of `key_of`."""
+    """Return the first day (None for an instant) and the last day, as ordinals, of a key's period. It inverts `key_of`."""
     end, code = key >> SPAN_BITS, key & INSTANT
     return None if code == INSTANT else end - (LONGEST - code), end
 
 
 def end_of(key: int) -> date:
-    """Last day of the period behind a key."""
+    """Return the last day of a key's period."""
     return date.fromordinal(key >> SPAN_BITS)
 
 
 def start_of(key: int) -> date | None:
-    """First day of the period behind a key, None for an instant."""
+    """Return the first day of a key's period, or None for an instant."""
     return Period.from_key(key).start
 
 
 def lowest_key(end: date) -> int:
-    """The smallest key of any period ending on that day: a lower bound for `ends on or after`."""
+    """Return the smallest key of any period that ends on `end`, as a lower bound for "ends on or after"."""
     return end.toordinal() << SPAN_BITS
 
 
 def highest_key(end: date) -> int:
-    """The largest key of any period ending on that day: an upper bound for `ends on or before`."""
+    """Return the largest key of any period that ends on `end`, as an upper bound for "ends on or before"."""
     return end.toordinal() << SPAN_BITS | INSTANT
+
+
+@functools.lru_cache(maxsize=65_536)
+def wire_period(key: int) -> tuple[str | None, str]:
+    """Return `periodStart` and `periodEnd` of a period's key; an instant has no start."""
+    period = Period.from_key(key)
+    return None if period.start is None else wire_day(period.start), wire_day(period.end)
 
 
 def ordinal(key: int, frequency: Frequency) -> int:
     """
-    Number of the period in its frequency's own calendar, so that a lag is a subtraction.
+    Return the number of a period in its frequency's own calendar, so that a lag is a subtraction.
 
-    Months count for A, S, Q, M (the month of the end); days for D; for W the end day, so a lag of one week is 7.
+    For A, S, N, Q and M it counts months (the month of the end). For D and W it counts days (the end day), so a lag of
+    one week is 7.
     """
     end = end_of(key)
     return end.year * 12 + end.month - 1 if frequency.months else end.toordinal()
 
 
 def key_at(number: int, frequency: Frequency) -> int:
-    """Inverse of `ordinal` for the frequency's regular periods."""
+    """Return the key of the regular period with this number. It inverts `ordinal`."""
     if not frequency.months:
         return Period.ending(date.fromordinal(number), frequency).key
     year, month = divmod(number, 12)
@@ -194,7 +214,7 @@ def key_at(number: int, frequency: Frequency) -> int:
 
 
 def freshness(newest_end: date | None, today: date, allowance_days: int | None) -> str:
-    """`fresh`, `stale`, or `unknown` where there is no period or no frequency to judge by. Whole UTC days."""
+    """Return `fresh` or `stale`, counted in whole UTC days, or `unknown` if there is no period or allowance to judge by."""
     if newest_end is None or allowance_days is None:
         return "unknown"
     return "fresh" if (today - newest_end).days <= allowance_days else "stale"

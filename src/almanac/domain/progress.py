@@ -1,4 +1,4 @@
-"""How long work tells how far it has come, without knowing who listens."""
+"""Progress reports of long work, independent of who receives them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import TypeVar
 
 _Part = TypeVar("_Part")
 
-#: Say that so much more is done, in the unit of the meter. Cheap: may be called a million times.
+#: Report an amount of work done, in the meter's unit. It is cheap enough for a million calls.
 Advance = Callable[[float], None]
 
 
-#: Begin a part of the work: the name says what is counted, the total how much of it there will be (0: nobody knows).
+#: Begin a part of the work, with the name of what is counted and its total (0: unknown).
 Meter = Callable[[str, int], Advance]
 
 
 def unmetered(name: str, total: int, /) -> Advance:
-    """Work nobody watches."""
+    """Discard progress reports: the meter for work that nobody watches."""
     return lambda _: None
 
 
 def counted(parts: Sequence[_Part], meter: Meter, name: str) -> Iterator[_Part]:
-    """Pass the parts on one by one; each counts when the next is asked for."""
+    """Yield the parts and report progress to the meter. A part counts as done when the next is requested."""
     advance = meter(name, len(parts))
     for part in parts:
         yield part

@@ -1,4 +1,4 @@
-"""Reference records: who publishes, what is measured, and about whom."""
+"""Reference records: publishers, indicators, units, entities and series."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from almanac.domain.rights import Exposure, Rights
 
 
 class PublisherLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a publisher wants to be asked: how many requests it allows, over all its sources together; None: it says nothing."""
+    """A publisher's request limits, shared by all its sources. None means that it states no such limit."""
 
     per_second: float | None = None
     per_minute: int | None = None
     per_hour: int | None = None
     per_day: int | None = None
-    #: The same for who has a key.
+    #: The daily limit for holders of a key.
     per_day_with_key: int | None = None
-    #: Hours for which it answers 403 to whoever asked too much.
+    #: Hours of 403 answers for clients that exceeded a limit.
     shut_out_hours: float | None = None
-    #: Hosts whose requests count, where others of its hosts are beside that; none: all of them.
+    #: Hosts whose requests count, if not all of the publisher's hosts do; empty: all of them.
     hosts: tuple[str, ...] = ()
-    #: Seconds of silence before an answer begins that are nothing unusual.
+    #: Usual seconds of silence before an answer begins.
     silent_seconds: float | None = None
 
 
@@ -57,22 +57,22 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     release_url: str | None = None
     #: Name of the setting that holds the key this source needs, if any.
     key_setting: str | None = None
-    #: The source answers without that key too, only less at a time.
+    #: True if the source answers without the key too, with less at a time.
     key_optional: bool = False
-    #: How often the publisher has something new, as a cron line in UTC.
+    #: How often the publisher has new data, as a cron line in UTC.
     cadence: str | None = None
-    #: When it is asked where several wait: what rates and briefs need `first`; `last` one that takes hours, between whose
-    #: requests others have their turns.
+    #: Priority among waiting sources: `first` for what rates and briefs need; `last` for one that takes hours and lets
+    #: others go between its requests.
     turn: Literal["first", "then", "last"] = "then"
     simulated: bool = False
 
     @property
     def key_required(self) -> bool:
-        """Whether nothing can be asked without its key."""
+        """True if the source can't be asked at all without its key."""
         return self.key_setting is not None and not self.key_optional
 
 
-#: What an indicator is about.
+#: Subjects of indicators.
 INDICATOR_CATEGORIES = (
     "inflation", "labor", "growth", "housing", "external", "income", "consumption", "rates", "money", "credit", "fiscal",
     "sentiment", "demographics", "fx", "commodities", "fundamentals",
@@ -80,22 +80,25 @@ INDICATOR_CATEGORIES = (
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
-    """A unit of measure. `scale` is the power of ten its name already says (`usd_millions`: 6)."""
+    """A unit of measure. `scale` is the power of ten that its name includes (`usd_millions`: 6)."""
 
     id: str
     label: str
     scale: int = 0
 
 
-class PublishedName(msgspec.Struct, frozen=True, kw_only=True):
-    """What a publisher calls its series of an indicator. `source`: id of the feed that has it."""
+class PublishedName(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A publisher's name for its series of an indicator. `source` is the id of the feed that has it."""
 
     name: str
     source: str
 
 
 class Indicator(msgspec.Struct, frozen=True, kw_only=True):
-    """A concept with one meaning everywhere, raw from a source or derived by a formula. `category`: one of INDICATOR_CATEGORIES."""
+    """
+    A concept with one meaning everywhere, either raw from a source or derived by a formula. `category` is one of
+    INDICATOR_CATEGORIES.
+    """
 
     slug: str
     name: str
@@ -108,9 +111,9 @@ class Indicator(msgspec.Struct, frozen=True, kw_only=True):
     inputs: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     screenable: bool = True
-    #: Source ids in order of preference; sources not named come after, by id.
+    #: Source ids in order of preference. Other sources follow, by id.
     preferred: tuple[str, ...] = ()
-    #: Names that publishers give it, by which people look for it.
+    #: Publishers' names of the indicator, which people search for.
     published_as: tuple[PublishedName, ...] = ()
 
     @property
@@ -119,12 +122,12 @@ class Indicator(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def other_names(self) -> tuple[str, ...]:
-        """Names beside the slug that mean it wherever a name does: short ones, then those of publishers."""
+        """Other names that are accepted in place of the slug: short aliases first, then the publishers' names."""
         return (*self.aliases, *(one.name for one in self.published_as))
 
 
 class Entity(msgspec.Struct, frozen=True, kw_only=True):
-    """A country, region or company. Codes are those of ISO 3166-1; a place without any goes by those among its aliases."""
+    """A country, region or company. Codes follow ISO 3166-1; a place without one is found by a code among its aliases."""
 
     id: str
     slug: str
@@ -137,37 +140,37 @@ class Entity(msgspec.Struct, frozen=True, kw_only=True):
     income_group: str | None = None
     currency: str | None = None
     aliases: tuple[str, ...] = ()
-    #: What it was called before.
+    #: Its earlier names.
     former_names: tuple[str, ...] = ()
     #: The rates scope this entity answers for (`USA`, `EUR`), if any.
     rates_scope: str | None = None
 
 
-#: Between a native code and the currency of its amounts, where that is not the place's of today.
+#: Separates a native code from the currency of its amounts, if that isn't the place's present one.
 IN_CURRENCY = "|"
 
 
 class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What the catalogue says of one native series: the topic it feeds and how to read its numbers."""
+    """The catalogue's description of one native series: the topic it feeds and how to read its numbers."""
 
     source: str
     native: str
     indicator: str
     entity: str
     frequency: Frequency
-    #: None: a score, which has none.
+    #: None: a score, which has no unit.
     unit: str | None
     name: str
-    #: Power of ten that the published number must be multiplied by to reach the base unit, where the unit does not say it.
+    #: Power of ten to multiply the published number by to reach the base unit, if the unit doesn't include it.
     scale: int = 0
     seasonal_adjustment: str | None = None
     annualized: bool = False
-    #: What an index is 100 in, and whose prices a volume counts in; kept with each value that does not say it itself.
+    #: The base year of an index and the price base of a volume, added to values that don't state them.
     basis: str | None = None
     price_basis: str | None = None
-    #: First day on which values were published on that base; those published before have no label. None: all are on it.
+    #: First day of publication on that base. Earlier values have no label. None: all values are on it.
     based_from: date | None = None
-    #: Who belongs to an aggregate of countries.
+    #: Members of an aggregate of countries.
     composition: str | None = None
     curve_type: str | None = None
     compounding: str | None = None
@@ -176,29 +179,30 @@ class SeriesSpec(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     license: str | None = None
     attribution: str | None = None
     allowance_days: int | None = None
-    #: A value that stands until it is changed (a policy rate): fresh as long as its source was read of late, however
+    #: True for a value that stands until it is changed (a policy rate). It is fresh while its source is read, however
     #: old the newest period is.
     judged_by_fetch: bool = False
     discontinued: bool = False
     page_url: str | None = None
     notes: str | None = None
-    #: ISO code of the currency, where the unit is a local currency that is not the entity's own.
+    #: ISO code of the local currency, if it isn't the entity's own.
     currency: str | None = None
-    #: What tells this series from the source's main one of the same topic: a currency other than the filer's own, a former
-    #: base year. The main one is preferred, then variants in the order of their names.
+    #: Distinguishes this series from the source's main one of the same topic: a currency other than the filer's own, a
+    #: former base year. The main one is preferred, then variants by name.
     variant: str | None = None
-    #: First day this native code speaks for its series; the code it succeeds does before. None: from the beginning.
+    #: First day that this native code covers in its series; the code before it covers earlier days. None: from the
+    #: beginning.
     from_date: date | None = None
-    #: Native code of the same series whose numbers this one repeats; what a copy leaves out is no withdrawal.
+    #: Native code of the same series that this one repeats. Values missing from a copy are not withdrawn.
     copy_of: str | None = None
 
     @property
     def code(self) -> str:
-        """The publisher's own code: the native one without the currency of a series of its own."""
+        """The publisher's own code: the native code without the currency that marks a separate series."""
         return self.native.partition(IN_CURRENCY)[0]
 
     @property
     def id(self) -> str:
-        """`us-treasury-par:country_usa:gov_yield_10y:D`; a variant follows the frequency."""
+        """The series id, such as `us-treasury-par:country_usa:gov_yield_10y:D`. A variant follows the frequency."""
         main = f"{self.source}:{self.entity}:{self.indicator}:{self.frequency.value}"
         return main if self.variant is None else f"{main}:{self.variant}"

@@ -1,4 +1,4 @@
-"""Releases: which indicators a publication is about, and what was published when, read from vintages alone."""
+"""Releases: the indicators that a publication covers, and when each period was published, judged from vintages alone."""
 
 from __future__ import annotations
 
@@ -16,30 +16,33 @@ from almanac.domain.periods import Frequency, Period, end_of, ordinal
 from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
 
 _NO_MESSAGES: Mapping[int, str] = {}
-#: The last ten days have a business day.
+#: Ten consecutive days always include a business day.
 NEAR_DAYS = 10
 
 
-class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True):
+class ReleaseCalendar(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A publisher's own calendar of a release."""
 
-    #: Source that holds the dates, and the release's name there.
+    #: Source of the dates, and the release's name there.
     source: str
     native: str
     country: str
     frequency: Frequency
-    #: A bare date is about the newest period that ended at least so many days before it. None: days are not counted back.
+    #: A bare date is about the newest period that ended at least this many days before. None: don't count back.
     after_days: int | None = None
-    #: IANA name of the zone in which the publisher's days are days.
+    #: IANA name of the time zone of the publisher's days.
     zone: str
-    #: Publications of one period that the calendar lists (advance, second, third): with more than one, a further date is no move.
+    #: Publications of one period in the calendar (advance, second, third). With several, a further date is not a move.
     estimates: int = 1
-    #: What the publisher's own schedule says a day's publication is about: names of periods by ordinals of days.
+    #: The publisher's schedule: names of periods by publication day (an ordinal).
     schedule: dict[int, str] = {}
 
 
 class ReleaseCalendarEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """What one payload of a calendar says of one entry. `day` is an ordinal, `start` unix seconds where the hour is stated."""
+    """
+    One payload's statement about one calendar entry. `day` is an ordinal; `start` is in unix seconds, or None if no
+    hour is stated.
+    """
 
     uid: str
     start: int | None
@@ -51,29 +54,29 @@ class ReleaseCalendarEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Release(msgspec.Struct, frozen=True, kw_only=True):
-    """What is published together. Indicators are slugs."""
+    """Indicators (slugs) that are published together."""
 
     type: str
     name: str
-    #: The measure that a release is known by: a growth rate or a change, never a trending level.
+    #: The release's main measure: a growth rate or a change, never a trending level.
     headline: str
     #: All measures, the headline first.
     indicators: tuple[str, ...]
-    #: Frequencies of the headline, the preferred first: of one place and source the first that exists counts.
+    #: Frequencies of the headline by preference. For each place and source the first existing one counts.
     frequencies: tuple[Frequency, ...]
-    #: The only places that have this release; empty: all but those where another one is about these indicators.
+    #: The only places with this release; empty: all except those where another release covers these indicators.
     only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()
-    #: In order of preference: the first that tells of a period of a country names its event.
+    #: Calendars by preference. The first that mentions a period of a country names its event.
     calendars: tuple[ReleaseCalendar, ...] = ()
 
     def exists_in(self, country: str) -> bool:
-        """Whether a place has this release, if it has the numbers."""
+        """Return whether a country can have this release. It still needs the numbers."""
         return country in self.only_countries if self.only_countries else country not in self.except_countries
 
 
 class HeadlineVintage(NamedTuple):
-    """One vintage of one cell of a headline. `value` None: withdrawn. Times are unix seconds."""
+    """One vintage of one cell of a headline indicator. `value` None means withdrawn. Times are unix seconds."""
 
     period: int
     known: int
@@ -83,18 +86,21 @@ class HeadlineVintage(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A period's first publication. `stated`: the publisher says when it was; `revised` when another number followed, if one did."""
+    """
+    A period's first publication. `stated` is true if the publisher stated its time. `revised` is the time of the first
+    different number, if any.
+    """
 
     period: int
     known: int
     stated: bool
-    #: The time stated, else that by which its message says it was out, else `known`; and whether only its day is.
+    #: The stated time, or else the time in its message, or else `known`; and whether only its day is known.
     occurred: int
     by_day: bool
     revised: int | None
-    #: Of what became known at that instant the newest period, and newer than all before: what the release was about.
+    #: True for the newest period that became known at that instant, if newer than all before: the release is about it.
     newest: bool
-    #: And it was published then: stated so, or seen where older periods were before, while it was fresh.
+    #: True if it is also news: its time was stated, or it was seen fresh after the first load of older periods.
     news: bool
 
 
@@ -102,16 +108,17 @@ def published(
     vintages: Iterable[HeadlineVintage], frequency: Frequency, messages: Mapping[int, str] = _NO_MESSAGES
 ) -> list[Published]:
     """
-    First publications behind the vintages of a headline, which come by (period, known); oldest first.
+    Return the first publication of each period of a headline, oldest first. `vintages` must be sorted by period and
+    knowledge time.
 
-    At each instant at which values became known the newest period is what the release is about, if it is newer than
-    all that were known before: the rest is history that came along. Projections are no publications.
+    At each instant at which values became known, the release is about the newest period, provided it is newer than all
+    known before. The other periods are history that came along. Projections are not publications.
 
-    `messages`: by knowledge time what the message read then says of its own publication, a day or an instant. It bounds
-    what was in it: a number without a time of its own was out by then, however late it was read.
+    `messages` maps a knowledge time to the publication day or instant that the message read then states of itself. A
+    number without a time of its own was out by then, however late it was read.
 
-    Where no time is stated, what is known of the first day on which anything was is a first load, and what was stale when
-    it came to be known is old: both were published at some time before, which nobody knows, and are no news.
+    Where no time is stated, two kinds of values are not news, because they came out at an unknown earlier time: those
+    first known within a day of the first of all (the first load), and those that were stale when they became known.
     """
     firsts: dict[int, tuple[HeadlineVintage, int | None]] = {}
     for period, group in groupby(vintages, key=itemgetter(0)):
@@ -156,14 +163,14 @@ def published(
 
 
 def _out_by(one: HeadlineVintage, message: str | None) -> tuple[int, bool]:
-    """When a number whose time is not stated was out at the latest, and whether no more than the day is known of that."""
-    # Known at the last second of a day: of that day no more is known than which it was.
+    """Return the latest time at which a number without a stated time was out, and whether only the day of it is known."""
+    # A value known at the last second of a day is known only by its day.
     read = one.known, one.known % DAY_SECONDS == DAY_SECONDS - 1
     if message is None:
         return read
     of_day = len(message) == len("2026-10-31")
     told = midnight(date.fromisoformat(message).toordinal()) if of_day else instant(datetime.fromisoformat(message))
-    # A message of before the period's end dates something else; one of the day it was read says nothing new.
+    # A message dated before the period's end is about something else; one of the day it was read adds nothing.
     if day_at(told) < end_of(one.period).toordinal() or told + (DAY_SECONDS if of_day else 0) > one.known:
         return read
     return told, of_day
@@ -171,9 +178,9 @@ def _out_by(one: HeadlineVintage, message: str | None) -> tuple[int, bool]:
 
 def is_before(earlier: int, later: int, frequency: Frequency) -> bool:
     """
-    Whether a period, by its key, is the one before another: what `previous` is of, wherever it is told.
+    Return whether `earlier` is the period just before `later`, whose value is reported as `previous`. Both are keys.
 
-    Of daily data a day within the ten days before; anything further back is another time, of which no change is told.
+    For daily data it may be any day within the ten days before. After a longer gap no change is reported.
     """
     if frequency is Frequency.DAILY:
         return 0 < (end_of(later) - end_of(earlier)).days <= NEAR_DAYS
@@ -182,17 +189,17 @@ def is_before(earlier: int, later: int, frequency: Frequency) -> bool:
 
 @functools.lru_cache(maxsize=16_384)
 def period_before(key: int, frequency: Frequency) -> int:
-    """Key of the period of that frequency just before one."""
+    """Return the key of the period just before `key` at this frequency."""
     period = Period.from_key(key)
     start = period.start or period.end
     return Period.ending(start - timedelta(days=1), frequency).key
 
 
 def period_due(day: date, calendar: ReleaseCalendar) -> int:
-    """Key of the period that a date of a calendar is about, by the days counted back."""
+    """Return the key of the period that a calendar date is about, found by counting `after_days` back."""
     last = day - timedelta(days=calendar.after_days or 0)
     if calendar.frequency is Frequency.WEEKLY:
-        # Weeks end on Saturdays, as those of the weekly claims do.
+        # Weeks end on Saturdays, as for the weekly claims.
         return Period.ending(last - timedelta(days=(last.weekday() - 5) % 7), Frequency.WEEKLY).key
     months = calendar.frequency.months
     after = ordinal(Period(last, last + timedelta(days=1)).key, Frequency.MONTHLY)  # the month of the next day
@@ -201,7 +208,7 @@ def period_due(day: date, calendar: ReleaseCalendar) -> int:
 
 
 def period_name(key: int, frequency: Frequency) -> str:
-    """A period as people write it in a filter: `2026-10`, `2026-Q3`, `2026`, a week by its last day."""
+    """Return a period as people write it in a filter: `2026-10`, `2026-Q3`, `2026`. A week is named by its last day."""
     end = end_of(key)
     if frequency is Frequency.ANNUAL:
         return f"{end.year}"

@@ -1,4 +1,4 @@
-"""Who may see a value, and how that flows through derivation."""
+"""Rights: who may see a value, and which rights a derived value has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ import msgspec
 
 
 class Exposure(IntEnum):
-    """Ordered from open to shut. Only `public` values are sent; a series may tighten its source, never loosen it."""
+    """
+    How widely a value may be shown, from open to shut. Only `public` values are sent. A series may tighten its source's
+    exposure but never loosen it.
+    """
 
     public = 0
     internal_only = 1
@@ -17,7 +20,7 @@ class Exposure(IntEnum):
     blocked = 3
 
 
-#: What the terms of a source ask for, from nothing to a consent; each with what it says.
+#: What a source's terms require, from nothing to consent, with an explanation.
 LICENSE_CLASSES = {
     "open": "nothing is asked",
     "attribution": "the source is named",
@@ -27,21 +30,21 @@ LICENSE_CLASSES = {
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """An operator's record that the owner of a channel allowed its use. All three parts or none."""
+    """An operator's record that the owner of a channel allowed its use. All three parts are required."""
 
     by: str
     on: str
     reference: str
 
 
-class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a source's terms say. `exposure` is the data's own, `channel` the feed's, which a consent lifts."""
+class Rights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """The terms of a source. `exposure` applies to the data, `channel` to the feed; a consent lifts only the latter."""
 
     exposure: Exposure = Exposure.public
     channel: Exposure = Exposure.public
     license: str
     attribution: str
-    #: One of LICENSE_CLASSES, where nothing else here says it.
+    #: One of LICENSE_CLASSES, if the other fields don't imply it.
     license_class: str | None = None
     reason: str | None = None
     channel_reason: str | None = None
@@ -53,7 +56,10 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
     @property
     def asks_for(self) -> str:
-        """The class of the licence: what must be asked for is shut without a consent, and what costs nothing says so."""
+        """
+        The licence class. Anything not public needs consent, and limits on commercial use make it non-commercial;
+        otherwise it is the declared class, or attribution.
+        """
         if max(self.exposure, self.channel) is not Exposure.public:
             return "consent"
         if self.commercial_use != "yes":
@@ -62,15 +68,19 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def effective(rights: Rights, own: Exposure, consent: Consent | None) -> Exposure:
-    """Exposure of a raw series: the strictest of the data's, the series' own and (without consent) the channel's."""
+    """
+    Return the exposure of a raw series: the strictest of the data's, the series' own and, without consent, the
+    channel's.
+    """
     channel = Exposure.public if consent is not None else rights.channel
     return max(rights.exposure, own, channel)
 
 
 def derived(inputs: Iterable[tuple[Exposure, bool]]) -> Exposure:
     """
-    Exposure of a value computed from inputs, each (exposure, derivatives allowed by its source's terms).
+    Return the exposure of a value computed from inputs, each given as (exposure, whether its terms allow derivatives).
 
-    The strictest wins; an input whose terms allow derivatives counts as public. A value whose inputs are lost is shut.
+    The strictest exposure wins; an input whose terms allow derivatives counts as public. A value without known inputs
+    is blocked.
     """
     return max((Exposure.public if allowed else exposure for exposure, allowed in inputs), default=Exposure.blocked)

@@ -1,11 +1,12 @@
 """
-Instants and days: as numbers, and as the wire writes them.
+Instants and days, as numbers and in the wire's format.
 
 Instants are unix seconds; days are dates or proleptic ordinals (`date.toordinal()`), which are small, sort and hash fast.
 """
 
 from __future__ import annotations
 
+import functools
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 
 DAY_SECONDS = 86_400
@@ -16,25 +17,25 @@ _FIRST = (date.min.toordinal() - EPOCH_ORDINAL) * DAY_SECONDS
 
 
 def midnight(day: int) -> int:
-    """The first second of a day (an ordinal), UTC."""
+    """Return the first second of a day (an ordinal) in UTC."""
     return (day - EPOCH_ORDINAL) * DAY_SECONDS
 
 
 def day_at(seconds: int) -> int:
-    """The day (an ordinal) that an instant falls on, UTC: inverse of `midnight`."""
+    """Return the UTC day (an ordinal) of an instant. It inverts `midnight` for a day's first second."""
     return EPOCH_ORDINAL + seconds // DAY_SECONDS
 
 
 def end_of_day(day: date) -> int:
-    """The last second of a day, UTC: when something dated that day is known."""
+    """Return the last second of a day in UTC, which is when something dated that day counts as known."""
     return midnight(day.toordinal()) + DAY_SECONDS - 1
 
 
 def instant(moment: datetime) -> int:
     """
-    Unix seconds, rounded up: asking as of a row's own time must return the row.
+    Return unix seconds, rounded up so that a query as of a row's own time returns the row.
 
-    Raises ValueError without a zone, and for a time that its zone puts before the year 1 or after 9999.
+    Raises ValueError for a time without a zone, and for a time before year 1 or after 9999 in UTC.
     """
     if moment.tzinfo is None:
         raise ValueError("a time without a zone")
@@ -48,11 +49,18 @@ def instant(moment: datetime) -> int:
 
 
 def wire_time(seconds: int) -> str:
-    """RFC 3339, UTC, whole seconds; a moment before the year 1 (a zone may lead there) is told as the first of that year."""
+    """
+    Format an instant as RFC 3339 in UTC with whole seconds. A moment before year 1, which a zone can lead to, becomes
+    the first moment of year 1.
+    """
     # Unlike `strftime`, this writes every year with four digits.
     return f"{(_EPOCH + timedelta(seconds=max(seconds, _FIRST))).isoformat()[:19]}Z"
 
 
+#: `wire_time` for rows of lists: neighbours share their times.
+cached_wire_time = functools.lru_cache(maxsize=65_536)(wire_time)
+
+
 def wire_day(day: date) -> str:
-    """A day as the wire writes it: its first instant."""
+    """Format a day as the wire does, by its first instant."""
     return f"{day.isoformat()}T00:00:00Z"

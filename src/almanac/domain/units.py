@@ -1,5 +1,6 @@
 """
-What the name of a unit says of money. Units of countries are in the catalogue; companies' money is counted in their own.
+What unit names say about money. Units of country data are in the catalogue; company amounts use the company's own
+currency.
 
     usd  usd_millions  usd_per_barrel     US dollars, whatever country they are of
     local_currency_billions  per_usd      the currency of the country, which is said beside it
@@ -11,7 +12,7 @@ from __future__ import annotations
 import re
 
 _NAME = re.compile(r"(?P<currency>[a-z]{3}|local_currency)(_millions|_billions|_per_(?P<thing>[a-z]+))?")
-#: So many units of the local currency for one of another.
+#: An exchange rate: units of local currency for one unit of another.
 _EXCHANGE = re.compile(r"per_[a-z]{3}")
 #: A unit of money in a list of fields, where each company counts in its own currency.
 CURRENCY, CURRENCY_PER_SHARE = "currency", "currency_per_share"
@@ -20,7 +21,7 @@ LOCAL = "local_currency"
 
 def money_of(currency: str, *, per_share: bool = False) -> str:
     """
-    The unit of a company's money, by the ISO code of the currency.
+    Return the unit of a company's money from the currency's ISO code.
 
     >>> money_of("EUR"), money_of("USD", per_share=True)
     ('eur', 'usd_per_share')
@@ -30,7 +31,7 @@ def money_of(currency: str, *, per_share: bool = False) -> str:
 
 def is_money(unit: str | None) -> bool:
     """
-    Whether numbers in a unit are money, or a price of something: such a unit is never told without its currency.
+    Return whether a unit counts money or a price. Such a unit is never shown without its currency.
 
     >>> [is_money(unit) for unit in ("usd_billions", "eur_per_share", "local_currency", "per_usd", "index", None)]
     [True, True, True, False, False, False]
@@ -40,7 +41,7 @@ def is_money(unit: str | None) -> bool:
 
 def is_amount(unit: str | None) -> bool:
     """
-    Whether numbers in a unit are amounts of money, which can be added up, and not prices of something.
+    Return whether a unit counts amounts of money, which can be added up, rather than prices.
 
     >>> [is_amount(unit) for unit in ("usd_millions", "local_currency", "usd_per_barrel", "percent")]
     [True, True, False, False]
@@ -51,10 +52,9 @@ def is_amount(unit: str | None) -> bool:
 
 def currency_of(unit: str | None, local: str | None) -> str | None:
     """
-    ISO code of the currency that numbers in a unit are counted in; None where they count no money.
+    Return the ISO code of the currency that a unit counts in, or None for a unit that isn't money.
 
-    `local`: the code that local currency stands for, None where that is not known. An exchange rate is counted in the
-    local currency.
+    `local` is the code of the local currency, or None if it isn't known. An exchange rate counts in the local currency.
 
     >>> [currency_of(unit, "JPY") for unit in ("usd_millions", "local_currency", "per_usd", "eur", "percent")]
     ['USD', 'JPY', 'JPY', 'EUR', None]

@@ -1,1 +1,1 @@
-"""fetch → keep raw → parse → append → derive; and what an operator does to the whole: rebuild, verify, back up."""
+"""The pipeline (fetch → keep raw → parse → append → derive) and the operator's tasks: rebuild, verify, back up."""

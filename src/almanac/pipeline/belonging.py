@@ -1,8 +1,9 @@
 """
-Which raw store a database belongs to: each carries the raw store's name, so that a host with another one is told.
+The binding of a database to its raw store. Each records the raw store's name, so that a host with another one is
+noticed.
 
-Two hosts that share a database on a server and keep raw payloads each in a folder of their own have half of them each:
-neither can make the data anew. So one that would take payloads in for a database of another raw store is refused.
+If two hosts share a database server but store raw payloads in separate folders, each has only half of them and neither
+can rebuild the data. So a host is refused if it would ingest into a database of another raw store.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.raw.captures import Corrupt, RawStore
 
-#: The database's note of the raw store's name.
+#: Key of the database's record of the raw store's name.
 _KEY = "raw"
 
 
@@ -24,7 +25,7 @@ class RawStoreError(Exception):
 
 
 class Standing(Enum):
-    """What a raw store is to a database."""
+    """The relation of a raw store to a database."""
 
     own = "own"
     another = "another"
@@ -32,7 +33,10 @@ class Standing(Enum):
 
 
 def standing(db: Database, raw: RawStore, settings: Settings) -> Standing:
-    """Nothing is written. Raises OSError and store.raw.Corrupt where the raw store's name cannot be read."""
+    """
+    Return how a raw store relates to a database, without writing anything. Raises OSError or store.raw.Corrupt if the
+    raw store's name cannot be read.
+    """
     held, name = meta(db, _KEY), raw.identity()
     if held is None or name is None:
         return Standing.another if _foreign(db, raw, settings) else Standing.unknown
@@ -40,7 +44,7 @@ def standing(db: Database, raw: RawStore, settings: Settings) -> Standing:
 
 
 def check(db: Database, raw: RawStore, settings: Settings) -> None:
-    """Raise RawStoreError where what would be taken in belongs elsewhere, unless the settings say that it is meant so."""
+    """Raise RawStoreError if the raw store is another database's, unless the settings allow several raw stores."""
     if settings.raw_stores == "one" and standing(db, raw, settings) is Standing.another:
         raise RawStoreError(
             f"{settings.raw_place} is not the raw store that the data came from ({why(db, raw)}): what is taken in here could"
@@ -50,7 +54,7 @@ def check(db: Database, raw: RawStore, settings: Settings) -> None:
 
 
 def why(db: Database, raw: RawStore) -> str:
-    """What tells that a raw store is another one, in a few words."""
+    """Return a short text on the differences between a raw store and the database's own."""
     rows = named(db)
     have = len(rows) - len(lost(rows, raw))
     names = f"it is called {raw.identity() or 'nothing yet'}, theirs {meta(db, _KEY) or 'nothing yet'}"
@@ -59,8 +63,9 @@ def why(db: Database, raw: RawStore) -> str:
 
 def explain_other_store(db: Database, raw: RawStore, settings: Settings) -> str | None:
     """
-    For whoever only serves, to whom it makes no difference: that the raw store is another one, and what follows. None where it
-    is not, or cannot be looked at just now.
+    Return a warning, for a host that only serves, that the raw store is not the data's own and what follows from it.
+
+    Return None if it is the data's own, or cannot be read at the moment.
     """
     try:
         if standing(db, raw, settings) is not Standing.another:
@@ -75,8 +80,10 @@ def explain_other_store(db: Database, raw: RawStore, settings: Settings) -> str 
 
 def settle(db: Database, raw: RawStore, settings: Settings) -> None:
     """
-    `check`, then give the database and its raw store the same name where one of them has none: before the first payload
-    goes in. Killed in between, the next run goes on. Of two hosts that begin at once, the second is refused.
+    Check the raw store, and then name the database and the raw store alike if one has no name, before the first payload
+    goes in.
+
+    If it is killed in between, the next run continues. Of two hosts that begin at once, the second is refused.
     """
     check(db, raw, settings)
     held = meta(db, _KEY)
@@ -92,19 +99,21 @@ def settle(db: Database, raw: RawStore, settings: Settings) -> None:
 
 def adopt(db: Database, raw: RawStore, *, whole: bool) -> None:
     """
-    Note, inside the caller's transaction, that the data are a consequence of this raw store: they were just made of it.
+    Record, in the caller's transaction, that the data was just built from this raw store.
 
-    `whole`: nothing was lost by it, so it may be the one the data had, that lost its name.
+    `whole` means that nothing was lost by it, so a raw store without a name takes over the name that the data knows.
     """
     set_meta(db, _KEY, raw.identity() or raw.identify(meta(db, _KEY) if whole else None))
 
 
 def _foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     """
-    Whether a raw store is another's where it or the database has no name: it lacks most of what the database names.
+    Return whether a raw store must be another database's, if it or the database has no name: it lacks most of the
+    payloads that the database knows.
 
-    Of two hosts of an installation from before there were names, one has most. A file without a name is shared by nobody;
-    and where it has one, a raw store without belongs to it only if it holds something.
+    Of two hosts from the time before names, one has most of the payloads. A database file without a name can't be
+    shared, so no raw store is foreign to it. If a named database on a server knows no payloads, a raw store without a
+    name is foreign to it.
     """
     held = meta(db, _KEY)
     if held is None and settings.data_file is not None:

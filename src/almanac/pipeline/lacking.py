@@ -1,8 +1,8 @@
 """
-Payloads that a database names and a raw store cannot give back: what would be lost if the data were made anew from it.
+Payloads that a database names but a raw store cannot return. They would be lost if the data were rebuilt from it.
 
-Every command that replaces data, or promises that they can be made again, looks here first (`lost`) and goes on only where
-nothing is lost, or where as many payloads as are lost were typed (`Demand.meet`).
+Every command that replaces data, or promises that it can be rebuilt, checks this first (`lost`). It continues only if
+nothing is lost, or if the operator typed the number of lost payloads (`Demand.meet`).
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore, index_name, object_name
 
-#: Payloads that are named, of those that are lost.
+#: Lost payloads that a message names.
 _NAMED = 3
-#: The option that goes on without them.
+#: The option to continue without them.
 OPTION = "--without-missing"
 
 
 class LossError(Exception):
-    """A command would lose data that are served, or promise what cannot be had. Nothing was changed; the message says what to do."""
+    """A command would lose served data, or promise data that is gone. Nothing was changed; the message says what to do."""
 
 
 class Lost(NamedTuple):
-    """A payload that cannot be had, and why."""
+    """A payload that is unavailable, and why."""
 
     capture: str
     source: str
@@ -41,9 +41,9 @@ class Lost(NamedTuple):
 
 def named(db: Database) -> list[PayloadRow]:
     """
-    The payloads that a data database names, of whatever schema it is; none where it has no such table yet.
+    Return the payloads that a data database of any schema names; none if it has no such table yet.
 
-    Raises StoreError where it has one that cannot be read: then nobody knows what would be lost.
+    Raises StoreError if the table cannot be read, because the possible loss is then unknown.
     """
     try:
         return payloads.every(db) if "payload" in db.tables() else []
@@ -65,10 +65,10 @@ def lost(
     read: bool = False,
 ) -> list[Lost]:
     """
-    Those of the payloads that the raw store lacks, in the order given. `names`: what it holds, where that was listed already.
-    `sources`: payloads of any other cannot be read either.
+    Return the payloads that the raw store lacks, in the given order.
 
-    Names are listed and nothing is read, unless `read`: then each is, and one that is damaged is as good as missing.
+    `names` are the names in the raw store, if already listed. Payloads of sources outside `sources` count as lost too.
+    Without `read` only names are checked; with it every payload is read, and a damaged one counts as lost.
     """
     there = set(raw.names() if names is None else names)
     found = []
@@ -84,7 +84,7 @@ def lost(
 
 
 def of(row: PayloadRow, reason: str) -> Lost:
-    """A payload that is lost, for a reason."""
+    """Build the record of a lost payload."""
     return Lost(row.capture, row.source, row.url, reason)
 
 
@@ -104,8 +104,8 @@ def _damage(row: PayloadRow, raw: RawStore) -> str | None:
 
 class Demand(NamedTuple):
     """
-    How a command asks to be allowed to lose payloads. `doing`: what would be done without them; `where` they are not;
-    `advice`: what else may be done.
+    The words in which a command refuses to lose payloads. `doing` is the action, `where` the place that lacks them,
+    `advice` what else can be done.
     """
 
     doing: str
@@ -114,15 +114,15 @@ class Demand(NamedTuple):
 
     @classmethod
     def of(cls, doing: str, place: str, advice: str = "") -> Self:
-        """Of a command that looks into the raw store at a place."""
+        """Build the demand of a command that uses the raw store at a place."""
         bring = "Set ALMANAC_RAW_URL to the raw store that has them, or bring them back into this one"
         return cls(doing, f"the raw store {place}", bring + advice)
 
     def meet(self, gone: Sequence[Lost], of_all: int, without: int | None, *, at_most: bool = False) -> None:
         """
-        Raise LossError unless nothing is lost, or `without`, the number that was typed, is that of the payloads that are.
+        Raise LossError unless nothing is lost, or `without`, the typed number, equals the number of lost payloads.
 
-        `at_most`: there may turn out to be more of them, so a larger number is not refused yet.
+        With `at_most` a larger typed number is accepted for now, because more losses may be found later.
         """
         if len(gone) == (without or 0) or (at_most and len(gone) < (without or 0)):
             return

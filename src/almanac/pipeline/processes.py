@@ -1,8 +1,8 @@
 """
-Computing in worker processes, beside the one process that writes.
+Computation in worker processes, beside the one process that writes.
 
-A job is a pure function of its arguments, so it does not matter where it runs: what is not yet begun elsewhere when its
-result is asked for is computed here. So nothing waits without need, and nothing is lost with a worker that dies.
+A job is a pure function of its arguments, so it can run anywhere: if no worker has begun it when its result is
+requested, it is computed here. So nothing waits without need, and nothing is lost if a worker dies.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from almanac.domain.memory import search_seldom
 log = logging.getLogger("almanac.processes")
 
 _Result = TypeVar("_Result")
-#: Work that is handed in before workers are started, in bytes of what it reads: they take half a second to begin.
+#: Bytes of work handed in before workers are started, because they take half a second to begin.
 WORTHWHILE = 4 << 20
-#: A job that reads more is done by this process: on its way to a worker it would be held twice.
+#: Larger jobs run in this process, because sending them to a worker would double their memory.
 HEAVIEST = 64 << 20
-#: Jobs at the workers, for each of them: one that is computed and one that waits, so that none is idle.
+#: Jobs per worker: one running and one waiting, so that none is idle.
 _AT_HAND = 2
 
 
 def cores() -> int:
-    """How many processor cores this process may use."""
+    """Return the number of processor cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class Job(Generic[_Result]):
-    """Something to compute."""
+    """A deferred computation."""
 
     def __init__(
         self, owner: Processes, work: Callable[..., _Result], arguments: tuple[Any, ...], *, shared: bool
@@ -47,13 +47,13 @@ class Job(Generic[_Result]):
         self._owner = owner
         self._work = work
         self._arguments = arguments
-        #: Whether it may be computed before its result is asked for, and by a worker.
+        #: True if it may be computed early, and by a worker.
         self.shared = shared
-        #: What came of it then; None: it has to be computed here.
+        #: The early result; None: it must be computed here.
         self.elsewhere: Future[tuple[_Result] | None] = Future()
 
     def call(self) -> tuple[Callable[..., _Result], tuple[Any, ...]]:
-        """What is to be called, and with what."""
+        """Return the function and its arguments."""
         return self._work, self._arguments
 
     def here(self) -> _Result:
@@ -61,19 +61,19 @@ class Job(Generic[_Result]):
         return self._work(*self._arguments)
 
     def result(self) -> _Result:
-        """What comes of it, from wherever it is had soonest. Raises what the function raises. To be asked for once."""
+        """Return the result from wherever it is available first. Raises what the function raises. Call it only once."""
         return self._owner.result(self)
 
     def drop(self) -> None:
-        """It is not wanted any more."""
+        """Cancel the job, because its result is no longer wanted."""
         self._owner.drop(self)
 
 
 class Processes:
     """
-    `count` processes that compute: this one and workers. They start when there is enough to do, and end at `close`.
+    `count` computing processes: this one and workers. They start when there is enough work, and end at `close`.
 
-    For the thread that made it alone. A worker holds no file or connection of this process, and ends with it.
+    Use it only from the thread that created it. A worker holds no file or connection of this process, and ends with it.
     """
 
     def __init__(self, count: int) -> None:
@@ -86,7 +86,7 @@ class Processes:
         self._lost = False
 
     def job(self, work: Callable[..., _Result], *arguments: Any, weight: int) -> Job[_Result]:
-        """Hand in a job: a function of a module and what it is called with. `weight`: about how many bytes it reads."""
+        """Submit a job: a module-level function and its arguments. `weight` is roughly the number of bytes it reads."""
         made = Job(self, work, arguments, shared=self.count > 1 and not self._lost and weight <= HEAVIEST)
         if made.shared:
             self._handed_in += weight
@@ -99,7 +99,10 @@ class Processes:
         return made
 
     def result(self, job: Job[_Result]) -> _Result:
-        """What comes of a job. While a worker is at it, this process does others that wait, the last ones first."""
+        """
+        Return the result of a job. While a worker computes it, this process computes other waiting jobs, the last
+        first.
+        """
         if not self._taken(job):
             return job.here()
         while not job.elsewhere.done():
@@ -115,13 +118,13 @@ class Processes:
         return job.here() if held is None else held[0]
 
     def drop(self, job: Job[Any]) -> None:
-        """Take back a job that no worker has begun."""
+        """Withdraw a job that no worker has begun."""
         with self._lock:
             if job in self._waiting:
                 self._waiting.remove(job)
 
     def close(self) -> None:
-        """End the workers, each after the job in hand."""
+        """Stop the workers after their current jobs."""
         with self._lock:
             self._waiting.clear()
         if self._pool is not None:
@@ -129,7 +132,7 @@ class Processes:
             self._pool = None
 
     def _taken(self, job: Job[Any]) -> bool:
-        """Whether a worker, or this process meanwhile, has taken a job on; else it is this process's from here on."""
+        """Return whether a worker, or this process meanwhile, has taken a job; if not, this process takes it now."""
         if not job.shared:
             return False
         with self._lock:
@@ -143,7 +146,7 @@ class Processes:
             return self._waiting.pop() if self._waiting else None
 
     def _send(self) -> None:
-        """Give waiting jobs to the workers, so many that they are never idle."""
+        """Send waiting jobs to the workers, enough to keep them busy."""
         pool = self._pool
         while pool is not None:
             with self._lock:
@@ -153,7 +156,7 @@ class Processes:
                 self._away += 1
             work, arguments = job.call()
             try:
-                # Never under the lock: a pool that breaks holds its own while it tells us so.
+                # Never under the lock: a pool that breaks holds its own lock while it reports that.
                 sent = pool.submit(work, *arguments)
             except (BrokenProcessPool, RuntimeError):  # it broke, or is being closed
                 with self._lock:
@@ -164,7 +167,7 @@ class Processes:
             sent.add_done_callback(functools.partial(self._returned, job))
 
     def _returned(self, job: Job[Any], sent: Future[Any]) -> None:
-        """A worker has done a job, or never will. Called by a thread of the pool's."""
+        """Record that a worker finished a job, or never will. A thread of the pool calls it."""
         error = None if sent.cancelled() else sent.exception()
         with self._lock:
             self._away -= 1
@@ -177,7 +180,7 @@ class Processes:
 
 
 def _begin() -> None:
-    """A worker's first act: leave Ctrl-C to the process that owns it, and end when that one does; and search cycles seldom."""
+    """Initialise a worker: ignore Ctrl-C, end when the owning process ends, and run the garbage collector rarely."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     search_seldom()
     threading.Thread(target=_outlive_nobody, daemon=True).start()

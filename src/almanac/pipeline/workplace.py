@@ -1,4 +1,4 @@
-"""The pieces a pipeline command works with, opened together: settings, catalogue, raw store, data database."""
+"""The parts that a pipeline command works with, opened together: settings, catalogue, raw store and data database."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from almanac.store.raw.captures import RawStore
 from almanac.store.summary import records
 
 REAL, SIMULATED = "real", "simulated"
-#: How long a command waits for another writer: longer than any one transaction of an ingest takes.
+#: Seconds a command waits for another writer: longer than any transaction of an ingest.
 _WAIT_SECONDS = 120.0
-#: How far the clocks of hosts may be apart that give cursors and write.
+#: Tolerated clock difference between hosts that issue cursors and those that write.
 _APART_SECONDS = 3_600
-#: How long the end of a load waits for readers, so that its log can be cut: requests take far less.
+#: Seconds to wait for readers after a load, so that the log can be truncated; requests take far less.
 _LOG_SECONDS = 5.0
 
 
@@ -46,18 +46,18 @@ class WorldError(Exception):
 
 class Workplace:
     """
-    Everything a command needs, for one store of one world. Use as a context manager.
+    The open parts for one store of one world, used as a context manager.
 
-    `kind`: what is to be taken in; None: nothing, and whichever world the store holds already (real for an empty one). Raises
-    WorldError on a mix, RawStoreError where payloads are to go into another raw store than the data's, and on the way in and out StoreError, which says what to do, where the database cannot be used (UnavailableError).
-    `rebuilding`: the tables are about to be made anew, so they may be of any schema and are not looked at.
-    `tell` hears what keeps it from being open at once.
+    `kind` is the world to ingest; None means no ingestion, in whichever world the store holds (real if it is empty).
+    Raises WorldError on a mix, RawStoreError if payloads would go into a raw store other than the data's, and, on entry
+    and exit, StoreError with advice if the database is unavailable. `rebuilding` says that the tables are about to be
+    recreated, so they may have any schema and are not read. `tell` receives messages on what delays the opening.
     """
 
     deriver: Deriver
     company_deriver: CompanyDeriver
     releases: ReleaseEvents
-    #: The data version whose series the deriver knows; None where it may know of some that are not there.
+    #: The data version whose series the deriver knows; None if it may know series that don't exist.
     _known: int | None = None
     _rebuilding = False
     _cleared = False
@@ -136,10 +136,10 @@ class Workplace:
 
     @contextmanager
     def batch(self, cause: str) -> Iterator[Batch]:
-        """One write transaction, one data version at most. The deriver knows all series that are there at its beginning."""
+        """Open one write transaction with at most one data version. At its start the deriver knows all existing series."""
         try:
             with Batch(self.db, real_time(), cause, real_time) as batch:
-                # Another process may have written since; or a batch of ours was undone, and with it series it had made.
+                # Another process may have written meanwhile, or our batch was undone together with its new series.
                 if self._known != batch.version - 1 and not self._rebuilding:
                     self.renew()
                 yield batch
@@ -151,15 +151,20 @@ class Workplace:
         self._known = batch.version if batch.changed else batch.version - 1
 
     def bring_into_step(self, batch: Batch, changes: Changes) -> None:
-        """Compute, inside the batch that changed them, all that follows from cells and companies that changed; `changes` grows."""
+        """
+        Recompute everything that depends on changed cells and companies, inside the batch that changed them. Derived
+        changes are added to `changes`.
+        """
         self.deriver.run(batch, changes)
         self.company_deriver.run(batch)
         self.releases.run(batch, changes)
 
     def claim(self) -> None:
         """
-        Mark the store as holding this world, and as belonging to this raw store, before the first payload goes in. Clears away
-        what kills left behind. Raises RawStoreError where it belongs to another.
+        Bind the store to this world and this raw store before the first payload goes in, and remove the remains of
+        killed runs.
+
+        Raises RawStoreError if the store belongs to another raw store.
         """
         if not self._cleared:
             self.raw.blobs.check()
@@ -171,12 +176,12 @@ class Workplace:
                 set_meta(self.db, "world", self.kind)
 
     def _kept(self) -> str | None:
-        """The world of what the raw store holds: the data database may be new while the payloads are not."""
+        """Return the world of the raw store's content, because the data database may be new while the payloads are not."""
         source = self.raw.any_source()
         return None if source is None else SIMULATED if is_simulated(source) else REAL
 
     def renew(self) -> None:
-        """Forget what is known of the series and learn it again from the store."""
+        """Read the known series from the store again."""
         self._known = int(meta(self.db, "version") or 0)
         self.deriver = Deriver(self.catalog, self.db, self.processes)
 
@@ -187,8 +192,8 @@ class Workplace:
 
     def sync(self) -> None:
         """
-        Bring reference records, consents, orders of preference and specifications of series in the store into step with
-        catalogue and settings.
+        Update reference records, consents, orders of preference and series specifications in the store from catalogue
+        and settings.
         """
         kinds, orders = self._records(), self._orders()
         held = {spec.id: spec for spec in specs.in_use(self.db)}
@@ -202,12 +207,12 @@ class Workplace:
                 for spec in moved:
                     batch.series(spec, "raw")
                     self.deriver.register(spec)
-                # Which inputs are preferred follows from rights and orders.
+                # The preferred inputs depend on rights and orders.
                 self.deriver.reconsider()
                 self.bring_into_step(batch, {})
 
     def _moved(self, held: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
-        """Series whose specification in the catalogue is another than in the store, whose `held` are."""
+        """Return the stored series (`held`) whose specification differs from the catalogue's."""
         known = self.catalog.series_by_id
         return [
             one
@@ -216,7 +221,7 @@ class Workplace:
         ]
 
     def _in_other_currencies(self, held: Mapping[str, SeriesSpec]) -> dict[str, SeriesSpec]:
-        """What the catalogue makes of the series in former currencies among those held, by id."""
+        """Return the catalogue's specifications of stored series in former currencies, by id."""
         found: dict[str, SeriesSpec] = {}
         for key, one in held.items():
             _, code = apart(one.native)
@@ -258,9 +263,10 @@ class Workplace:
 
     def _orders(self) -> dict[str, list[str]]:
         """
-        Sources by preference for every indicator. A derived one has our own mixed values, then the order of its first input.
+        Return the sources of every indicator by preference. A derived one has our own mixed values first, then the
+        order of its first input.
 
-        A simulated source stands where the source it imitates would.
+        A simulated source takes the place of the source that it imitates.
         """
         found: dict[str, list[str]] = {}
 

@@ -1,8 +1,8 @@
 """
-Briefs of countries: headline, six sections of text and readings, all by rule from the readings given.
+Country briefs: a headline and six sections of text and readings, written by rule.
 
-Nothing is looked up here and nothing chosen by chance: the same readings give the same words. Every number in a sentence is
-the value, the reading before, their difference, the percentile, the rank or the count of the reading it is about, rounded.
+Nothing is looked up or random here: the same readings give the same words. Every number in a sentence is a rounded
+figure of its reading: the value, the reading before, their difference, the percentile, the rank or the count.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ from almanac.domain.periods import Frequency
 from almanac.reports.measures import SPANS, Key, MeasureReading, MeasureSpec, Ranking, SectionSpec
 from almanac.reports.wording import amount, country, earlier, figure, listed, place, rounded, sentence
 
-#: What grows faster or slower; other things rise by more or less.
+#: Subjects that grow faster or slower; others rise by more or less.
 _OUTPUT = {"Real GDP", "output", "Industrial production"}
-#: What grows or shrinks; its parts rise or fall.
+#: Subjects that grow or shrink; others rise or fall.
 WHOLE = {"Real GDP", "output"}
-#: Fewer countries are no company to be ranked in.
+#: With fewer countries a rank says nothing.
 _FEW = 5
 
 
-#: Percentage points that two figures are apart at least for a reader to see two; and that a change is told from.
+#: Percentage points from which two figures look different, and from which a change is mentioned.
 _APART, _HARDLY = 0.2, 0.05
 
 
 class BriefSubject(NamedTuple):
-    """Who a brief is about. `shares`: it uses the euro and has no central bank of its own."""
+    """The subject of a brief. `shares` is true if it uses the euro and has no central bank of its own."""
 
     name: str
     shares: bool
 
 
 class SectionReadings(NamedTuple):
-    """What there is of a section.
+    """
+    The readings of a section.
 
-    `readings`: public ones, in the order of the measures. `withheld`: there are readings that may not be shown.
-    `beyond`: there are readings, but all are older than the plan reaches.
+    `readings` are the public ones, in the order of the measures. `withheld` is true if others exist that must not be
+    shown, `beyond` if all of them are older than the plan reaches.
     """
 
     readings: Sequence[MeasureReading]
@@ -47,7 +48,7 @@ class SectionReadings(NamedTuple):
 
 
 def ranking(value: float, among: Sequence[float]) -> Ranking | None:
-    """Place of a value among all, its own included, which come in ascending order; 1 is the highest. None where it is alone."""
+    """Rank a value among ascending values that include it; 1 is the highest. Return None if it is the only one."""
     if len(among) < 2:
         return None
     above = len(among) - bisect_right(among, value)
@@ -61,9 +62,9 @@ def section_text(
     curves: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
     """
-    The text of a section.
+    Return the text of a section.
 
-    `curves`: for a yield, by its slug, the kinds of curve that it was ranked among, its own first.
+    `curves` maps a yield's slug to the kinds of curve it was ranked among, its own first.
     """
     parts: list[str] = []
     who = country(subject.name)
@@ -96,7 +97,10 @@ def section_text(
 
 
 def _add_context(one: MeasureReading, kinds: Sequence[str], *, first: bool) -> list[str]:
-    """What is said behind the sentence of a reading: where it stands, and what to mind about that."""
+    """
+    Return the sentences after a reading's own: its rank and percentile, and a warning if unlike yields were ranked
+    together.
+    """
     if not first and one.measure.noun is None:
         return []
     where = comparison(one)
@@ -119,15 +123,15 @@ def _nothing(section: SectionSpec, who: str, found: SectionReadings) -> str:
         return sentence(f"the readings of {section.topic} held for {who} are older than this plan reaches")
     if found.readings:
         return sentence(f"the readings of {section.topic} held for {who} are in units that are not put into words here")
-    # No source is promised: whether one would have it nobody knows before it was asked.
+    # No source is promised, because nobody knows whether one would have data.
     return sentence(f"there is nothing on {section.topic} for {who}")
 
 
 def headline(subject: BriefSubject, sections: Mapping[Key, Sequence[MeasureReading]]) -> str:
     """
-    One sentence on growth, inflation and work; what is stale or absent is left out of it.
+    Return one sentence on growth, inflation and unemployment, without what is stale or absent.
 
-    Jobs that came or went are in it where they are far more than usual.
+    A change in jobs is mentioned if it is far larger than usual.
     """
     who = country(subject.name)
     growth = _first([one for one in sections["growth"] if not one.measure.plural], "growth")  # sales are no output
@@ -164,7 +168,7 @@ def _good(one: MeasureReading) -> bool:
 
 
 class _Trend(NamedTuple):
-    """What something does, as `growth`, `is`, `slowing`; and which way that is."""
+    """The parts of a trend clause, such as `growth`, `is`, `slowing`, and its direction (-1, 0 or 1)."""
 
     subject: str
     verb: str
@@ -173,7 +177,7 @@ class _Trend(NamedTuple):
 
 
 def _joined(trends: Sequence[_Trend]) -> str:
-    """`growth is slowing while inflation is easing`; where they do the same, `growth and inflation are holding steady`."""
+    """Join one or two trends: `growth is slowing while inflation is easing`, or `growth and inflation are holding steady`."""
     words = [f"{one.subject} {one.verb} {one.doing}" for one in trends]
     if len(trends) == 1:
         return words[0]
@@ -184,7 +188,7 @@ def _joined(trends: Sequence[_Trend]) -> str:
 
 
 def _trend(one: MeasureReading) -> _Trend | None:
-    """What growth or inflation is doing; None where there is nothing to compare with."""
+    """Return the trend of growth or inflation, or None if there is no earlier reading to compare with."""
     if one.previous is None:
         return None
     value = one.told
@@ -199,7 +203,7 @@ def _trend(one: MeasureReading) -> _Trend | None:
 
 
 def _facts(rates: Sequence[MeasureReading], jobs: MeasureReading | None, shock: MeasureReading | None) -> str:
-    """The figures behind a headline, in one breath."""
+    """Return the figures behind a headline as one list."""
     told = [_small(growth_clause(one)) for one in rates]
     when = "" if jobs is None else jobs.when
     if jobs is not None:
@@ -213,7 +217,7 @@ def _facts(rates: Sequence[MeasureReading], jobs: MeasureReading | None, shock: 
 
 
 def _unemployment(jobs: MeasureReading, when: str) -> str:
-    """The rate; where it went far more than usual, from where."""
+    """Return the clause on the unemployment rate. After an unusually large move it also says where the rate came from."""
     rate = amount(jobs.value, jobs.digits, jobs.measure.unit)
     if not jobs.big or not jobs.moved:
         return f"unemployment was {rate} {when}"
@@ -229,20 +233,20 @@ def _small(text: str) -> str:
 
 
 def reading_sentence(reading: MeasureReading, before: MeasureReading | None = None) -> str:
-    """The sentence of a reading, with capital and full stop. `before`: the reading that the sentence before was about."""
+    """Return the sentence of a reading, with a capital and a full stop. `before` is the reading of the sentence before."""
     return sentence(_KINDS[reading.measure.kind](reading, before) + reading.gap)
 
 
 def stale_sentence(reading: MeasureReading) -> str:
-    """The sentence of a reading that is out of date: what it was, and nothing of where it stands or is going."""
+    """Return the sentence of a stale reading: its value alone, without comparison or rank."""
     alone = reading_sentence(reading._replace(previous=None, previous_period=None, since=None)).removesuffix(".")
     return f"{alone}; this is the last reading, and it is stale."
 
 
 def change_clause(reading: MeasureReading, before: MeasureReading) -> str | None:
     """
-    A difference over a longer time, as the end of the sentence on the level of the same period; None: it is of another one,
-    or that sentence ends with a gap.
+    Return a long-term difference as the end of the sentence on the level. Return None if that sentence is of another
+    period or already ends with a gap.
     """
     if (
         reading.measure.kind != "change"
@@ -258,9 +262,12 @@ _THAT_IS = "that is"
 
 
 def comparison(reading: MeasureReading) -> str | None:
-    """Where a reading stands among countries and in its own past; None where there is nothing to say."""
+    """
+    Return the sentence on a reading's rank among countries and its percentile in its own past, or None if there is
+    neither.
+    """
     ranking, noun = reading.ranking, reading.measure.noun
-    # Of a level nothing is said of its decade: its sentence says where it came from.
+    # A level's place in its decade isn't mentioned, because its sentence already says where it came from.
     percentile = reading.percentile if reading.measure.growth else None
     if ranking is None or noun is None or ranking.of < _FEW:
         alone = _past("this", percentile)
@@ -271,9 +278,9 @@ def comparison(reading: MeasureReading) -> str | None:
 
 def _among(ranking: Ranking, noun: str) -> str:
     """
-    A rank in words, counted from the highest, with what kind of place it is.
+    Put a rank into words, counted from the highest, and say what part of the field it is in.
 
-    Nobody says `the 31st-highest of 35`: in the lower half the place is told instead.
+    Nobody says "the 31st-highest of 35", so in the lower half the text names the place instead.
     """
     rank, count, tied = ranking
     joint, nth = "joint " if tied else "", f"{place(rank)}-highest"
@@ -293,7 +300,10 @@ def _among(ranking: Ranking, noun: str) -> str:
 
 
 def _past(it: str, percentile: float | None) -> str | None:
-    """Where a rate of growth stands in its own past, `it` being what it is called; None where that is not known."""
+    """
+    Return the clause on a growth rate's place in its past decade, or None if it isn't known. `it` is the clause's
+    subject.
+    """
     if percentile is None:
         return None
     if percentile in {0, 100}:
@@ -309,7 +319,10 @@ def _past(it: str, percentile: float | None) -> str | None:
 
 
 def growth_clause(reading: MeasureReading, when: str | None = None) -> str:
-    """`Real GDP grew by 1.2% over the year to the third quarter of 2026`. `when`: the words for its year."""
+    """
+    Return a clause such as `Real GDP grew by 1.2% over the year to the third quarter of 2026`. `when` replaces the
+    words for the year.
+    """
     measure, when = reading.measure, when or reading.over()
     if reading.told == 0:
         return f"{measure.subject} {_be(measure)} {_still(reading)} {when}"
@@ -317,14 +330,14 @@ def growth_clause(reading: MeasureReading, when: str | None = None) -> str:
 
 
 def _growth(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """Write the clause of a growth rate beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
+    """Return the clause of a growth rate beside the rate before: `…, slower than the 1.6% a quarter earlier`."""
     same = before is not None and before.measure.kind == "growth" and _together(reading, before)
     when = f"{'in' if reading.frequency is Frequency.ANNUAL else 'over'} the same year" if same else None
     return growth_clause(reading, when) + _compared(reading)
 
 
 def _pace(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """A growth rate at annual rates, beside the one over a year."""
+    """Return the clause of an annualised growth rate, which follows the one over a year."""
     measure = reading.measure
     same = before is not None and before.period == reading.period
     when = f"in that {_unit_of_time(reading.frequency)} alone" if same else reading.when
@@ -335,7 +348,7 @@ def _pace(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def _compared(reading: MeasureReading) -> str:
-    """How a rate of growth compares with the one before, as the end of a sentence."""
+    """Return the end of a sentence that compares a growth rate with the one before."""
     if reading.previous is None:
         return ""
     measure, value, was, then = reading.measure, reading.told, reading.was, _then(reading)
@@ -361,9 +374,10 @@ def _compared(reading: MeasureReading) -> str:
 
 def _hardly(reading: MeasureReading) -> str:
     """
-    What stands before the figure that a reading has hardly moved from, by its usual size. Of figures that look well
-    apart all the same no more is said than that they are two: nobody calls 2.4% little different from 4.2%, nor 0.2% from
-    0.6%.
+    Return the words before the figure that a reading has hardly moved from, judged by its usual move.
+
+    If the two figures look far apart all the same, the text only compares them: nobody calls 2.4% little different from
+    4.2%, nor 0.2% from 0.6%.
     """
     apart = abs(reading.told - reading.was)
     far = apart >= _APART and apart > max(abs(reading.told), abs(reading.was)) / 4
@@ -371,7 +385,10 @@ def _hardly(reading: MeasureReading) -> str:
 
 
 def _over_what(reading: MeasureReading) -> str:
-    """The rate before where it went the other way, with the span it is over: it is not of the month or quarter named."""
+    """
+    Return the rate before with its span, for a rate that changed sign. The span is needed because the rate isn't of the
+    month or quarter named.
+    """
     size = _size_before(reading, "a")
     if reading.measure.kind == "pace":
         return f"at an annual rate of {size}"
@@ -379,7 +396,7 @@ def _over_what(reading: MeasureReading) -> str:
 
 
 def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """`The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier`."""
+    """Return a clause such as `The unemployment rate edged up to 4.2% in October 2026, from 4.1% a month earlier`."""
     measure = reading.measure
     told = amount(reading.value, reading.digits, measure.unit)
     when = _again(reading, before)
@@ -395,19 +412,28 @@ def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def _figure_before(reading: MeasureReading, article: str) -> str:
-    """The reading before without the words of its unit: `4.1%`, and where it was revised `a revised 4.1%`."""
+    """
+    Return the figure of the reading before without the words of its unit: `4.1%`, or `a revised 4.1%` if it was
+    revised.
+    """
     text = figure(reading.was, reading.digits) + ("%" if reading.measure.unit.startswith("%") else "")
     return f"{article} revised {text}" if reading.revised else text
 
 
 def _size_before(reading: MeasureReading, article: str) -> str:
-    """Write the reading before without its sign, `the` always spoken: `the 1.6%`, `the revised 1.6%`; `1.6%`, `a revised 1.6%`."""
+    """
+    Return the reading before without its sign: `1.6%`, or `the 1.6%` with the article `the`; if it was revised `a
+    revised 1.6%` or `the revised 1.6%`.
+    """
     text = _figure_before(reading._replace(previous=abs(reading.was)), article)
     return f"the {text}" if article == "the" and not reading.revised else text
 
 
 def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """`The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year earlier`."""
+    """
+    Return a clause such as `The current account showed a deficit of 3.0% of GDP in 2025, wider than the 2.4% a year
+    earlier`.
+    """
     measure, value, was = reading.measure, reading.told, reading.was
     if value == 0:
         base = f"{measure.subject} was {'' if reading.value == 0 else 'almost '}in balance {reading.when}"
@@ -427,7 +453,10 @@ def _balance(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """`In October 2026 the rate was 0.4 percentage points higher than a year before`: a difference that stands alone."""
+    """
+    Return the clause of a difference that stands alone: `In October 2026 the rate was 0.4 percentage points higher than
+    a year before`.
+    """
     return _change_of(f"{reading.when} {reading.measure.subject} was", reading)
 
 
@@ -454,14 +483,17 @@ def _slope(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def count_clause(reading: MeasureReading) -> str:
-    """`Nonfarm payrolls rose by 142 thousand`: of a number that came or went."""
+    """Return the clause of a count that is itself a change: `Nonfarm payrolls rose by 142 thousand`."""
     if reading.told == 0:
         return f"{reading.measure.subject} {'did not change' if reading.value == 0 else 'hardly changed'}"
     return f"{reading.measure.subject} {_moved(reading)} by {reading.size}"
 
 
 def _count(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """Write the clause of a count beside the one before: `… in October 2026, after a rise of 98 thousand a month earlier`."""
+    """
+    Return the clause of a count beside the one before: `… in October 2026, after a rise of 98 thousand a month
+    earlier`.
+    """
     base = f"{count_clause(reading)} {reading.when}"
     if reading.previous is None:
         return base
@@ -488,12 +520,15 @@ def _then(reading: MeasureReading) -> str:
 
 
 def _as_noun(then: str) -> str:
-    """`a month earlier` and `the day before` stand as they are after `from`; `at the previous reading` does not."""
+    """
+    Return the words so that they can follow `from`: `a month earlier` and `the day before` stay, `at the previous
+    reading` loses its `at`.
+    """
     return then.removeprefix("at ")
 
 
 def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
-    """When; of the same period as the sentence before, by a shorter word."""
+    """Return the words for the period, shorter if the sentence before was about the same period."""
     if before is not None and _together(reading, before):
         return (
             "on the same day"
@@ -504,7 +539,7 @@ def _again(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def _together(reading: MeasureReading, before: MeasureReading) -> bool:
-    """Whether two readings are of one period."""
+    """Return whether two readings are of one period."""
     return (before.period, before.frequency) == (reading.period, reading.frequency)
 
 
@@ -526,19 +561,19 @@ def _verb(measure: MeasureSpec, *, up: bool) -> str:
 
 
 def _move(measure: MeasureSpec, *, up: bool) -> str:
-    """A move as a noun, before its size."""
+    """Return a move as a noun, to stand before its size."""
     if measure.subject in WHOLE:
         return "growth" if up else "a contraction"
     return "a rise" if up else "a fall"
 
 
 def _still(reading: MeasureReading) -> str:
-    """Of a change that is told as zero."""
+    """Return the words for a change that rounds to zero."""
     return "unchanged" if reading.value == 0 else "little changed"
 
 
 def _moved(reading: MeasureReading) -> str:
-    """A verb for its move, by the size that is usual for it."""
+    """Return the verb for a move, chosen by the usual size of its moves."""
     up = reading.move > 0
     if reading.big:
         return "jumped" if up else "dropped"

@@ -1,8 +1,8 @@
 """
-The ten years before a reading, and where it stands among them: one rule, wherever that is told. Pure.
+The ten years before a reading, and its place among them: one rule for briefs and release summaries. Pure.
 
-A place is told where the ten years are all known, of a number that has no trend. What is known of them follows from the
-vintage of the reading: the same value has the same place in a brief and in the summary of its release.
+A place is given only if all ten years are known and the number has no trend. Their values are those known at the
+reading's vintage, so the same value has the same place everywhere.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from almanac.domain.periods import Frequency, end_of
 from almanac.domain.releases import NEAR_DAYS
 
 YEARS = 10
-#: Units in which a number has no trend, so that its place among those of ten years says something.
+#: Units without a trend, so that a place among ten years means something.
 LEVEL_FREE = frozenset({"percent", "percentage_points", "points", "ratio", "months"})
-#: Of so many periods one may be missing: a month that was never surveyed ends no series.
+#: One in this many periods may be missing, for example a month that was never surveyed.
 _ONE_IN = 10
-#: Days of business and weeks in ten years.
+#: Business days and weeks in ten years.
 _PERIODS = {Frequency.DAILY: 2_600, Frequency.WEEKLY: 520}
-#: Days in the shortest period of a frequency of months.
+#: Days in the shortest month.
 _SHORTEST = 28
 
 
 class Decade(NamedTuple):
-    """Numbers of a series over the ten years before a reading. `oldest`: key of the first period among them."""
+    """Values of a series over the ten years before a reading. `oldest` is the key of the first period among them."""
 
     values: Sequence[float]
     oldest: int
@@ -37,9 +37,9 @@ class Decade(NamedTuple):
 
 class DecadePlace(NamedTuple):
     """
-    Where a value stands among others, which do not include it, to twelve significant digits.
+    The place of a value among others that do not include it, to twelve significant digits.
 
-    `z_score`: (value - mean) / sd, sd with n - 1, None where all others are equal. `percentile`: the mid-rank
+    `z_score` is (value - mean) / sd, with n - 1 in the sd; None if all others are equal. `percentile` is the mid-rank
     100·(below + equal/2)/n.
     """
 
@@ -48,15 +48,15 @@ class DecadePlace(NamedTuple):
 
 
 def begins(period: int) -> date:
-    """The first last day of a period that a reading is compared with: the same day ten years before its own."""
+    """Return the earliest period end that a reading is compared with: the same day ten years earlier."""
     end = end_of(period)
-    # The last day of a month ten years ago is the last day of that month: February has a say.
+    # The end of a month ten years ago may fall on another day, because of February.
     day = min(end.day, 28) if end.month == 2 else end.day
     return end.replace(year=max(1, end.year - YEARS), day=day)
 
 
 def is_whole(past: Decade, period: int, frequency: Frequency) -> bool:
-    """Whether ten years are known: from their first period on, and of ten periods nine."""
+    """Return whether the ten years are known: their first period, and at least nine of ten periods."""
     late = (end_of(past.oldest) - begins(period)).days
     step = {Frequency.DAILY: NEAR_DAYS, Frequency.WEEKLY: 7}.get(frequency, frequency.months * _SHORTEST)
     periods = _PERIODS.get(frequency) or YEARS * 12 // frequency.months
@@ -64,18 +64,21 @@ def is_whole(past: Decade, period: int, frequency: Frequency) -> bool:
 
 
 def standing(value: float, unit: str | None, period: int, frequency: Frequency, past: Decade | None) -> DecadePlace:
-    """Where a reading stands among its ten years; nowhere where they are not whole, or where its numbers have a trend."""
+    """
+    Return the place of a reading among its ten years. It is empty if the years are not whole or the unit's numbers have
+    a trend.
+    """
     if past is None or unit not in LEVEL_FREE or not is_whole(past, period, frequency):
         return DecadePlace()
     return place(value, past.values)
 
 
 def place(value: float, among: Sequence[float]) -> DecadePlace:
-    """Place a number among those that it may be placed among."""
+    """Return the place of a number among at least two others."""
     count = len(among)
     mean = math.fsum(among) / count
     spread = math.sqrt(math.fsum((one - mean) ** 2 for one in among) / (count - 1))
-    # Numbers that all are the same leave a spread of rounding errors at most.
+    # Equal numbers leave at most a spread of rounding errors, so compare them directly.
     z_score = significant(mean_difference([value], among) / spread) if min(among) != max(among) else None
     ordered = sorted(among)
     middle = (bisect_left(ordered, value) + bisect_right(ordered, value)) / 2

@@ -1,5 +1,5 @@
 """
-The filter text of both screeners, read into clauses.
+Parser of the filter text of both screeners.
 
     revenue_ttm:gt:1e9,sector:in:Technology|"Health Care",industry:eq:"Fire, Marine & Casualty Insurance"
 
@@ -17,10 +17,10 @@ import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-#: Characters of a filter; its clauses, values of one clause, and characters of a value.
+#: Limits: characters of a filter, its clauses, the values of one clause, and the characters of a value.
 LONGEST = 8_000
 MOST_CLAUSES, MOST_VALUES, LONGEST_VALUE = 30, 100, 200
-#: What each operator asks of a value.
+#: What each operator requires of a value.
 MEANINGS = {
     "gt": "greater than the value",
     "lt": "less than the value",
@@ -44,7 +44,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 
 class Field(NamedTuple):
-    """A field that clauses may name. `text`: its values are texts, else numbers."""
+    """A field that clauses may name. Its values are texts if `text` is true, or else numbers."""
 
     name: str
     text: bool
@@ -56,9 +56,9 @@ class Field(NamedTuple):
 
 class Clause(NamedTuple):
     """
-    One condition. `values`: numbers, or texts folded for comparison (`folded`); more than one for `in` only.
+    One condition. `values` are numbers or texts folded for comparison (`folded`); only `in` has more than one.
 
-    `head`: field and operator as they were written, and `written` the values, a text without its double quotes.
+    `head` is the field and operator as written, `written` the values as written, without double quotes around a text.
     """
 
     field: Field
@@ -72,8 +72,8 @@ class FilterError(Exception):
     """
     A filter that cannot be read. The message continues a sentence that begins with the filter's name.
 
-    `clause` is the culprit as it was written, `code` a short stable word, `allowed` what could stand there. `word` is
-    the name nobody knows, where that is the trouble: one of `allowed` may be near it.
+    `clause` is the faulty clause as written, `code` a short stable word, `allowed` what could stand there. `word` is
+    the unknown name, if that is the fault, so that a near match in `allowed` can be suggested.
     """
 
     def __init__(
@@ -88,9 +88,9 @@ class FilterError(Exception):
 
 def parse(text: str, find: Callable[[str], Field | None], names: Sequence[str]) -> tuple[Clause, ...]:
     """
-    The clauses of a filter, in the order written. Raises FilterError for the first that cannot be read.
+    Parse a filter into its clauses, in the order written. Raises FilterError for the first unreadable one.
 
-    `find` gives the field a name means, None where there is none; `names` are the fields there are, for the error.
+    `find` returns the field of a name, or None if there is none. `names` lists all fields, for the error.
     """
     clauses: list[Clause] = []
     for number, written in enumerate(_split(text, ","), 1):
@@ -102,7 +102,10 @@ def parse(text: str, find: Callable[[str], Field | None], names: Sequence[str]) 
 
 
 def written(text: str) -> list[tuple[str, list[str]]]:
-    """Split a filter into its clauses, each with its parts between colons, right or wrong. An empty text has none."""
+    """
+    Split a filter into its clauses, each with its parts between colons, without checking them. An empty text has no
+    clauses.
+    """
     clauses = [clause.strip() for clause in _split(text, ",")] if text.strip() else []
     return [(clause, _parts(clause)) for clause in clauses]
 
@@ -113,12 +116,14 @@ def _parts(clause: str) -> list[str]:
 
 def value_written(value: str, *, several: bool) -> str:
     """
-    A value as it stands in a clause: in double quotes where a comma or a colon would end it.
+    Return a value as it must stand in a clause, in double quotes if it contains a separator.
 
-    `several`: it holds values of `in`, which a | separates; else a | is part of it. What has quotes is left as it is, but for one that is not closed.
+    With `several`, the value holds values of `in`, separated by `|`; otherwise a `|` is part of it. A value with
+    balanced double quotes is left as it is. One with an unclosed quote is quoted whole, because it would swallow the
+    clauses after it.
     """
     if value.count('"') % 2:
-        # One that is open would swallow the clauses behind it.
+        # An open quote would swallow the clauses after it.
         doubled = value.replace('"', '""')
         return f'"{doubled}"'
     if '"' in value:
@@ -169,7 +174,10 @@ def _clause(clause: str, find: Callable[[str], Field | None], names: Sequence[st
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """Parts between separators that stand outside of double quotes. A doubled quote inside leaves and enters again."""
+    """
+    Yield the parts between separators outside double quotes. A doubled quote inside a quoted part closes and reopens
+    it.
+    """
     start, inside = 0, False
     for place, letter in enumerate(text):
         if letter == '"':
@@ -200,7 +208,7 @@ def _number(clause: str, field: Field, written: str) -> float:
     value = math.inf
     if match is not None:
         digits, sign, exponent = match.groups()
-        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
+        # An unescaped `+` in a query string arrives as a space, which can mean nothing else here.
         value = float(digits if exponent is None else f"{digits}e{'-' if sign == '-' else ''}{exponent}")
     if not math.isfinite(value):
         raise FilterError(
@@ -214,11 +222,11 @@ def _number(clause: str, field: Field, written: str) -> float:
 
 @functools.lru_cache(maxsize=4_096)
 def folded(text: str) -> str:
-    """A text as texts are compared: whatever its case, and however its accents are composed."""
+    """Normalise a text for comparison, ignoring case and the composition of accents."""
     return unicodedata.normalize("NFC", text).casefold()
 
 
 def _cut(text: str) -> str:
-    """A client's own word, fit to stand in a message."""
+    """Quote a client's word for a message: at most 40 characters, all printable."""
     shown = text if len(text) <= 40 else text[:39] + "…"
     return "'" + "".join(letter if letter.isprintable() else "\ufffd" for letter in shown) + "'"

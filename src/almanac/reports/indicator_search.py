@@ -1,8 +1,9 @@
 """
-How near an indicator is to words that somebody looks for: called just so, begun by them, named by them, or mentioned.
+Ranking of indicators for a search: exact names first, then names that begin with the words, names that contain them,
+and other mentions.
 
-The names are its slug, its own name and its other names, those of publishers among them. The order follows from the
-catalogue alone, never from what is held: it is the same on every page of a walk, whatever arrives meanwhile.
+Names are the slug, the indicator's name and its other names, publishers' names included. The order depends on the
+catalogue alone, not on the data, so it is the same on every page of a walk.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from almanac.domain.names import folded
 from almanac.domain.reference import Indicator
 
-#: How near: the words are a name of it, begin one, are all in one, or stand somewhere in what is said of it.
+#: How near: the words are a name of it, begin one, are all in one, or occur somewhere in its texts.
 CALLED, BEGUN, NAMED, MENTIONED = range(4)
-#: Facts and measures of companies come after what is measured of economies, where they are as near.
+#: Company indicators come after equally near economic ones.
 _OF_COMPANIES = "fundamentals"
 
 
 def nearness(indicator: Indicator, words: str) -> int | None:
-    """How near an indicator is to words, the nearest first; None where one of them stands nowhere in what is said of it."""
+    """Return how near an indicator is to the words (lower is nearer), or None if a word occurs in none of its texts."""
     told = (indicator.slug, indicator.name, indicator.description, *indicator.other_names)
     text = " ".join(told).lower()
     if not all(word in text for word in words.lower().split()):
@@ -28,7 +29,7 @@ def nearness(indicator: Indicator, words: str) -> int | None:
 
 
 def name_nearness(names: Iterable[str], words: str) -> int:
-    """How near the nearest of some names is to words. A word is taken for any that it begins: `fed` for federal."""
+    """Return how near the nearest name is to the words. A word matches any word that it begins: `fed` matches `federal`."""
     asked = folded(words.replace("_", " ")).split()
     best = MENTIONED
     for name in names:
@@ -43,14 +44,16 @@ def name_nearness(names: Iterable[str], words: str) -> int:
 
 
 def _begin(own: Sequence[str], asked: Sequence[str]) -> bool:
-    """Whether each asked word begins the word of the name at its place."""
+    """Return whether each asked word begins the word at the same position of the name."""
     return 0 < len(asked) <= len(own) and all(one.startswith(word) for one, word in zip(own, asked, strict=False))
 
 
 def relevance(indicator: Indicator, near: int, every: Mapping[str, Indicator]) -> tuple[int, bool, bool, int, str, str]:
     """
-    The place of an indicator among those that words find: the nearest first, published ones before computed ones, then by how
-    many sources have it or what it is computed from, then by name. `every`: all indicators by slug.
+    Return the sort key of a search result: nearer ones first, economic before company indicators, published before
+    computed, then more sources first, then by name.
+
+    `every` maps slugs to all indicators; it gives the sources of a computed indicator.
     """
     derived = indicator.kind == "derived"
     return (
@@ -64,7 +67,10 @@ def relevance(indicator: Indicator, near: int, every: Mapping[str, Indicator]) -
 
 
 def _sources(indicator: Indicator, every: Mapping[str, Indicator]) -> int:
-    """Sources of an indicator, of a computed one those of its first input, and so on down."""
+    """
+    Return the number of preferred sources of an indicator. A computed one counts those of its first input, found
+    recursively.
+    """
     seen = {indicator.slug}
     while not indicator.preferred and indicator.inputs:
         first = every.get(indicator.inputs[0])

@@ -1,7 +1,8 @@
 """
-Measures that briefs and releases put into words, and their readings as sentences want them.
+The measures that briefs and releases put into words, and their readings.
 
-A brief has six sections, each with its measures in the order they are told; the headlines of some releases are in no section.
+A brief has six sections, each with its measures in the order of the text. Headlines of some releases belong to no
+section.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from almanac.reports.wording import amount, decimals, rounded, span, within
 Key = Literal["growth", "inflation", "labor", "rates", "external", "fiscal"]
 #: How a measure is put into words, see almanac.reports.briefs.
 Kind = Literal["growth", "pace", "level", "balance", "change", "slope", "count"]
-#: Kinds whose sentences say how far a reading went.
+#: Kinds whose sentences say how far a reading moved.
 MOVING: frozenset[Kind] = frozenset({"growth", "pace", "level", "balance", "count"})
 
 
@@ -26,8 +27,8 @@ class MeasureSpec(NamedTuple):
     """
     One indicator of a section.
 
-    `subject` begins its sentence; `plural` says how its verb goes. `digits` are the decimals told, of three the last only
-    where there is one.
+    `subject` begins its sentence and `plural` decides the form of its verb. `digits` is the number of decimals shown;
+    of three decimals the last is left out if it is zero.
     """
 
     slug: str
@@ -35,30 +36,30 @@ class MeasureSpec(NamedTuple):
     subject: str
     plural: bool = False
     digits: int = 1
-    #: What follows a number: a sign or words.
+    #: The sign or words after a number.
     unit: str = "%"
     #: Ranked among countries.
     ranked: bool = True
-    #: A rate of growth: its place in its own last ten years is put into words.
+    #: A growth rate: its place in its own last ten years is mentioned.
     growth: bool = False
-    #: Ranked among readings of any frequency: what counts is the day, not the span.
+    #: Ranked among readings of any frequency, because the day matters and not the period.
     instant: bool = False
-    #: Only looked at where none of the measures of this slug's group before it gives a fresh public reading.
+    #: Used only if no earlier measure of this slug's group has a fresh public reading.
     instead_of: str | None = None
     #: Not for a country that shares its currency's central bank.
     own_bank: bool = False
-    #: It moves in steps and mostly not at all: its usual move is that of the times when it does.
+    #: It moves in steps and mostly stands still, so its usual move is that of the times when it moves.
     steps: bool = False
-    #: What is ranked, as a noun; None: the rank is a reading's, and not put into words.
+    #: The noun for what is ranked; None: the rank isn't mentioned.
     noun: str | None = None
 
 
 class SectionSpec(NamedTuple):
-    """One of the six sections, with what it looks at."""
+    """One of the six sections, with its measures."""
 
     key: Key
     title: str
-    #: What the section is about, in the middle of a sentence.
+    #: The subject of the section, for the middle of a sentence.
     topic: str
     measures: tuple[MeasureSpec, ...]
 
@@ -224,7 +225,7 @@ SECTIONS: tuple[SectionSpec, ...] = (
         ),
     ),
 )
-#: How far back a measure of kind `change` looks, in words.
+#: The span of a `change` measure, in words.
 SPANS = {
     "unemployment_change_12m": "a year before",
     "policy_rate_change_12m": "a year before",
@@ -240,21 +241,24 @@ _ALONE = (
     MeasureSpec("job_openings", "level", "Job openings", plural=True, digits=0, unit="thousand"),
     MeasureSpec("initial_jobless_claims", "level", "Initial jobless claims", plural=True, digits=0, unit=""),
 )
-#: How an indicator is told, by slug: those of briefs, and the headlines of releases.
+#: The wording of an indicator by slug: those of briefs, and the headlines of releases.
 MEASURES = {one.slug: one for one in (*(one for section in SECTIONS for one in section.measures), *_ALONE)}
 
-#: A move of less than this many of its usual size is none worth a word; one of so many and more is a big one.
+#: Shares of the usual move below which a move isn't mentioned, and from which it is big.
 _NONE, _BIG = 0.5, 2.0
 _UNITS = {
     "%": {"percent"}, "% of GDP": {"percent"}, "percentage points": {"percentage_points"}, "thousand": {"thousands"},
     "million US dollars": {"usd_millions"},
 }  # fmt: skip
-#: Fewer moves say nothing of what is usual.
+#: With fewer moves nothing is usual.
 _FEWEST = 8
 
 
 class Ranking(NamedTuple):
-    """Place of a value among those of `of` countries, 1 the highest. `tied`: another has the same."""
+    """
+    Rank of a value among those of `of` countries; 1 is the highest. `tied` is true if another country has the same
+    value.
+    """
 
     rank: int
     of: int
@@ -265,9 +269,9 @@ class MeasureReading(NamedTuple):
     """
     The latest public reading of a measure. `period` and `previous_period` are keys.
 
-    `freshness`: fresh, stale or unknown. `percentile`: 0 to 100. `usual`: the mean absolute move of its last ten years
-    (`typical_change`), None where that is not known. `revised`: the reading before came with another number than it
-    had.
+    `freshness` is fresh, stale or unknown; `percentile` is 0 to 100. `usual` is the mean absolute move of the last ten
+    years (`typical_change`), or None if it isn't known. `revised` is true if the reading before has changed since its
+    publication.
     """
 
     measure: MeasureSpec
@@ -282,42 +286,45 @@ class MeasureReading(NamedTuple):
     ranking: Ranking | None = None
     usual: float | None = None
     revised: bool = False
-    #: Key of the period of the newest reading before it, where that is not the one before in time: nothing is compared with it.
+    #: Key of the newest earlier period, if that isn't the neighbouring one; nothing is compared with it.
     since: int | None = None
-    #: Place of its sentence in the text: words that come again are varied by it.
+    #: Position of its sentence in the text, which varies repeated words.
     turn: int = 0
 
     @property
     def digits(self) -> int:
-        """Decimals that its value and the one before are told with."""
+        """Decimals shown for the value and the one before."""
         return decimals(self.measure.digits, self.value, *(() if self.previous is None else (self.previous,)))
 
     @property
     def told(self) -> float:
-        """The value as it is told."""
+        """The value as shown, rounded."""
         return rounded(self.value, self.measure.digits)
 
     @property
     def was(self) -> float:
-        """The reading before as it is told; of none zero."""
+        """The reading before as shown, rounded; zero if there is none."""
         return rounded(self.previous or 0.0, self.measure.digits)
 
     @property
     def move(self) -> float:
-        """How far it went since the reading before. A count of what came or went is a move itself."""
+        """The change since the reading before. For a count, which is itself a change, it is the value."""
         if self.measure.kind == "count":
             return self.value
         return 0.0 if self.previous is None else exact_sum(self.value, -self.previous)
 
     @property
     def moved(self) -> bool:
-        """Whether it went far enough to be said: by its own usual size, where that is not known by the last digit told."""
+        """
+        True if it moved far enough to be mentioned: half of its usual move, or one unit of the last decimal shown if
+        that isn't known.
+        """
         least = 10.0**-self.measure.digits if self.usual is None else _NONE * self.usual
         return self.told != self.was and abs(self.move) >= least
 
     @property
     def big(self) -> bool:
-        """Whether it went far more than it usually does."""
+        """True if it moved at least twice as far as it usually does."""
         return self.usual is not None and self.move != 0 and abs(self.move) >= _BIG * self.usual
 
     @property
@@ -327,24 +334,27 @@ class MeasureReading(NamedTuple):
 
     @property
     def fits(self) -> bool:
-        """Whether it is in the unit that the words for its measure are about."""
+        """True if the reading is in the unit that the measure's words assume."""
         wanted = _UNITS.get(self.measure.unit)
         return wanted is None or self.unit in wanted
 
     @property
     def when(self) -> str:
-        """`in October 2026`."""
+        """Words for the period: `in October 2026`."""
         return within(Period.from_key(self.period), self.frequency)
 
     @property
     def gap(self) -> str:
-        """`; this is the first reading since 30 April 2024`: the end of a sentence that has nothing to compare with."""
+        """
+        End of a sentence without a comparison: `; this is the first reading since 30 April 2024`. Empty if there is a
+        reading before.
+        """
         if self.since is None or self.previous is not None:
             return ""
         return f"; this is the first reading since {span(Period.from_key(self.since), self.frequency)}"
 
     def over(self) -> str:
-        """`over the year to October 2026`: of a change over a year. A calendar year needs no more words."""
+        """Return the words for a change over a year: `over the year to October 2026`, or just `in 2026` for annual data."""
         if self.frequency is Frequency.ANNUAL:
             return self.when
         return f"over the year to {self.when.partition(' ')[2]}"
@@ -352,10 +362,11 @@ class MeasureReading(NamedTuple):
 
 def typical_change(measure: MeasureSpec, past: Sequence[float]) -> float | None:
     """
-    The mean absolute change from one reading to the next, in the unit of the measure; None where there are too few.
+    Return the mean absolute change between neighbouring readings, in the unit of the measure, or None if there are
+    fewer than eight.
 
-    `past`: readings in the order of their periods, either way. A count of what came or went is a move itself; of what
-    moves in steps the times without one do not count.
+    `past` holds readings in the order of their periods, in either direction. A count is itself a change. For a measure
+    that moves in steps, times without a move do not count.
     """
     moves = [abs(one) for one in past] if measure.kind == "count" else [abs(two - one) for one, two in pairwise(past)]
     if measure.steps:

@@ -1,9 +1,9 @@
 """
-Names: which entity one means, which entities are called like it, and which was meant where nothing is called so.
+Names: the entity that a name means, and candidates for a name that nothing has.
 
-A name is looked up exact, else but for spelling, else by likeness; and nothing is guessed where two fit as well. Names that
-compare equal come first: those valid on the asked day before others, then exact ones before such that differ in
-punctuation, accents or legal form. Likeness is looked at only where nothing compares equal.
+A name is looked up exactly, or else without regard to spelling, or else by similarity, and nothing is guessed if two
+fit equally. Names that compare equal come first: those valid on the asked day before others, then exact ones before
+those that differ in punctuation, accents or legal form. Similarity is used only if nothing compares equal.
 """
 
 from __future__ import annotations
@@ -22,40 +22,41 @@ from almanac.domain.aliases import Alias, of_place
 from almanac.domain.names import folded, normal, without_mark
 from almanac.domain.reference import Entity
 
-#: Confidence by kind of match; what was not valid on the asked day, and what only its statements decided, has less.
+#: Confidence by kind of match. It is lowered if the name was not valid on the day, or if only having statements
+#: decided.
 _EXACT, _NORMALIZED, _FUZZY = 1.0, 0.95, 0.9
 _NOT_THEN, _DECIDED = 0.9, 0.95
-#: Letters that a slip, or two, may be among.
+#: Lengths from which a text may contain one slip, or two.
 _ONE_SLIP, _TWO_SLIPS = 4, 10
-#: Legal forms long enough that a slip among their letters is still known for one.
+#: Legal forms long enough to be recognised with a slip.
 _LONG_FORMS = ("incorporated", "corporation", "companies", "company", "limited")
-#: Written like a ticker (with a class behind it) or like a CIK.
+#: The form of a ticker (with an optional class) or of a CIK.
 _CODE = re.compile(r"[a-z0-9]{1,5}([./-][a-z0-9]{1,3}| [a-z0-9]{1,2})?|(cik)?[\s:#]*[0-9]{1,10}", re.IGNORECASE)
-#: Likeness (0..1) of a name that begins with the asked words, or has them within; and from which on a name is close.
+#: Similarity (0 to 1) of a name that begins with the asked words or contains them, and from which a name is close.
 _BEGINS, _HOLDS, _CLOSE = 0.85, 0.8, 0.75
-#: Likeness of names that have the same words in another order, compared to that of the words.
+#: Factor for names with the same words in another order.
 _REORDERED = 0.97
-#: Names shorter than this are like too many others.
+#: Shorter names resemble too many others.
 _SHORTEST = 4
-#: So many names are looked at that are most like a text.
+#: Number of most similar names that are examined.
 _LOOKED_AT = 20
-#: Score (0..100) of the words that two names have in common, from which on one suggests the other.
+#: Score (0 to 100) of common words from which one name suggests another.
 _SAME_WORDS = 90
-#: A text that names nothing is cut here: no name is as long.
+#: A longer text is cut, because no name is as long.
 _LONGEST = 200
 
-#: Languages beside English in which countries are known, as CLDR calls them.
+#: Languages beside English in which countries are found, by CLDR code.
 _LANGUAGES = (
     "de", "fr", "es", "pt", "it", "nl", "pl", "ru", "tr", "ar", "hi", "zh_Hans", "zh_Hant", "ja", "ko",
 )  # fmt: skip
-#: CLDR's codes of regions that have none of ISO 3166-1.
+#: CLDR codes of regions without an ISO 3166-1 code.
 _REGIONS = {"region_euro_area": "EZ", "region_european_union": "EU", "region_world": "001"}
-#: Some languages give these names to one of two places; elsewhere nobody can tell which is meant.
+#: Some languages use these names for just one of two places, but they are ambiguous.
 _AMBIGUOUS = frozenset({"congo", "kongo"})
 
 
 class Subject(NamedTuple):
-    """An entity that may be meant. `type`: country, region or company. `reports`: it has statements."""
+    """An entity that a name may mean. `type` is country, region or company; `reports` is true if it has statements."""
 
     entity: str
     type: str
@@ -65,7 +66,7 @@ class Subject(NamedTuple):
 
 
 class Match(NamedTuple):
-    """One entity with the name it was found by."""
+    """An entity with the name that matched."""
 
     subject: Subject
     alias: Alias
@@ -75,7 +76,10 @@ class Match(NamedTuple):
 
 
 class Resolution(NamedTuple):
-    """What a name means. `best` None: several fit as well, or none well enough; `match` and `confidence` speak of the first."""
+    """
+    The meaning of a name. `best` is None if several fit equally or none fits well enough; `match` and `confidence`
+    describe the first candidate.
+    """
 
     best: Match | None
     match: str
@@ -84,7 +88,7 @@ class Resolution(NamedTuple):
 
 
 class Spellings:
-    """Names of entities, to be found by likeness. Built once for many look-ups."""
+    """Names of entities, searchable by similarity. Build it once for many look-ups."""
 
     def __init__(self, names: Iterable[Alias]) -> None:
         self._names = [name for name in names if name.scheme in {"name", "former_name", "other"} and name.norm]
@@ -94,12 +98,15 @@ class Spellings:
         self._closed = [norm.replace(" ", "") for norm in self._norms]
 
     def beginning(self, norm: str) -> list[Alias]:
-        """Return names that are these words, or begin with them and go on with others."""
+        """Return names that are these words, or begin with them and continue with others."""
         words = f" {norm} "
         return [self._names[place] for place, padded in enumerate(self._padded) if padded.startswith(words)]
 
     def close(self, norm: str) -> list[tuple[Alias, float]]:
-        """Return names like this one with their likeness (0..1): of like letters, of its words in another order, or with it within."""
+        """
+        Return similar names with their similarity (0 to 1): similar letters, the same words in another order, or a name
+        that contains this one.
+        """
         found: dict[int, float] = {}
 
         def add(place: int, likeness: float) -> None:
@@ -123,12 +130,12 @@ class Spellings:
 
 
 def _in_order(norm: str) -> str:
-    """Return the words of a name in the order of the alphabet."""
+    """Return the words of a name in alphabetical order."""
     return " ".join(sorted(norm.split()))
 
 
 def _ends_word(norm: str, letters: int) -> bool:
-    """Return whether the first so many letters and digits of a name end where a word of it ends, and more follow."""
+    """Return whether the first `letters` letters and digits of a name end at the end of a word, and more words follow."""
     for character in norm.strip():
         if not letters:
             return character == " "
@@ -137,18 +144,19 @@ def _ends_word(norm: str, letters: int) -> bool:
 
 
 class Suggestions:
-    """Names to suggest for one that nothing has. Built once for many questions; one takes some milliseconds."""
+    """Suggestions for names that don't exist. Build it once for many questions; one question takes some milliseconds."""
 
     def __init__(self, names: Iterable[tuple[str, Sequence[str]]]) -> None:
-        """`names`: the name that is suggested, and what else it is called."""
+        """Index `names`: pairs of the name to suggest and its other spellings."""
         spelled = [(folded(text), name) for name, others in names for text in (name, *others)]
         self._spellings, self._names = [text for text, _ in spelled], [name for _, name in spelled]
 
     def nearest(self, text: str) -> str | None:
         """
-        Return the name that differs by a slip, else one that begins so or has the same words; None where none is near.
+        Return the nearest name: one within a few slips, or else one that begins with the text or has the same words;
+        None if none is near.
 
-        Likeness of letters alone suggests nothing: `pe_ratio` is spelled like `current_ratio`, and is none.
+        Similar letters alone are not enough: `pe_ratio` is spelled like `current_ratio` but isn't meant.
         """
         asked = folded(text[:_LONGEST])
         if not asked:
@@ -168,7 +176,7 @@ class Suggestions:
 
 
 def _slips(letters: int) -> int:
-    """Return how many slips may be among so many letters."""
+    """Return how many slips are tolerated in a text with this many letters."""
     return 2 if letters >= _TWO_SLIPS else 1 if letters >= _ONE_SLIP else 0
 
 
@@ -177,7 +185,7 @@ def _digits(text: str) -> str:
 
 
 def norms(text: str) -> dict[str, str]:
-    """What to compare a text with, by scheme; schemes it cannot belong to are left out."""
+    """Return the normal forms of a text by scheme, without schemes it cannot belong to."""
     name = normal(text)
     by_scheme = {scheme: normal(text, scheme) for scheme in ("iso2", "iso3", "ticker", "cik", "lei", "slug")}
     return {k: v for k, v in {**by_scheme, "name": name, "former_name": name, "other": name}.items() if v}
@@ -192,10 +200,10 @@ def resolve(
     schemes: frozenset[str] | None = None,
 ) -> Resolution | None:
     """
-    Which entity a text means on a day (an ordinal). None: nothing is close.
+    Return the entity that a text means on a day (an ordinal), or None if nothing is close.
 
-    `found`: names that compare equal to it; `subjects`: the entities that may be meant, by id (a name of another is
-    passed over); `schemes`: the only ones that count.
+    `found` are the names that compare equal to it. `subjects` maps ids to the entities that may be meant; names of
+    others are ignored. `schemes` limits similar names to these schemes.
     """
     matches = _equal(text, found, subjects, day)
     if matches:
@@ -210,7 +218,7 @@ def resolve(
 
 
 def _without_form(text: str) -> str:
-    """The normal name of a text; a legal form with a slip (`Corporatin`), which the normal name still has, is left out."""
+    """Return the normal name of a text, without a misspelt legal form at the end (`Corporatin`)."""
     norm = normal(text)
     name, _, last = norm.rpartition(" ")
     return name if name and any(OSA.distance(last, form) == 1 for form in _LONG_FORMS) else norm
@@ -224,9 +232,10 @@ def exactly(
     day: int,
 ) -> Subject | None:
     """
-    The entity that `resolve` finds exactly and alone, without looking at likeness. None: there is none.
+    Return the entity that `resolve` would find as an exact and unambiguous match, without comparing similarity; None if
+    there is none.
 
-    `beginning`: names that are the given words, or begin with them and go on with others.
+    `beginning` returns the names that are the given words, or begin with them and continue with others.
     """
     matches = _equal(text, found, subjects, day)
     if not matches or matches[0].kind != "exact":
@@ -236,7 +245,7 @@ def exactly(
 
 
 def _equal(text: str, found: Sequence[Alias], subjects: Mapping[str, Subject], day: int) -> list[Match]:
-    """The best name of each entity among those that compare equal, best first."""
+    """Return the best matching name of each entity among names that compare equal, best first."""
     wanted, plain = norms(text), text.strip().casefold()
     best: dict[str, tuple[tuple[bool, int, bool], Match]] = {}
     for alias in _tenures(found):
@@ -255,7 +264,10 @@ def _equal(text: str, found: Sequence[Alias], subjects: Mapping[str, Subject], d
 
 
 def _tenures(found: Sequence[Alias]) -> list[Alias]:
-    """A ticker has one holder at a time: who has it today has had it no longer than since another was last seen with it."""
+    """
+    Give each ticker one holder at a time: its present holder has had it since the day after another was last seen with
+    it.
+    """
     last: dict[str, int] = {}
     for alias in found:
         if alias.scheme == "ticker" and alias.valid_to is not None:
@@ -269,12 +281,12 @@ def _tenures(found: Sequence[Alias]) -> list[Alias]:
 
 
 def _last(subject: Subject) -> int:
-    """Places first, then companies with statements, then others."""
+    """Return the rank of a subject's kind: places first, then companies with statements, then others."""
     return 0 if subject.type != "company" else 1 if subject.reports else 2
 
 
 def _order(subject: Subject) -> tuple[int, str, str]:
-    """The order of what fits as well: places, companies with statements, others; then by name and id."""
+    """Return the sort key for equally good matches: places, companies with statements, others; then by name and id."""
     return (_last(subject), subject.name, subject.entity)
 
 
@@ -282,10 +294,10 @@ def _words(
     text: str, first: Match, subjects: Mapping[str, Subject], beginning: Callable[[str], Iterable[Alias]], day: int
 ) -> list[Match]:
     """
-    Companies that a word which was taken for a ticker may mean too.
+    Return companies that a word taken for a ticker may also mean.
 
-    `Ford` is not `FORD`: a ticker written in other letters than capitals is a word too. Where another company is called
-    just so, or another's name begins with it and the holder's does not, nobody can tell which is meant.
+    A ticker that isn't written in capitals may be a word: `Ford` is not `FORD`. The name is ambiguous if another
+    company has exactly that name, or if another's name begins with it while the ticker holder's does not.
     """
     norm = normal(text)
     if first.alias.scheme != "ticker" or text.strip().isupper():
@@ -303,7 +315,7 @@ def _words(
 
 
 def _equals(matches: list[Match], also: list[Match]) -> Resolution:
-    """The answer where names compare equal."""
+    """Return the resolution for names that compare equal."""
     first = matches[0]
     ties = [one for one in matches if (one.kind, one.confidence) == (first.kind, first.confidence)]
     listed = {one.subject.entity: one for one in (*ties, *also, *matches)}
@@ -325,7 +337,10 @@ def _equals(matches: list[Match], also: list[Match]) -> Resolution:
 def _likes(
     text: str, close: Sequence[tuple[Alias, float]], subjects: Mapping[str, Subject], day: int
 ) -> Resolution | None:
-    """The answer by likeness: alone only where it is the first and the only one that may, and the text is no code."""
+    """
+    Return the resolution by similarity. It has a best match only if just the first candidate may answer and the text
+    doesn't look like a code.
+    """
     best: dict[str, tuple[float, Alias]] = {}
     for alias, likeness in close:
         weighed = likeness * (1.0 if alias.valid(day) else _NOT_THEN)
@@ -351,11 +366,12 @@ def _likes(
 
 def _may_answer(text: str, like: Match) -> bool:
     """
-    Whether a name that is like the text is so like it that one may take it for meant, if no other is.
+    Return whether a similar name is close enough to be taken for the one meant, if it is the only one.
 
-    Either it is the text but for a slip: other spaces, another order of words, or, words in common at both ends aside,
-    one letter in four (two in ten), never the first and never a digit. Or it is longer, begins with the text, and the
-    text is at least half of it and has no legal form, which would end a whole name. No country has one either.
+    Either the two differ only by a slip: other spaces, another order of words, or, apart from common words at both
+    ends, one letter in four (two in ten), never the first letter and never a digit. Or the name is longer and begins
+    with the text, and the text is at least half of it and has no legal form, which would end a complete name. Countries
+    never have a legal form.
     """
     asked, norm = _without_form(text), like.alias.norm
     whole = folded(without_mark(text)).removeprefix("the ") == asked
@@ -380,7 +396,8 @@ def _may_answer(text: str, like: Match) -> bool:
 
 def foreign_names(places: Iterable[Entity]) -> list[Alias]:
     """
-    Return names of countries and regions in other languages, for comparison only: they are not listed as aliases.
+    Return names of countries and regions in other languages. They are for comparison only and are not listed as
+    aliases.
 
     A name that compares equal to one of another place is left out.
     """
@@ -398,7 +415,7 @@ def foreign_names(places: Iterable[Entity]) -> list[Alias]:
 
 @functools.cache
 def _territories() -> Mapping[str, tuple[str, ...]]:
-    """Return each territory's names by its code. Reading them takes a tenth of a second, so they are read when first asked for."""
+    """Return each territory's names by its code. They are read on first use, because that takes a tenth of a second."""
     from babel import Locale  # noqa: PLC0415  # most commands look up no place by name
 
     names: dict[str, dict[str, None]] = defaultdict(dict)

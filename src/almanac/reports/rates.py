@@ -1,8 +1,9 @@
-"""Sovereign rates analytics: one country's curve against its peers', in basis points, from the latest reading of each.
+"""
+Sovereign rates analytics: one country's curve against its peers', in basis points, from the latest reading of each.
 
-Nothing is interpolated: a tenor without a yield is absent, a peer without it is left out. Spreads and slopes are exact
-in decimals; means, and what is held against them, have twelve significant digits. A slope is of one day where there is
-one on which both its legs are known.
+Nothing is interpolated: a tenor without a yield is absent, and a peer without it is left out. Spreads and slopes are
+exact in decimals; means and differences to means have twelve significant digits. If there is a day on which both legs
+of a slope are known, the slope is of that day.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from almanac.domain.times import wire_day, wire_time
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 TENORS = ("2y", "5y", "10y", "30y")
 SLOPES: dict[Literal["2s10s", "5s30s"], tuple[str, str]] = {"2s10s": ("2y", "10y"), "5s30s": ("5y", "30y")}
-#: A peer's leg dated further than this from the scope's own takes no part in the mean; legs further apart are no slope.
+#: Most days between a peer's reading and the scope's own for a place in the mean, and between the legs of a slope.
 STALE_DAYS = 10
-#: A tenor whose newest yield is so many days older than the newest of its curve is published no more, and none of that curve's.
+#: A yield more than this many days older than the newest of its curve is no longer published, and not part of that curve.
 GONE_DAYS = 31
 
 
 class YieldReading(msgspec.Struct, frozen=True):
-    """The latest public yield of a scope at a tenor, percent per year. `known` is unix seconds."""
+    """The latest public yield of a scope at a tenor, in percent per year. `known` is in unix seconds."""
 
     scope: str
     tenor: str
@@ -53,12 +54,15 @@ class YieldReading(msgspec.Struct, frozen=True):
 
 
 def is_gone(day: date, newest: date, allowance: int) -> bool:
-    """Return whether a reading of a day is too old to be one of a curve, or a slope of one, whose newest yield is of another day."""
+    """
+    Return whether a reading is too old to belong to a curve, or to a slope of it, whose newest yield is of day
+    `newest`.
+    """
     return (newest - day).days > max(GONE_DAYS, allowance)
 
 
 def without_gone(curve: Mapping[str, YieldReading]) -> tuple[dict[str, YieldReading], list[str]]:
-    """Return the yields by tenor that are of one curve, and a sentence on each that is too old for it."""
+    """Return the yields of a curve by tenor without those too old for it, and a sentence on each that was removed."""
     newest = max((one.day for one in curve.values()), default=date.min)
     gone = [one for one in curve.values() if is_gone(one.day, newest, one.allowance)]
     notes = [
@@ -68,7 +72,7 @@ def without_gone(curve: Mapping[str, YieldReading]) -> tuple[dict[str, YieldRead
 
 
 class SlopeLegs(NamedTuple):
-    """The yields that a slope is made of: of one day, where there is one on which both are known."""
+    """The two yields of a slope, of the same day if there is a day on which both are known."""
 
     scope: str
     name: Literal["2s10s", "5s30s"]
@@ -77,7 +81,7 @@ class SlopeLegs(NamedTuple):
 
     @property
     def stale(self) -> bool:
-        """Whether they are too many days apart to be held against each other."""
+        """True if the legs are too many days apart for a slope."""
         return _apart(self.short, self.long)
 
 
@@ -202,9 +206,9 @@ def rates(
     asked: int | None,
 ) -> Rates:
     """
-    The payload of one scope, as known at the moment `asked` (unix seconds; None: now).
+    Build the payload of one scope, as known at `asked` (unix seconds; None means now).
 
-    `slopes`: what the slopes of all scopes are made of. `withheld`: sentences on yields that exist but may not be shown.
+    `slopes` holds the slope legs of all scopes, `withheld` sentences on yields that exist but must not be shown.
     """
     curves: dict[str, dict[str, YieldReading]] = {one: {} for one in SCOPES}
     for reading in readings:
@@ -231,7 +235,7 @@ def rates(
 
 
 def of_day(found: Rates) -> RatesOfDay | None:
-    """Add to analytics the day they are of; None where the scope has no yield."""
+    """Add the day of the newest yield to the analytics. Return None if the scope has no yield."""
     day = max((point.period_end for point in found.curve), default=None)
     return None if day is None else RatesOfDay(**msgspec.structs.asdict(found), period_end=day)
 
@@ -294,7 +298,7 @@ def _slope(one: SlopeLegs) -> dict[str, Any]:
 def _notes(
     own: Mapping[str, YieldReading], curves: Curves, peers: Sequence[str], slopes: Sequence[SlopeLegs]
 ) -> list[str]:
-    """What a reader must know before comparing: other kinds of curve, other compounding, other days."""
+    """Return sentences on what limits a comparison: other kinds of curve, other compounding, other days."""
     notes: list[str] = []
     newest = max((one.day for one in own.values()), default=date.min)
     for one in own.values():

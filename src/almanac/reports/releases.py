@@ -1,7 +1,7 @@
 """
-Release summaries: what a publication said, beside what was there before and the ten years behind it. Pure.
+Release summaries: a publication's numbers beside those before and the ten years behind them. Pure.
 
-All numbers are those known at one moment. `figures` computes those of one reading, `headline` the sentence.
+All numbers are those known at one moment. `figures` computes the numbers of one reading, `headline` the sentence.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from almanac.reports.decade import DecadePlace
 from almanac.reports.measures import MEASURES, MeasureReading, MeasureSpec
 from almanac.reports.wording import span
 
-#: Words for units that the measure of a headline is not told in; a unit that is not here has none.
+#: Words for units that a headline's measure doesn't assume. Other units have none.
 _WORDS = {
     "percent": "%",
     "percentage_points": "percentage points",
@@ -33,7 +33,7 @@ _WORDS = {
 
 
 class Point(NamedTuple):
-    """One vintage of one cell. `value` None: withdrawn. `known` in unix seconds."""
+    """One vintage of one cell. `value` None means withdrawn. `known` is in unix seconds."""
 
     period: int
     known: int
@@ -41,7 +41,7 @@ class Point(NamedTuple):
 
 
 class ReleaseFigures(NamedTuple):
-    """Numbers of one reading, in the unit of its series; `percentile` 0..100, `usual` the size of its usual move."""
+    """The numbers of one reading, in the unit of its series. `percentile` is 0 to 100, `usual` the size of its usual move."""
 
     actual: float | None = None
     previous: float | None = None
@@ -56,7 +56,7 @@ _NOWHERE = DecadePlace()
 
 
 class HeadlineParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What the sentence of a release is made of."""
+    """The inputs of a release's headline sentence."""
 
     place: str
     slug: str
@@ -82,12 +82,12 @@ def figures(
     computed: bool = False,
 ) -> ReleaseFigures:
     """
-    Numbers of the reading of a period, as known at `at`; `first` is when the release made it known.
+    Compute the numbers of a period's reading as known at `at`. `first` is when the release made it known.
 
-    `points`: vintages of the series, any order. `before`: the period before, None where it must not be shown. What had
-    been known of it just before the release is `previous`; where the number known at `at` differs, that is
-    `revised_previous`, if the source keeps `vintages`. `change` is against the newer of the two; `computed`:
-    the numbers are (`domain.numbers.difference`).
+    `points` are vintages of the series, in any order. `before` is the period before, or None if it must not be shown.
+    `previous` is its value as known just before the release; `revised_previous` is its value known at `at` if that
+    differs and the source keeps `vintages`. `change` is against the newer of the two. `computed` says that the numbers
+    were computed (see `domain.numbers.difference`).
     """
     earlier: tuple[int, float | None] | None = None
     known: dict[int, tuple[int, float | None]] = {}
@@ -108,9 +108,9 @@ def figures(
 
 def headline(one: HeadlineParts) -> str:
     """
-    One sentence on a release: the one that a brief would say of its reading. Every number in it is one of the reading's.
+    Return one sentence on a release, the same that a brief would say about its reading.
 
-    What it is beside is the newer of the two numbers of the period before.
+    The comparison uses the newer of the two values of the period before.
     """
     measure = MEASURES.get(one.slug) or MeasureSpec(one.slug, "level", one.name, digits=2, unit="")
     when = span(Period.from_key(one.period), one.frequency)

@@ -1,10 +1,10 @@
 """
-A company's score: how it stands among its peers on five pillars, from figures of its accounts alone.
+Company scores: the standing of a company among its peers on five pillars, from figures of its accounts alone.
 
-For each measure a company's percentile is its mid-rank among the companies of its sector that have the measure, where
-at least ten do, else among all companies that have it. A pillar is the mean over its measures that the company has, the
-score the mean over the pillars it has, at least three of the five. Nothing here is stored: what a score is depends on
-who else is there at the asked moment.
+A company's percentile for a measure is its mid-rank among the companies of its sector that have the measure, if there
+are at least ten, or else among all companies that have it. A pillar is the mean over the measures that the company has;
+the score is the mean over its pillars, of which it needs at least three. Nothing is stored, because a score depends on
+the other companies at the requested moment.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from almanac.domain.numbers import significant
 Numbers = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
-#: Changes with anything that changes a score: measures, directions, minimum counts.
+#: Changes whenever a score may change: measures, directions, minimum counts.
 MODEL: Final = "pillars-1"
-#: How many months before the moment asked the accounts behind a score may end.
+#: Longest time, in months, between the end of a score's accounts and the requested moment.
 MONTHS: Final = 18
-#: Companies of a sector that have a measure, from which on they are compared among themselves.
+#: Companies of a sector with a measure from which they are compared within the sector.
 SECTOR_MINIMUM: Final = 10
 #: Pillars a score needs.
 PILLARS_MINIMUM: Final = 3
@@ -67,25 +67,31 @@ PILLARS: Final[Mapping[str, Mapping[str, int]]] = {
         "share_count_change_yoy": -1,
     },
 }
-#: All measures that take part, in the order of the pillars.
+#: All measures of the scores, in the order of the pillars.
 MEASURES: Final = tuple(measure for measures in PILLARS.values() for measure in measures)
 
-#: Share of the measures by how many of them there are.
+#: Share of the measures, indexed by their number.
 _SHARES: Final = np.array([significant(count / len(MEASURES)) for count in range(len(MEASURES) + 1)])
 
 
 class Scores(NamedTuple):
-    """Arrays by company. `score` and each of `pillars` 0..100 with one decimal, NaN: none; `coverage` 0..1."""
+    """
+    Arrays with one item per company. `score` and each of `pillars` are 0 to 100 with one decimal, or NaN if there is
+    none; `coverage` is 0 to 1.
+    """
 
     score: Numbers
     pillars: dict[str, Numbers]
-    #: Share of the measures that the company has; 0 where it takes no part.
+    #: Share of the measures that the company has; 0 if it isn't scored.
     coverage: Numbers
     model: str = MODEL
 
 
 class Compared(NamedTuple):
-    """Among whom a company is scored: those that take part, of its sector and in all, and which way its measures go."""
+    """
+    The numbers behind a company's comparison: scored companies in its sector and in all, its measures, and those ranked
+    within the sector.
+    """
 
     sector: int
     all: int
@@ -96,7 +102,10 @@ class Compared(NamedTuple):
 def compared(
     columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], eligible: Flags, company: int
 ) -> Compared:
-    """Among whom `score` of the same arguments compares the company at this place, which takes part."""
+    """
+    Count the companies and measures that `score`, called with these arguments, uses for the company at this index. The
+    company must be eligible.
+    """
     own = np.asarray(eligible, dtype=bool) & (np.asarray(sectors) == sectors[company])
     there = {name: ~np.isnan(np.asarray(columns[name], dtype=np.float64)) for name in MEASURES if name in columns}
     has = [flags for flags in there.values() if flags[company]]
@@ -106,13 +115,14 @@ def compared(
 
 def score(columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], eligible: Flags) -> Scores:
     """
-    Scores of n companies.
+    Score n companies.
 
-    `columns`: measure → n floats, NaN where a company has no value (or none that may be shown); a measure of `MEASURES`
-    that is not there is one nobody has, others are not looked at. `sectors`: n integers, equal for companies of one
-    sector. `eligible`: which of the n take part; the others are no peers either and have no score.
+    `columns` maps a measure to n floats, with NaN where a company has no value or none that may be shown. A missing
+    measure of `MEASURES` counts as one that nobody has; other columns are ignored. `sectors` holds n integers, equal
+    for companies of one sector. `eligible` marks the companies that take part; the others have no score and are
+    nobody's peers.
 
-    Raises ValueError where lengths differ.
+    Raises ValueError if the lengths differ.
     """
     count = len(sectors)
     for name, column in (("eligible", eligible), *columns.items()):
@@ -145,10 +155,11 @@ def score(columns: Mapping[str, npt.NDArray[Any]], sectors: npt.NDArray[Any], el
 
 def percentiles(values: Numbers, groups: npt.NDArray[np.int32], mask: Flags) -> Numbers:
     """
-    Mid-rank of each value, 0..1: those below it and half of those equal to it (itself among them), of all compared.
+    Return the mid-rank of each value, 0 to 1: the share of compared values below it, plus half of those equal to it,
+    itself included.
 
-    Compared are the values with `mask` of the same group (codes from zero), where `SECTOR_MINIMUM` of them are there,
-    else all with `mask`. NaN for values that are NaN or without `mask`.
+    Values with `mask` are compared within their group (codes from zero) if it has at least `SECTOR_MINIMUM` of them, or
+    else with all values with `mask`. The result is NaN for values that are NaN or without `mask`.
     """
     result = np.full(len(values), np.nan)
     places = np.flatnonzero(mask & ~np.isnan(values))
@@ -160,7 +171,7 @@ def percentiles(values: Numbers, groups: npt.NDArray[np.int32], mask: Flags) -> 
     sizes = np.bincount(own)
     large = sizes[own] >= SECTOR_MINIMUM
     if large.any():
-        # A stable sort of what is sorted by value: the companies of a group together, ascending.
+        # A stable sort of values already sorted puts the companies of a group together, ascending.
         within = np.argsort(own, kind="stable")
         among = np.empty(len(places))
         among[within] = _midranks(ordered[within], own[within])
@@ -170,7 +181,7 @@ def percentiles(values: Numbers, groups: npt.NDArray[np.int32], mask: Flags) -> 
 
 
 def _midranks(values: Numbers, groups: npt.NDArray[np.int32]) -> Numbers:
-    """Mid-ranks of values sorted by (group, value), each in its group."""
+    """Return the mid-ranks of values sorted by (group, value), each within its group."""
     count = len(values)
     new_group = np.empty(count, dtype=bool)
     new_group[0] = True
@@ -193,6 +204,6 @@ def _mean(total: Numbers, found: Numbers, least: int) -> Numbers:
 
 
 def _rounded(share: Numbers) -> Numbers:
-    """A share as a number from 0 to 100 with one decimal."""
+    """Convert a share to a number from 0 to 100 with one decimal."""
     result: Numbers = np.round(share * 1_000) / 10
     return result

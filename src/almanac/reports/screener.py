@@ -1,8 +1,8 @@
 """
-The evaluator of both screeners: clauses over columns, then an order, then a page.
+The evaluator of both screeners: filter, sort, page.
 
-A table is a set of columns of one length; its rows stand in the order of (name, id), so that the number of a row is
-its place among the ties. Numbers are float64 with NaN for no value, texts are codes into words in byte order.
+A table is a set of equally long columns. Its rows are sorted by (name, id), so a row's number is its place among ties.
+Numbers are float64 with NaN for no value; texts are codes into words in byte order.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _COMPARE = {
 
 
 class Texts(NamedTuple):
-    """A column of texts: codes (-1: none) into `words`, which are distinct and in byte order."""
+    """A column of texts: codes (-1 for none) into `words`, which are distinct and in byte order."""
 
     codes: npt.NDArray[np.int32]
     words: tuple[str, ...]
@@ -43,7 +43,7 @@ class Texts(NamedTuple):
         return cls(np.array(codes, dtype=np.int32), tuple(words))
 
     def in_order(self) -> Texts:
-        """Sort the words and renumber the codes by them."""
+        """Sort the words and renumber the codes to match."""
         words = sorted(self.words)
         places = np.array([*(words.index(word) for word in self.words), -1], dtype=np.int32)
         return Texts(places[self.codes], tuple(words))
@@ -54,12 +54,12 @@ class Texts(NamedTuple):
 
 
 Column = Numbers | Texts
-#: Where a walk stands: sort value (None: the row has none), name and id of the last row given.
+#: The position of a walk: sort value (None: the row has none), name and id of the last returned row.
 Place = Sequence[Any]
 
 
 class ScreenPage(NamedTuple):
-    """Row numbers in order; how many rows match on all pages; whether more follow."""
+    """Row numbers in order, the number of matches on all pages, and whether more follow."""
 
     rows: Rows
     total: int
@@ -68,9 +68,9 @@ class ScreenPage(NamedTuple):
 
 def matching(clauses: Iterable[Clause], columns: Mapping[str, Column], mask: Mask) -> Mask:
     """
-    Of the rows in `mask`, those that satisfy every clause. A row without a value for a field of a clause does not.
+    Return the rows of `mask` that satisfy every clause. A row without a value for a clause's field does not.
 
-    `columns` has the column of each field of a clause, by name.
+    `columns` maps the name of each clause's field to its column.
     """
     found = mask
     for clause in clauses:
@@ -88,7 +88,7 @@ def _numbers(clause: Clause, column: Numbers) -> Mask:
 
 
 def _texts(clause: Clause, column: Texts) -> Mask:
-    # One more than there are words: a code of -1 looks up the last, which never passes.
+    # One element more than there are words: a code of -1 looks up the last, which never passes.
     passes = np.zeros(len(column.words) + 1, dtype=np.bool_)
     passes[:-1] = [folded(word) in clause.values for word in column.words]
     found: Mask = passes[column.codes]
@@ -105,10 +105,11 @@ def page(
     limit: int,
 ) -> ScreenPage:
     """
-    One page of the rows in `mask`, by a column (None: by name), those without a value last, ties by name, then id.
+    Return one page of the rows in `mask`, sorted by a column (None: by name). Rows without a value come last, ties by
+    name, then id.
 
-    `ties` are (name, id) of all rows, ascending. `descending` turns values and ties, but rows without a value stay
-    last. `after`: the place of the last row of the page before.
+    `ties` are the (name, id) of all rows, ascending. `descending` reverses values and ties, but rows without a value
+    stay last. `after` is the place of the last row of the page before.
     """
     rows = np.flatnonzero(mask)
     total = len(rows)
@@ -120,7 +121,7 @@ def page(
     if keys is not None:
         values = -keys[order] if descending else keys[order]
         if more:
-            # Only what is no further than the row after the page is sorted; where that has no value, all are.
+            # Only rows up to the one after the page need sorting; if that has no value, all are sorted.
             further = values > np.partition(values, limit)[limit]
             order, values = order[~further], values[~further]
         # NaN sorts last; a stable sort keeps the order of the ties.
@@ -129,7 +130,7 @@ def page(
 
 
 def place(row: int, ties: Sequence[tuple[str, str]], by: Column | None) -> list[Any]:
-    """The place of a row in a walk, to be handed back as `after`."""
+    """Return the place of a row in a walk, to be passed as `after`."""
     value: float | str | None = None
     if isinstance(by, Texts):
         value = by.at(row)
@@ -139,7 +140,7 @@ def place(row: int, ties: Sequence[tuple[str, str]], by: Column | None) -> list[
 
 
 def _keys(by: Column) -> Numbers:
-    """A column as numbers that sort as its values do, NaN for none."""
+    """Return a column as numbers that sort as its values do, with NaN for no value."""
     if isinstance(by, Texts):
         return np.where(by.codes < 0, np.nan, by.codes)
     return by
@@ -154,7 +155,7 @@ def _beyond(
     *,
     descending: bool,
 ) -> Mask:
-    """Which rows come after a place. The row of that place itself may be gone."""
+    """Return which rows come after a place. The row of that place may no longer exist."""
     value, *tie = after
     first = bisect_left(ties, tuple(tie))
     there = first < len(ties) and ties[first] == tuple(tie)
@@ -172,7 +173,7 @@ def _beyond(
 
 
 def _key_of(value: float | str, by: Column | None) -> float:
-    """The number a sort value has among `_keys`; a word that is gone stands between its neighbours."""
+    """Return the number of a sort value among `_keys`. A word that no longer exists lies between its neighbours."""
     if isinstance(by, Texts):
         first = bisect_left(by.words, str(value))
         return first if first < len(by.words) and by.words[first] == value else first - 0.5

@@ -1,4 +1,4 @@
-"""English for numbers, periods, ranks and lists: what sentences made by rule are put together from."""
+"""English for numbers, periods, ranks and lists, for sentences written by rule."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _EARLIER = {
     Frequency.DAILY: "the day before",
 }
 _AT_LAST = "at the previous reading"
-#: The same in other words, for every second sentence.
+#: Alternative words for every second sentence.
 _OTHERWISE = {
     "a year earlier": "the year before",
     "a quarter earlier": "the quarter before",
     "a month earlier": "the month before",
     "a week earlier": "the week before",
 }
-#: Names that are spoken with an article; so are those that begin or end with one of the words.
+#: Names with an article; those that begin or end with one of the words below have one too.
 _WITH_ARTICLE = frozenset({"Netherlands", "Philippines", "Bahamas", "Maldives", "Gambia", "Comoros", "Seychelles"})
 _BEGIN = ("United ", "European ", "Central African ", "Dominican Republic", "Democratic ", "Czech Republic")
 _END = (" Islands", " Republic", " Emirates", " Territory", " Territories")
@@ -38,22 +38,25 @@ _COMMON = {"Euro area": "the euro area", "World": "the world"}
 
 
 def rounded(value: float, digits: int) -> float:
-    """Round a value as `figure` tells it."""
+    """Round a value as `figure` shows it."""
     return float(numbers.rounded(value, digits))
 
 
 def figure(value: Number, digits: int) -> str:
-    """Write a number as sentences and pages tell it: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign."""
+    """Format a number as sentences and pages show it: `3.4`, `−0.25`, `1,204`, with a true minus sign. Zero has no sign."""
     return f"{numbers.rounded(value, digits):,f}".replace("-", "−")
 
 
 def decimals(most: int, *values: float) -> int:
-    """How many decimals numbers beside each other are told with: of three the last only where one of them has it."""
+    """Return the decimals for numbers shown together: of three the last is dropped if none of them needs it."""
     return 2 if most == 3 and all(rounded(one, 3) == rounded(one, 2) for one in values) else most
 
 
 def amount(value: float, digits: int, unit: str) -> str:
-    """A number with its unit: `3.4%`, `61.0% of GDP`, `0.3 percentage points`, `1 percentage point`, `142 thousand`."""
+    """
+    Format a number with its unit: `3.4%`, `61.0% of GDP`, `0.3 percentage points`, `1 percentage point`, `142
+    thousand`.
+    """
     text = figure(value, digits)
     if not unit:
         return text
@@ -65,10 +68,10 @@ def amount(value: float, digits: int, unit: str) -> str:
 
 
 def span(period: Period, frequency: Frequency) -> str:
-    """A period as it is spoken: `October 2026`, `the third quarter of 2026`, `2025`, `19 November 2026`."""
+    """Format a period for a sentence: `October 2026`, `the third quarter of 2026`, `2025`, `19 November 2026`."""
     end = period.end
     if frequency is Frequency.ANNUAL:
-        # A year that is not the calendar's is named by its last month.
+        # A fiscal year is named by its last month.
         return str(end.year) if end.month == 12 else f"the year to {MONTHS[end.month - 1]} {end.year}"
     if frequency is Frequency.SEMIANNUAL:
         return f"the {_QUARTERS[0 if end.month <= 6 else 1]} half of {end.year}"
@@ -82,20 +85,21 @@ def span(period: Period, frequency: Frequency) -> str:
 
 
 def day(when: date) -> str:
-    """`19 November 2026`."""
+    """Format a day as `19 November 2026`."""
     return f"{when.day} {MONTHS[when.month - 1]} {when.year}"
 
 
 def within(period: Period, frequency: Frequency) -> str:
-    """`in October 2026`, `on 19 November 2026`."""
+    """Format a period with its preposition: `in October 2026`, `on 19 November 2026`."""
     return f"{'on' if frequency is Frequency.DAILY else 'in'} {span(period, frequency)}"
 
 
 def earlier(now: int, then: int, frequency: Frequency, turn: int = 0) -> str:
     """
-    How the reading of the period `then` (keys) is placed from that of `now`: `a month earlier`, where it is that.
+    Return how the reading of period `then` lies before that of `now` (both keys), such as `a month earlier`. In odd
+    turns it returns `the month before`, which means the same.
 
-    In odd turns `the month before`, which says the same.
+    If it isn't the neighbouring period, it returns `at the previous reading`.
     """
     step = max(frequency.months, {Frequency.WEEKLY: 7}.get(frequency, 1))
     if ordinal(now, frequency) - ordinal(then, frequency) != step:
@@ -105,23 +109,23 @@ def earlier(now: int, then: int, frequency: Frequency, turn: int = 0) -> str:
 
 
 def place(number: int) -> str:
-    """`1st`, `2nd`, `3rd`, `11th`, `22nd`."""
+    """Format an ordinal number: `1st`, `2nd`, `3rd`, `11th`, `22nd`."""
     ending = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
 
 
 def listed(words: Sequence[str], last: str = "and") -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Join words as a list: `a`, `a and b`, `a, b and c`."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}" if words else ""
 
 
 def sentence(text: str) -> str:
-    """With a capital and a full stop."""
+    """Capitalise the first letter and add a full stop."""
     return f"{text[0].upper()}{text[1:]}."
 
 
 def country(name: str) -> str:
-    """A country's name in the middle of a sentence: `the United States`, `Portugal`."""
+    """Return a country's name for the middle of a sentence: `the United States`, `Portugal`."""
     if name in _COMMON:
         return _COMMON[name]
     if name in _WITH_ARTICLE or name.startswith(_BEGIN) or name.endswith(_END):

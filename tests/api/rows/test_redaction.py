@@ -64,7 +64,7 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     # What is remembered of one form must not serve the other.
     redaction.page(rows, lineage=not lineage)
     if whole:
-        found: list[dict[str, Any]] = json.loads(b"[" + redaction.page(rows, lineage=lineage)[0] + b"]")
+        found: list[dict[str, Any]] = json.loads(b"[" + redaction.page(rows, lineage=lineage) + b"]")
         return found
     return [json.loads(one) for one in redaction.rows(rows, lineage=lineage)]
 

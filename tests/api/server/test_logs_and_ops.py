@@ -149,32 +149,6 @@ def test_metrics_of_several_workers(tmp_path):
     assert ask(ops.create(lambda: 1, multiprocess_dir=str(tmp_path)), "/metrics").text == ""
 
 
-def test_lifespan(frame):
-    """Startup and shutdown callbacks run; one that raises is told to the server."""
-    from almanac.api.server.lifespan import lifespan
-
-    async def play(start, stop):
-        inbox = iter([{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
-        sent = []
-
-        async def receive():
-            return next(inbox)
-
-        async def send(message):
-            sent.append(message["type"])
-
-        await lifespan(receive, send, start, stop)
-        return sent
-
-    done = []
-    sent = asyncio.run(play([lambda: done.append("up")], [lambda: done.append("down")]))
-    assert sent == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
-    assert done == ["up", "down"]
-    with capture_logs() as lines:
-        assert asyncio.run(play([lambda: 1 / 0], [])) == ["lifespan.startup.failed"]
-    assert lines[0]["event"] == "lifespan failed"
-
-
 def test_warming(frame):
     """Endpoints make what first requests would wait for; what fails is told, and neither stops the rest nor the service."""
     asked = []

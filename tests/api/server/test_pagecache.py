@@ -45,7 +45,7 @@ def test_a_kept_page_holds_its_rows_once() -> None:
     """Those of its own are as much again, and nobody asks for them once they are joined."""
     ctx: Any = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None})
     pinned: Any = SimpleNamespace(epoch="e", issued=1)
-    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7, b"v"))
+    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7))
     assert kept.data == b'{"a":1},{"a":2}'
     assert isinstance(kept.answer, ListAnswer)
     assert (kept.answer.next_key, kept.answer.total) == ([2], 7)

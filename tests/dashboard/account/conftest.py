@@ -32,7 +32,10 @@ class House:
     def __init__(self, service: Service) -> None:
         self.service, self.said = service, []
         self.usage = UsageFile(service.settings.usage_path)
-        self.letters = Letters(Mail(service.settings.smtp, self.said.append), service.settings.dashboard_address)
+        self.letters = Letters(
+            Mail(service.settings.smtp, lambda _, **letter: self.said.append(letter["text"])),
+            service.settings.dashboard_address,
+        )
         self.people = People(
             service.accounts, UsageReports(self.usage), self.letters,
             walltime=lambda: float(NOW),

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from almanac.dashboard.sending import CONTENT_SECURITY_POLICY, headers
+from almanac.dashboard.middleware import CONTENT_SECURITY_POLICY, frame_policy
 from tests.support.browser import Browser
 from tests.support.service import Service, copy
 
@@ -133,4 +133,4 @@ def test_whoever_looks_sees_what_anybody_sees(allowed, service):
 )
 def test_no_policy_is_made_of_what_is_no_origin(origin):
     with pytest.raises(ValueError, match="no page may be in a frame of"):
-        headers(secure=False, frames=(origin,))
+        frame_policy((origin,))

@@ -1,6 +1,6 @@
 """While something is loaded every page says what, to those who are signed in; afterwards none does."""
 
-from almanac.loading import noted
+from almanac.load_state import noted
 
 
 def test_pages_say_what_is_still_loading(browser, service):

@@ -63,7 +63,7 @@ class Visit(SimpleNamespace):
             "as_of": None,
             "simulated": False,
             "theme": "system",
-            "asked": [asked()],
+            "shown_requests": [asked()],
             "request_id": "req_01HZX",
             "data_version": 4812,
         }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.catalog import companies
+from almanac.catalog.sectors import TEMPLATES
 from tests.support.filer import Filer, ytd
 
 END = "2024-12-31"
@@ -18,7 +18,7 @@ FLOWS = {
 BALANCES = {"inventory": ("InventoryNet", 40), "current_assets": ("AssetsCurrent", 300), "deposits": ("Deposits", 500)}
 
 
-@pytest.mark.parametrize("template", companies.TEMPLATES)
+@pytest.mark.parametrize("template", TEMPLATES)
 def test_an_item_that_is_reported_is_served_whatever_the_kind(template):
     filer = Filer(template)
     lines = {"Revenues": {YEAR: 200}, "NetIncomeLoss": {YEAR: 50}, "Assets": {END: 1_000}}

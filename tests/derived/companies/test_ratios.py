@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from almanac.catalog import companies
 from almanac.catalog import measures as catalogue
 from almanac.catalog.records import CatalogError
+from almanac.catalog.sectors import TEMPLATES
 from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs, parsed
 from almanac.derived.companies.ratios import RATIOS, measures
 from almanac.derived.companies.scores import SCORES
@@ -219,7 +220,7 @@ REITS_LACK = {
 
 
 def test_what_applies_to_which_kind_of_company():
-    of = {kind: values(changed()._replace(template=kind), TWO[-1]) for kind in companies.TEMPLATES}
+    of = {kind: values(changed()._replace(template=kind), TWO[-1]) for kind in TEMPLATES}
     figures = {kind: {s for s in found if not s.endswith("_ttm")} for kind, found in of.items()}
     assert figures["bank"] == BANKS_HAVE
     assert figures["insurer"] == BANKS_HAVE | {"debt_to_equity"}
@@ -422,12 +423,19 @@ def line(**more):
 @pytest.mark.parametrize(
     ("part", "message"),
     [
-        ({"measure": [line(kind="index")]}, "measure x: kind must be one of ratio, score, not index"),
+        (
+            {"measure": [line(kind="index")]},
+            "measure x: Invalid enum value 'index' at kind, allowed are ttm, ratio, score",
+        ),
         ({"measure": [line(inputs=["total_asset"])]}, "measure x: unknown input total_asset"),
-        ({"measure": [line(), line()]}, "measure x is there twice"),
-        ({"measure": [line(key="revenue_ttm")]}, "measure revenue_ttm is there twice"),
-        ({"measure": [line(**{"except": list(companies.TEMPLATES)})]}, "measure x: no kind of company has it"),
-        ({"measures": [line()]}, "unknown table [[measures]]"),
+        ({"measure": [line(), line()]}, "measure x: is there twice"),
+        (
+            {"measure": [line(kind="ttm")]},
+            "measure x: twelve-month figures follow from the items, allowed are ratio, score",
+        ),
+        ({"measure": [line(key="revenue_ttm")]}, "measure revenue_ttm: is there twice"),
+        ({"measure": [line(**{"except": list(TEMPLATES)})]}, "measure x: no kind of company has it"),
+        ({"measures": [line()]}, "unknown table [[measures]], allowed are measure"),
     ],
 )
 def test_a_contradiction_in_the_catalogue_is_named(part, message):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from almanac.gauges import HostGauges
+from almanac.ops import HostGauges
 from almanac.pipeline.ingest import heartbeat
 from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of, signs
 from tests.support.processes import PATIENCE, start

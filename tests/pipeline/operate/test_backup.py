@@ -383,6 +383,21 @@ def test_a_database_that_was_damaged_before_it_was_backed_up_is_found(home, tmp_
     assert all(one.startswith("data.db: ") for one in problems)
 
 
+@pytest.mark.parametrize("name", ["data.db", "accounts.db"])
+def test_a_damaged_database_is_told_of_at_once(world, home, tmp_path, name):
+    """A page that SQLite copies as it is would be found when somebody needs the backup."""
+    world.db.close()  # the last of its connections puts all into the file
+    path = home.home / name
+    content = bytearray(path.read_bytes())
+    for page in range(len(content) // 8192 // 2, len(content) // 8192):
+        content[page * 8192 : page * 8192 + 64] = b"\xff" * 64
+    path.write_bytes(content)
+    with pytest.raises(BackupError, match=rf"{name} is damaged \(.*--no-verify$") as caught:
+        backup(home, tmp_path / "b")
+    assert ("--without-data" in str(caught.value)) == (name == "data.db")
+    assert list(tmp_path.glob("*b*")) == []
+
+
 def test_a_payload_that_was_damaged_before_it_was_backed_up_is_found(home, tmp_path):
     victim = next((home.raw_path / "objects").rglob("*.zst"))
     victim.write_bytes(victim.read_bytes()[:-9])

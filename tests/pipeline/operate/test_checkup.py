@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from almanac.__main__ import main
 from almanac.domain.health import Health
-from almanac.gauges import StoreGauges
+from almanac.ops import StoreGauges
 from almanac.pipeline.operate.checkup import checkup
 from almanac.pipeline.operate.vitals import room, vitals
 from almanac.pipeline.workplace import Workplace

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from almanac.catalog.load import shipped
-from almanac.config.settings import SourceSettings
+from almanac.config import SourceSettings
 from almanac.domain.reference import Source
 from almanac.domain.rights import Rights
 from almanac.sources.base import Payload, Request, SourceChanged, connector

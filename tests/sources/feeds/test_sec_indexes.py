@@ -5,7 +5,7 @@ from datetime import date, datetime
 
 import pytest
 
-from almanac.config.settings import SourceSettings
+from almanac.config import SourceSettings
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.sec import indexes
 from almanac.sources.feeds.sec.connector import CONNECTOR

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from almanac.gauges import HostGauges
+from almanac.ops import HostGauges
 from almanac.store.engine import opening
 from almanac.store.engine.postgres import room as asked
 from tests.support import postgres

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from almanac.domain.fragments import value_of
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
@@ -66,7 +65,7 @@ def preferred(view: View, indicator: str, sort: str, **more: Any) -> list[tuple[
     """Which value is shown of each month, by month."""
     asked = {"version": view.version, "as_of": None, "every": False, "descending": False, "after": None, "limit": 99}
     rows, _ = view.read(Question(Selection(indicators=(indicator,)), sort=sort, **{**asked, **more}))
-    return sorted((MONTHS.index(row.period), value_of(row.marked)[0]) for row in rows)
+    return sorted((MONTHS.index(row.period), row.value) for row in rows)
 
 
 @pytest.mark.parametrize("sort", sorted(SORTS))
@@ -115,7 +114,7 @@ def test_the_history_of_a_cell_is_that_of_the_series_shown_there(world: SmallWor
             history=True,
         )
     )
-    assert [value_of(row.marked)[0] for row in rows] == [1.5, 1.75]
+    assert [row.value for row in rows] == [1.5, 1.75]
 
 
 @pytest.mark.parametrize("sort", sorted(SORTS))
@@ -160,7 +159,7 @@ def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
                     limit=limit,
                 )
             )
-            pages.append([value_of(row.marked)[0] for row in rows])
+            pages.append([row.value for row in rows])
         whole = [expected + place for place in range(4)][:: -1 if descending else 1]
         assert pages == [whole[begin : begin + limit] for begin in range(0, 4, limit)]
 
@@ -186,5 +185,5 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
                 limit=limit,
             )
         )
-        found += [value_of(row.marked)[0] for row in rows]
+        found += [row.value for row in rows]
     assert (found, after) == ([1.0, 2.0][:: -1 if descending else 1], None)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.domain.fragments import value_of
 from almanac.domain.observations import PROJECTION, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
@@ -69,7 +68,7 @@ def expected(view, indicator, version=None, as_of=None):
     found = {}
     for row in rows:
         shut = view.directory.row_rights(row.series, row.lineage).withheld
-        number, text = value_of(row.marked)
+        number, text = (row.value, row.text)
         found[row.series.spec.entity] = (
             None if shut else number, None if shut else text, row.series.spec.unit, row.period,
             row.known, row.series.id, shut,

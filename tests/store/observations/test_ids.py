@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.ids import observation_id, place, row_part, series_hash, series_part
+from almanac.store.observations.ids import known_part, observation_id, period_part, place, series_hash, series_part
 from almanac.store.observations.reading import lookup
 from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
 
@@ -30,7 +30,7 @@ def test_it_leads_back_to_the_row(series: str, period: int, known: int) -> None:
     identifier = observation_id(series, period, known)
     assert re.fullmatch(r"obs_[a-z2-7]{26}", identifier)
     assert place(identifier) == (series_hash(series), period, known)
-    assert identifier == f"obs_{series_part(series)}{row_part(period, known)}"
+    assert identifier == f"obs_{series_part(series)}{period_part(period)}{known_part(known)}"
 
 
 def test_ids_written_down_stay_the_same_for_ever() -> None:
@@ -50,7 +50,7 @@ def test_rows_are_found_by_their_ids_and_others_are_not():
             world.send([sent(source, 1, ("level.aaa", lines, None))])
         view = world.view()
         rows = world.rows(kind="raw")
-        assert sorted(lookup.by_id(view, row.id).value for row in rows) == [1.0, 2.0, 3.0, 4.0]
+        assert sorted(lookup.by_id(view, row.id).row.value for row in rows) == [1.0, 2.0, 3.0, 4.0]
         for row in rows:
             found = lookup.by_id(view, row.id)
             assert (found.row.series.id, found.row.period, found.row.id) == (row.series.id, row.period, row.id)
@@ -66,7 +66,7 @@ def test_a_value_stated_anew_for_the_same_moment_keeps_the_id_and_the_open_row_i
         world.send([sent(ALPHA, 2, ("level.aaa", [ReportedValue(JANUARY, 2.0, known=1_000)], None))])
         (after,) = world.rows(kind="raw")
         assert (before.id, before.known) == (after.id, after.known)
-        assert lookup.by_id(world.view(), after.id).value == 2.0
+        assert lookup.by_id(world.view(), after.id).row.value == 2.0
 
 
 @pytest.mark.sqlite

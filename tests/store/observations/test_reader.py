@@ -10,7 +10,6 @@ from pathlib import Path
 import apsw
 import pytest
 
-from almanac.domain.fragments import value_of
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine import opening
@@ -80,7 +79,7 @@ def filled(world):
 @pytest.mark.parametrize("sort", ["topic", "ingested_at"])
 def test_filters(filled, selection, expected, as_of, sort):
     rows = filled.rows(as_of, sort=sort, **{"kind": "raw", **selection})
-    assert [value_of(row.marked)[0] for row in rows] == expected
+    assert [row.value for row in rows] == expected
 
 
 def test_a_selection_that_cannot_match_asks_nothing(world):
@@ -108,9 +107,9 @@ def test_a_past_version_is_read_as_it_was(world):
     world.send([level(ALPHA, 3, (JANUARY, 1.0))])
     pinned = world.version
     world.send([level(ALPHA, 5, (JANUARY, 2.0)), level(ALPHA, 1, (JANUARY, 0.5), (FEBRUARY, 7.0))])
-    assert [value_of(row.marked) for row in world.rows(version=pinned)] == [(1.0, None)]
+    assert [(row.value, row.text) for row in world.rows(version=pinned)] == [(1.0, None)]
     as_then = world.rows(START + 9 * DAY_SECONDS, version=pinned)
-    assert [value_of(row.marked) for row in as_then] == [(1.0, None)]
+    assert [(row.value, row.text) for row in as_then] == [(1.0, None)]
     assert [row.period for row in world.rows(kind="raw")] == [JANUARY, FEBRUARY]
 
 
@@ -188,7 +187,6 @@ def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
     )
     assert [row.withdrawn for row in rows] == [False, True]
     assert len({row.id for row in rows}) == 2
-    assert rows[1].marked.endswith(b'\3,"withdrawn":true')
 
 
 # -- freshness ----------------------------------------------------------------------------------------------------------
@@ -244,7 +242,7 @@ def test_pages_may_end_between_two_series_of_one_source(variants, sort, as_of, d
     view = variants.view()
     query = {"version": view.version, "as_of": as_of, "every": True, "sort": sort, "descending": descending}
     rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query)))
-    assert sorted(value_of(row.marked)[0] for row in rows) == [2.0, 2.0, 3.0, 3.0]
+    assert sorted(row.value for row in rows) == [2.0, 2.0, 3.0, 3.0]
     assert rows == view.read(Question(POLICY, after=None, limit=9, **query))[0]
 
 
@@ -254,7 +252,7 @@ def test_vintages_of_two_series_of_one_source_are_all_listed(variants, descendin
     query = {"version": view.version, "as_of": START + 9 * DAY_SECONDS, "every": True, "descending": descending}
     rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query, history=True)))
     cell = [1.0, 3.0, 2.0]  # the main series first, each in the order of knowledge
-    assert [value_of(row.marked)[0] for row in rows] == (cell * 2)[:: -1 if descending else 1]
+    assert [row.value for row in rows] == (cell * 2)[:: -1 if descending else 1]
 
 
 # -- the reader of a file -----------------------------------------------------------------------------------------------

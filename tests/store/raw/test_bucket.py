@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from almanac.config.checks import check_of
+from almanac.config import load
 from almanac.store.raw.blobs import blobs_at
 from almanac.store.raw.captures import Corrupt, RawStore
 from almanac.store.raw.folder import Folder
@@ -181,7 +181,10 @@ def test_the_variables_that_the_page_for_operators_shows_are_those_that_are_read
     for name in given.keys() & held.environment.keys():
         monkeypatch.setenv(name, held.environment[name])
     url = given["ALMANAC_RAW_URL"].replace("my-bucket", BUCKET)
-    assert all(map(check_of(("raw_url",), str)[0], (url, given["ALMANAC_RAW_URL"])))
+    assert [load({"ALMANAC_RAW_URL": each}).raw_url for each in (url, given["ALMANAC_RAW_URL"])] == [
+        url,
+        given["ALMANAC_RAW_URL"],
+    ]
     kept = keep(RawStore.at(url))
     assert held.objects.keys() == {f"almanac/{OBJECT}", f"almanac/index/sandbox-one/{kept.id}.json"}
 

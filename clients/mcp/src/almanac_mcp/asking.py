@@ -1,4 +1,4 @@
-"""Asking: requests to the interface through the Python client, its records as plain mappings, its errors as refusals."""
+"""Requests to the interface through the Python client, with records as plain mappings and errors as refusals."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from .text.refusals import RefusalError
 T = TypeVar("T")
 Record = dict[str, Any]
 
-#: Requests that one call of a tool has under way at a time.
+#: Concurrent requests of one tool call.
 _AT_ONCE = 4
 
 
 class UnknownError(RefusalError):
-    """Nothing has the id that was asked for."""
+    """Nothing has the requested id."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """The rows of one page, and what was said beside them."""
+    """The rows of one page, with the service's remarks on them."""
 
     rows: list[Record]
     version: int | None = None
@@ -49,7 +49,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Item:
-    """One record, and the data version it is of."""
+    """One record with its data version."""
 
     record: Record
     version: int | None = None
@@ -57,7 +57,7 @@ class Item:
 
 
 class Api:
-    """The interface as one caller may see it. `said` are the tool's own names of the interface's parameters."""
+    """The interface as one caller sees it. `said` maps the interface's parameter names to the tool's own."""
 
     def __init__(self, client: AsyncAlmanac, said: Mapping[str, str] | None = None) -> None:
         self._client = client
@@ -65,13 +65,13 @@ class Api:
         self._slots = asyncio.Semaphore(_AT_ONCE)
 
     def saying(self, **said: str) -> Api:
-        """Ask with other names of parameters in errors."""
+        """Return a copy that uses other parameter names in errors."""
         other = Api(self._client, said)
         other._slots = self._slots
         return other
 
     async def page(self, operation: str, *path: str, **params: object) -> Page:
-        """One page of a list: `observations.list`."""
+        """Request one page of a list, such as `observations.list`."""
         answer = await self._ask(operation, path, params)
         return Page(
             rows=[_plain_record(row) for row in answer.data],
@@ -83,7 +83,7 @@ class Api:
         )
 
     async def item(self, operation: str, *path: str, **params: object) -> Item:
-        """One record: `rates.get`."""
+        """Request one record, such as `rates.get`."""
         answer = await self._ask(operation, path, params)
         return Item(_plain_record(answer.data), answer.data_version, answer.headers.get("x-history-from"))
 
@@ -99,12 +99,15 @@ class Api:
 
 
 def _plain_record(row: Any) -> Record:
-    """A record of the client as plain values. All that a tool says of the service comes through here, or is a refusal."""
+    """
+    Convert a record of the client to plain values. All texts of the service in a tool's answer come through here or
+    through a refusal.
+    """
     return cast("Record", words.plain_record(msgspec.to_builtins(row)))
 
 
 def refusal(error: AlmanacError, said: Mapping[str, str]) -> RefusalError:
-    """What a tool says of an error of the client."""
+    """Convert an error of the client to a tool's refusal."""
     if not isinstance(error, ApiError):
         hint = "the service is not there or slow; try again later" if isinstance(error, ConnectionFailed) else None
         return RefusalError(str(error), suggestion=hint)
@@ -136,7 +139,7 @@ def _renamed(message: str, said: Mapping[str, str]) -> str:
 
 
 async def together(work: Sequence[Awaitable[T]]) -> list[T]:
-    """All of it at the same time. Once none is under way any more: the first error, or one refusal that says all of them."""
+    """Await all at the same time. When all have ended, raise the first error, or one refusal that combines all refusals."""
     done = await asyncio.gather(*work, return_exceptions=True)
     broken = [one for one in done if isinstance(one, BaseException)]
     refused = {one.message: one for one in broken if isinstance(one, RefusalError)}

@@ -1,4 +1,4 @@
-"""Bounds of time as a model writes them: days, months, quarters, halves and years, fiscal years of a company too."""
+"""Time bounds as a model writes them: days, months, quarters, halves and years, and fiscal years of companies."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from .asking import Api, Record
 from .text import words
 from .text.refusals import RefusalError
 
-#: Every form that a bound may have, as a refusal says it.
+#: The allowed forms of a bound, as refusals list them.
 FORMS = "2024, 2024-Q3 (Q3 2024, 2024Q3), 2024-H1, 2024-06, 2024-06-30; of a company FY2024, FY2024-Q3 (fiscal Q3 2024)"
 
 
 def within(start: str | None, end: str | None, *, names: Sequence[str] = ("start", "end")) -> dict[str, str | None]:
-    """First and last day that two bounds mean. Raises RefusalError for one that is none, with the forms there are."""
+    """
+    Return the first and last day of two bounds, by name. Raises RefusalError for an invalid one, with the allowed
+    forms.
+    """
     return {
         names[0]: None if start is None else _day(names[0], start, words.first_day(start)),
         names[1]: None if end is None else _day(names[1], end, words.last_day(end)),
@@ -32,7 +35,7 @@ def _day(name: str, given: str, found: str) -> str:
 async def of_entity(
     api: Api, entity: Record | None, start: str | None, end: str | None, as_of: str | None
 ) -> tuple[dict[str, str | None], list[str]]:
-    """Read bounds for one entity, whose fiscal periods are looked up where it is a company; and what has to be said of it."""
+    """Return the bounds for one entity, and notes on them. Fiscal periods are looked up if the entity is a company."""
     if entity is None or entity["type"] != "company":
         fiscal = [one for one in (start, end) if one is not None and words.fiscal(one) is not None]
         said = f"{' and '.join(dict.fromkeys(fiscal))} is taken by the calendar: only companies have fiscal years here"
@@ -47,7 +50,10 @@ async def of_entity(
 
 
 async def _fiscal(api: Api, entity: Record, text: str, as_of: str | None) -> tuple[str, str] | None:
-    """First and last day of a company's fiscal period, as its income statement of that has them. None: none is meant."""
+    """
+    Return the first and last day of a company's fiscal period, from its income statement. Return None if the text isn't
+    a fiscal period.
+    """
     meant = words.fiscal(text)
     if meant is None:
         return None

@@ -1,4 +1,4 @@
-"""The caller: whose key goes to the interface with the requests of one call. It is kept for that call alone."""
+"""The caller, whose key is sent with the requests of one call. The key is kept for that call only."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from almanac_client import AsyncAlmanac
 
 from .asking import Api
 
-#: The key that came with the request under way; None where the server was started with one.
+#: The key of the current request; None if the server was started with a key.
 _key: ContextVar[str | None] = ContextVar("key", default=None)
 
 
 class NoKeyError(Exception):
-    """No key came with a request, two that differ, or what can be none."""
+    """A request came without a key, with two different ones, or with one that can't be valid."""
 
 
 def key_of(headers: Mapping[str, str]) -> str | None:
-    """The key in a request's headers, the same two that the interface takes. Raises NoKeyError for two that differ, and for what can be none."""
+    """
+    Return the key in a request's headers, which are the two that the interface accepts. Raises NoKeyError for two
+    different keys, and for an impossible one.
+    """
     scheme, _, bearer = headers.get("authorization", "").strip().partition(" ")
     found = {headers.get("x-api-key", "").strip(), bearer.strip() if scheme.lower() == "bearer" else ""} - {""}
     if len(found) > 1:
@@ -33,7 +36,7 @@ def key_of(headers: Mapping[str, str]) -> str | None:
 
 
 async def with_key(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-    """Middleware: what is asked while a request is answered is asked with its own key."""
+    """Set the key of a request for the time of its handling, as middleware."""
     request = ctx.request
     token = _key.set(None if request is None else key_of(request.headers))
     try:
@@ -43,7 +46,10 @@ async def with_key(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
 
 
 class Callers:
-    """The interface for whoever calls. `client` makes the connections, which all callers share; keys they do not."""
+    """
+    Access to the interface for each caller. `client` creates the connections, which all callers share; keys are not
+    shared.
+    """
 
     def __init__(self, client: Callable[[], AsyncAlmanac], *, own_key: bool) -> None:
         self._client = client
@@ -51,7 +57,7 @@ class Callers:
         self._shared: AsyncAlmanac | None = None
 
     def api(self) -> Api:
-        """The interface under the caller's key, or under the server's own where it has one and there is one caller."""
+        """Return the interface with the caller's key, or with the server's own if it has one and serves a single caller."""
         if self._shared is None:
             self._shared = self._client()
         if self._own_key:

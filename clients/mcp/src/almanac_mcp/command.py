@@ -1,4 +1,7 @@
-"""`almanac-service-mcp`: over standard input and output, or over HTTP. Standard output is the wire: nothing else is written there."""
+"""
+The command `almanac-service-mcp`, over standard input and output or over HTTP. Standard output carries the protocol, so
+nothing else is written there.
+"""
 
 from __future__ import annotations
 
@@ -13,20 +16,20 @@ from almanac_client import AlmanacError, AsyncAlmanac
 
 from . import __version__
 
-#: Seconds. A client of the protocol gives up after thirty or sixty; until then it should have heard what is wrong.
+#: Seconds and retries. Clients of the protocol give up after 30 or 60 seconds, so errors must arrive before that.
 TIMEOUT, MOST_WAIT, RETRIES = 20.0, 5.0, 2
-#: Longest head of a request, bytes: a key, and what clients say of themselves.
+#: Longest request head in bytes. It contains a key and the client's description of itself.
 MOST_HEAD = 64 * 1024
 #: Seconds that a connection may idle between two requests.
 IDLE = 10
-#: Exit code where nobody reads what is answered: 128 and the number of SIGPIPE, as shells have it.
+#: Exit code if the reader has gone: 128 plus the number of SIGPIPE, as in shells.
 _READER_GONE = 141
-#: Stands where a key is wanted to make a client, and no request is ever made with it.
+#: Placeholder for the key that a client needs. No request is made with it.
 _NOBODY = "none"
 
 
 def parser() -> argparse.ArgumentParser:
-    """What the command takes."""
+    """Build the parser of the command line."""
     made = argparse.ArgumentParser(
         prog="almanac-service-mcp",
         description="Almanac for language models, over the Model Context Protocol. Over standard input and output the key is "
@@ -57,7 +60,7 @@ def _listener(text: str) -> tuple[str, int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run until the client goes, or the process is told to end."""
+    """Run until the client disconnects or the process is told to end."""
     made = parser()
     given = made.parse_args(arguments)
     if given.http is None and (given.allow_host or given.allow_origin):
@@ -80,7 +83,7 @@ def _client(given: argparse.Namespace, api_key: str | None = None) -> AsyncAlman
 
 def _stdio(given: argparse.Namespace) -> None:
     client = _client(given)
-    # The SDK takes a while to load: what is wrong with the settings is said before.
+    # The SDK takes a while to load, so invalid settings are reported first.
     from .caller import Callers  # noqa: PLC0415  (as said)
     from .server import AlmanacServer  # noqa: PLC0415  (as said)
 
@@ -90,7 +93,8 @@ def _stdio(given: argparse.Namespace) -> None:
     except* BrokenPipeError:
         gone = True
     if gone:
-        # Who asked has gone before the answer. Nothing is left for the interpreter to write at its end.
+        # The client has gone before the answer. Redirect standard output, so that the interpreter doesn't fail at its
+        # end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(_READER_GONE)
 

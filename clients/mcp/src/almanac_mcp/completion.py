@@ -1,4 +1,4 @@
-"""Completion: slugs of indicators, ISO codes of places and ids of sources for what a person has typed so far."""
+"""Completion of indicator slugs, ISO codes of places, companies and source ids for what a person has typed so far."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from mcp_types import Completion, CompletionArgument, CompletionContext, PromptR
 from .asking import Api
 from .text.refusals import RefusalError
 
-#: What the protocol allows in one answer.
+#: The protocol's limit for one answer.
 _MOST = 100
 
 
 def add(server: MCPServer, api: Callable[[], Api]) -> None:
-    """Register it."""
+    """Register the completion with the server."""
 
     @server.completion()  # type: ignore[no-untyped-call,untyped-decorator]  # the library's own has no annotations
     async def complete(
@@ -34,7 +34,7 @@ def add(server: MCPServer, api: Callable[[], Api]) -> None:
 
 
 def _kind_of_name(ref: PromptReference | ResourceTemplateReference, argument: str) -> str | None:
-    """What kind of name an argument takes."""
+    """Return the kind of name that an argument takes, or None."""
     if isinstance(ref, ResourceTemplateReference):
         return {"almanac://indicator/{slug}": "indicator", "almanac://source/{id}": "source"}.get(ref.uri)
     return {"country": "place", "place": "place", "indicator": "indicator", "company": "company"}.get(argument)
@@ -55,7 +55,7 @@ async def _found(api: Api, what: str, typed: str) -> list[str]:
 
 
 def _ranked(typed: str, named: Iterable[tuple[str, str]]) -> list[str]:
-    """Those whose id or name has what was typed, those first that begin with it."""
+    """Return the ids of entries whose id or name contains the typed text, those that begin with it first."""
     fitting = [(key, name.lower()) for key, name in named if typed in key.lower() or typed in name.lower()]
     ranked = sorted(
         fitting, key=lambda one: (not one[0].lower().startswith(typed), not one[1].startswith(typed), one[0])

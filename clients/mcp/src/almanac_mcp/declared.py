@@ -1,4 +1,7 @@
-"""What a tool declares: its name, its words for a model, its parameters as a small schema, and that it only reads."""
+"""
+The declaration of a tool: its name, its description for a model, its parameters as a small schema, and its read-only
+mark.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ from .text.refusals import RefusalError
 
 logger = logging.getLogger(__name__)
 
-#: Of a list or a text the model may send too much, or the like; pydantic's own words are for programmers.
+#: Our wording for faults whose pydantic messages are meant for programmers.
 _FAULTS = {
     "missing": "is missing",
     "extra_forbidden": "is no parameter of this tool",
@@ -24,7 +27,7 @@ _FAULTS = {
 
 
 def tool(name: str, title: str, description: str, work: Callable[..., Awaitable[Answer]]) -> Tool:
-    """A tool that answers in text alone, whatever happens: no output schema, no structured content."""
+    """Build a tool that always answers in text alone: no output schema, no structured content."""
     made = Tool.from_function(
         work,
         name=name,
@@ -43,7 +46,7 @@ def tool(name: str, title: str, description: str, work: Callable[..., Awaitable[
 
 
 def _slim(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema without what says nothing to a model: titles, `or null`, defaults of null."""
+    """Reduce the schema to what a model needs, without titles, `or null` and defaults of null."""
     return {
         "type": "object",
         "properties": {name: _property(one) for name, one in schema.get("properties", {}).items()},
@@ -64,12 +67,12 @@ def _property(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def said(text: str, *, is_error: bool = False) -> CallToolResult:
-    """Text as the result of a tool."""
+    """Wrap a text as the result of a tool."""
     return CallToolResult(content=[TextContent(type="text", text=cut(text))], is_error=is_error)
 
 
 async def answered(work: Awaitable[Answer]) -> CallToolResult:
-    """The answer as text, or the refusal as a tool's error."""
+    """Await an answer and return it as text, or its refusal as a tool error."""
     try:
         return said((await work).text())
     except RefusalError as error:
@@ -77,7 +80,7 @@ async def answered(work: Awaitable[Answer]) -> CallToolResult:
 
 
 def checked(made: Tool, arguments: dict[str, Any]) -> RefusalError | None:
-    """What is wrong with the arguments of a call, parameter by parameter, in words of the tool."""
+    """Check the arguments of a call. Return a refusal in the tool's own words, or None if they are valid."""
     try:
         made.fn_metadata.validate_arguments(arguments)
     except ValidationError as error:
@@ -88,7 +91,7 @@ def checked(made: Tool, arguments: dict[str, Any]) -> RefusalError | None:
 def _refusal(made: Tool, error: ValidationError) -> RefusalError:
     known = list(made.parameters["properties"])
     faults = error.errors(include_url=False, include_input=False)
-    # A misspelt name is also a missing one: what was written comes first.
+    # A misspelt name also counts as missing; report the misspelling first.
     first = min(faults, key=lambda one: one["type"] != "extra_forbidden")
     name = str(first["loc"][0]) if first["loc"] else ""
     if first["type"] == "extra_forbidden":
@@ -99,7 +102,7 @@ def _refusal(made: Tool, error: ValidationError) -> RefusalError:
     schema = made.parameters["properties"].get(name, {})
     fault = _FAULTS.get(first["type"]) or f"cannot be taken: {first['msg'].lower()}"
     if first["type"] == "missing" and schema.get("type") == "string" and "enum" not in schema:
-        # That it is a text says nothing: its description says which.
+        # "It must be a text" doesn't help, but the description says which text.
         return RefusalError(f"{name!r} {fault}", suggestion=schema.get("description"))
     return RefusalError(f"{name!r} {fault}", allowed=schema.get("enum") or _bounds(schema))
 

@@ -1,4 +1,4 @@
-"""The guide: how to use the tools well, for a model, as instructions of the server and as a resource."""
+"""The guide on using the tools well, for a model: the server's instructions, and a resource."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names: only exact ones are taken; of any other, what may be meant is said, and nothing is guessed."""
+"""Names: only exact ones are accepted. For any other, candidates are listed, and nothing is guessed."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from .text import words
 from .text.refusals import RefusalError, unknown
 
 PLACES = ("country", "region")
-#: From so many places on, one list of all of them is asked for instead of each.
+#: From this many places on, all countries are requested in one list instead of one by one.
 _MANY = 5
-#: What may stand before a colon in a name, to say what kind of name it is.
+#: Prefixes before a colon that state the kind of a name.
 SCHEMES = ("ticker", "cik", "lei", "iso2", "iso3", "slug", "name")
 _PLACE = (
     "places have ISO codes (DEU, DE), ids (country_deu) and names in the large languages (Germany, Allemagne, 日本)"
 )
 _COMPANY = "companies have ids, CIKs, LEIs, names, and tickers as ticker:AAPL"
-#: How what is asked for is named, by what it is.
+#: How to name each kind of thing.
 HOW = {"a company": _COMPANY, "a place": _PLACE, "a place or company": f"{_PLACE}; {_COMPANY}"}
 #: Frequencies, the finest first.
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "semiannual", "annual")
 
 
 async def indicator(api: Api, name: str) -> Record:
-    """The record of an indicator by its id, slug or alias. Raises RefusalError with candidates."""
+    """Return the record of an indicator by its id, slug or alias. Raises RefusalError with candidates."""
     try:
         return (await api.item("indicators.get", name)).record
     except UnknownError as error:
@@ -39,8 +39,10 @@ async def indicator(api: Api, name: str) -> Record:
 
 async def like(api: Api, text: str, most: int = 3) -> list[Record]:
     """
-    Indicators that a text may mean: those that hold all of its words as the interface orders them, of which there is
-    something first; then those that have most of its words.
+    Return indicators that a text may mean.
+
+    Those with all of its words come first, ordered by relevance with those that have series before the others, and then
+    those with most of its words.
     """
     tokens = list(dict.fromkeys(re.findall(r"[a-z0-9]+", text.lower())))[:6]
     if not tokens:
@@ -65,7 +67,7 @@ def _likeness(row: Record, tokens: Sequence[str]) -> float:
 
 
 async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
-    """The entity that a name means exactly: entityId, type, name, slug. Raises RefusalError with candidates."""
+    """Return the entity that a name means exactly: entityId, type, name, slug. Raises RefusalError with candidates."""
     what = "a company" if kinds == ("company",) else "a place" if kinds else "a place or company"
     only = kinds[0] if isinstance(kinds, tuple) and len(kinds) == 1 else None
     scheme, colon, code = name.partition(":")
@@ -86,7 +88,7 @@ async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
     if found["entityId"] and found["match"] == "exact" and (not kinds or found["type"] in kinds):
         return found
     exact = [one for one in fitting if one["match"] == "exact"]
-    # The code of a country is the country, whatever company has it for a ticker: `ticker:USA` asks for that one.
+    # A country code means the country, even if it is a company's ticker; `ticker:USA` means the company.
     coded = [one for one in exact if one["scheme"] in ("iso2", "iso3")]
     for some in (coded, exact):
         if len(some) == 1 and not found["entityId"]:
@@ -95,14 +97,14 @@ async def entity(api: Api, name: str, kinds: Collection[str] = ()) -> Record:
 
 
 def candidates(found: Iterable[Record]) -> list[Record]:
-    """Candidates in the form a refusal lists: the id that is taken, and the name."""
+    """Return candidates in the form that a refusal lists: the accepted id, and the name."""
     return [
         {"id": one["entityId"], "name": f"{one['name']}, {one['type']}"} for one in found if one["entityId"] is not None
     ]
 
 
 async def places(api: Api, asked: Sequence[str]) -> list[Record]:
-    """The entities that these names mean, each once, in their order."""
+    """Return the entities that these names mean, each once, in their order."""
     if len(asked) < _MANY:
         found = await together([entity(api, name) for name in asked])
     else:
@@ -117,11 +119,11 @@ async def _known(api: Api, name: str, table: dict[str, Record]) -> Record:
 
 
 def _by_name(countries: Iterable[Record]) -> dict[str, Record]:
-    """Countries by their codes and ids, as they are looked up one by one too."""
+    """Index countries by their codes and ids, as single look-ups accept them."""
     table: dict[str, Record | None] = {}
     for one in countries:
         record = {"entityId": one["id"], "type": one["kind"], "name": one["name"], "slug": one["slug"]}
-        # Not by its name or slug, which may be a company's too.
+        # Names and slugs are left out, because a company may share them.
         names = {one["id"], one["isoAlpha2"], one["isoAlpha3"]}
         for name in {name.casefold() for name in names if name}:
             table[name] = record if name not in table else None
@@ -132,8 +134,10 @@ async def frequencies(
     api: Api, record: Record, entities: Collection[str], as_of: str | None = None
 ) -> dict[str, list[str]]:
     """
-    The frequencies of which something was known by a day, of each of these entities, the finest first. Whether that was of
-    the periods asked for, the rows tell. None told where the indicator has but one.
+    Return the frequencies at which each entity has values known by a day, the finest first.
+
+    They may lie outside the requested periods, which only the rows can tell. The result is empty if the indicator has a
+    single frequency.
     """
     if len(record["frequencies"]) < 2:
         return {}
@@ -147,7 +151,10 @@ async def frequencies(
 
 
 async def finest(ask: Callable[[str | None], Awaitable[Page]], known: Sequence[str]) -> Page:
-    """The rows at the finest frequency that has any of what is asked for: a company may have filed yearly until a few years ago."""
+    """
+    Return the rows at the finest frequency that has any. A company may, for example, have filed only yearly until a few
+    years ago.
+    """
     found = await ask(known[0] if known else None)
     for frequency in known[1:]:
         if found.rows:
@@ -157,7 +164,7 @@ async def finest(ask: Callable[[str | None], Awaitable[Page]], known: Sequence[s
 
 
 def distinct(names: Sequence[str], most: int, what: str) -> list[str]:
-    """The names asked for, each once. Raises RefusalError for none, and for more than there may be."""
+    """Return the requested names, each once. Raises RefusalError for no name, an empty one, or too many."""
     found = list(dict.fromkeys(words.plain(name) for name in names))
     if not found or "" in found:
         raise RefusalError(f"'{what}' must name at least one, and none may be empty")

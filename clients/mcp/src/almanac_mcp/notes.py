@@ -1,4 +1,4 @@
-"""Notes under an answer: what the service warned of, and what a plan does not reach."""
+"""Notes under an answer: the service's warnings, and the limits of a plan."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from .text import words
 
 
 def warnings(pages: Iterable[Page]) -> list[str]:
-    """A line for each warning of the service."""
+    """Return one line for each warning of the service."""
     return sorted({words.plain(f"warning: {one}") for page in pages for one in page.warnings})
 
 
 def history(answers: Iterable[Page | Item], start: str | None = None) -> list[str]:
-    """That the plan of the key reaches back to a day only, where the question may go further."""
+    """Return a note that the key's plan begins on a day, if the question may reach further back."""
     reach = max((one.history_from for one in answers if one.history_from), default=None)
     if reach is None or (start is not None and words.first_day(start) >= reach):
         return []

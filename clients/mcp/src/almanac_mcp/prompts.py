@@ -1,4 +1,4 @@
-"""Prompts: three questions that people ask often, written so that the tools answer them with sources."""
+"""Prompts: three common questions, worded so that the tools answer them with sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RULES = (
 
 
 def add(server: MCPServer) -> None:
-    """Register them."""
+    """Register the prompts with the server."""
 
     @server.prompt(
         name="country_brief", title="A country's economy", description="Where an economy stands, with sources."

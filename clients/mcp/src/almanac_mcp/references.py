@@ -1,4 +1,4 @@
-"""References: the observations behind numbers that come without their own, so that an answer can cite them."""
+"""References: the observations behind numbers that come without their ids, so that an answer can cite them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from .text.refusals import RefusalError
 
 
 class References:
-    """The latest observations of some indicators of some entities, by series."""
+    """The latest observations of some indicators and entities, by series."""
 
     def __init__(self, found: Sequence[Record]) -> None:
         self._by_series = {rows.series_id(row): row for row in found}
         self.rows = found
 
     def cite(self, citations: Citations, series_id: str, rights: Record | None = None) -> int | None:
-        """Number of the source of a series; from its id and rights alone where no observation of it was found."""
+        """
+        Return the number of a series' source, taken from its id and rights if no observation of it is known. Without
+        those, return None.
+        """
         row = self._by_series.get(series_id)
         if row is not None:
             return citations.row(row)
@@ -31,7 +34,10 @@ class References:
 async def references(
     api: Api, entities: Collection[str], indicators: Collection[str], as_of: str | None = None
 ) -> References:
-    """One request for all of them. A key that may not read observations gets none: the numbers are its own all the same."""
+    """
+    Request the latest observations in one request. A key that may not read observations gets none; its numbers are
+    still shown.
+    """
     if not entities or not indicators:
         return References([])
     try:

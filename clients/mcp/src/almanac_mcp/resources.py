@@ -1,4 +1,4 @@
-"""Resources: the guide, and what is to be known of an indicator or a source."""
+"""Resources: the guide, and the descriptions of indicators and sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .text.refusals import RefusalError
 
 
 def add(server: MCPServer, api: Callable[[], Api]) -> None:
-    """Register them."""
+    """Register the resources with the server."""
 
     @server.resource("almanac://guide", name="guide", title="How to use Almanac", mime_type="text/markdown")
     def guide() -> str:

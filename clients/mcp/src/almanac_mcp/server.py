@@ -1,4 +1,4 @@
-"""The server: tools, resources, prompts and completion over the interface, as the official SDK serves them."""
+"""The server: tools, resources, prompts and completion over the interface, served by the official SDK."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class AlmanacServer(MCPServer[Any]):
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """The tool's answer. Whatever is wrong with a call is said in the tool's own words, as its error."""
+        """Call a tool. Any fault is reported as a tool error in the tool's own words."""
         made = self._made.get(name)
         if made is None:
             raise ToolError(RefusalError(f"there is no tool {name!r}", allowed=list(self._made)).text())
@@ -65,7 +65,7 @@ class AlmanacServer(MCPServer[Any]):
         except ToolError as error:
             if isinstance(error.__cause__, NoKeyError):
                 return said(RefusalError(str(error.__cause__)).text(), is_error=True)
-            # What went wrong is for the log of whoever runs this; a model is told that it was no fault of its call.
+            # Log the fault for the operator, and tell the model that its call was not the cause.
             logger.exception("a tool broke: %s", name)
             return said(
                 RefusalError(f"{name} failed by a fault of its own; the same call will fail again").text(),

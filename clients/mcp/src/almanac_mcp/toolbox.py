@@ -1,4 +1,4 @@
-"""The toolbox: the ten tools with their parameters, as a model is told of them."""
+"""The toolbox: the ten tools with their parameters and descriptions for a model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tools import company as statements
 
 
 def _listed(given: object) -> object:
-    """A list that a model wrote as one text, names separated by commas."""
+    """Split a list that a model wrote as one text, with names separated by commas."""
     return [one.strip() for one in given.split(",")] if isinstance(given, str) else given
 
 
@@ -43,7 +43,7 @@ Category = Literal[
 
 
 def toolbox(api: Callable[[], Api]) -> list[Tool]:
-    """All tools; `api` gives the interface as the present caller may see it."""
+    """Build all tools. `api` returns the interface as the present caller sees it."""
 
     async def almanac_find(
         query: Annotated[str, Field(min_length=1, max_length=200, description="Words, e.g. 'Germany core inflation'.")],

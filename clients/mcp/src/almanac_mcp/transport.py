@@ -1,4 +1,4 @@
-"""HTTP: who may be asked for by which name, and no request without a key."""
+"""HTTP: the host names under which the server answers, and the refusal of requests without a key."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ _MOST_BODY = 256 * 1024
 
 
 def security(hosts: Sequence[str], origins: Sequence[str] = ()) -> TransportSecuritySettings:
-    """The names under which the server may be asked, lest a page in a browser reach it by a name of its own (DNS rebinding).
+    """
+    Build the settings for allowed host names, which keep a page in a browser from reaching the server under a name of
+    its own (DNS rebinding).
 
-    A host stands for itself and for any port of it. Requests of a browser's pages are refused, but for `origins` and those
+    A host stands for itself and for any port of it. Requests of browser pages are refused, except from `origins` and
     from this machine.
     """
     named = [*LOOPBACK, *hosts]
@@ -40,7 +42,7 @@ def _has_port(host: str) -> bool:
 
 
 class Keyed:
-    """Answers 401 to a request that brings no key. Whether the key is good, the interface says."""
+    """Middleware that answers 401 to a request without a key. The interface judges whether the key is valid."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -67,7 +69,10 @@ def _unauthorized(message: str) -> JSONResponse:
 
 
 def app(server: AlmanacServer, hosts: Sequence[str] = (), origins: Sequence[str] = ()) -> ASGIApp:
-    """The server at /mcp: no sessions, answers as JSON. Its own lifespan runs, since it is mounted nowhere."""
+    """
+    Build the server's application at /mcp: without sessions, with answers as JSON. It runs its own lifespan, because it
+    isn't mounted anywhere.
+    """
     return Keyed(
         server.streamable_http_app(
             stateless_http=True,

@@ -1,4 +1,4 @@
-"""Almanac's Python client: official series as they were known on any day, as data frames."""
+"""Almanac's Python client: official series as known on any day, as data frames."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What not every program needs is loaded when it is named."""
+    """Load the parts that not every program needs when they are first used."""
     if name == "Cache":
         from almanac_client._cache import Cache  # noqa: PLC0415
 

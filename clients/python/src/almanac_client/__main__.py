@@ -1,4 +1,4 @@
-"""`python -m almanac_client`: the command line."""
+"""`python -m almanac_client` runs the command line."""
 
 import sys
 

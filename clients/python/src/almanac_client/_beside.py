@@ -1,4 +1,4 @@
-"""Several series beside each other, those of higher frequencies gathered into longer periods where that is asked for."""
+"""Several series side by side, with higher frequencies aggregated to longer periods on request."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from almanac_client._transport import Plan
 
 Word = Literal["last", "mean", "sum"]
 How = Literal["wide", "long", "last", "mean", "sum"]
-#: How values within a longer period become one: the words of the catalogue's formulas.
+#: Aggregations of values within a longer period, named as in the catalogue's formulas.
 WORDS = ("last", "mean", "sum")
 _MONTHS = {"annual": 12, "semiannual": 6, "quarterly": 3, "monthly": 1}
-#: Days after a period's end within which a later value shows that it is over, where values are not counted by months.
+#: Days after a period's end within which a later value proves it complete, for data not counted by months.
 _ALLOWANCE = {"daily": 10, "weekly": 21}
 _LETTERS = {"A": "annual", "S": "semiannual", "Q": "quarterly", "M": "monthly", "W": "weekly", "D": "daily"}
 
@@ -43,7 +43,10 @@ def frame(
     end: Bound | None = None,
     as_of: When | None = None,
 ) -> Plan[Table]:
-    """Several series, by name. Wide: a row for each period end and a column for each name; long: a row for each value."""
+    """
+    Plan several series by name. `wide` gives a row for each period end and a column for each name, `long` a row for
+    each value.
+    """
     words = _words(how, wanted)
     target = None if frequency is None else _LETTERS.get(str(frequency).upper(), str(frequency).lower())
     if words and target not in _MONTHS:
@@ -63,7 +66,7 @@ def frame(
             )  # fmt: skip
     ids = [one for series_ in found.values() for one in series_.attrs["request_ids"]]
     attrs = {**next(iter(found.values())).attrs, "request_ids": ids}
-    # Each series has its own walk: what was taken in between two of them is in the later one alone.
+    # Each series has its own walk, so data ingested between two walks is only in the later one.
     attrs["data_version"] = max((s.attrs["data_version"] for s in found.values()), default=None)
     told = {name: one.gathered for name, one in found.items() if isinstance(one, _Gathered)}
     if told:
@@ -72,14 +75,14 @@ def frame(
 
 
 class _Gathered(Series):
-    """A series of longer periods, made of one of a higher frequency. `gathered` says how."""
+    """A series of longer periods, aggregated from a higher frequency. `gathered` says how."""
 
     __slots__ = ("gathered",)
     gathered: str
 
 
 def _words(how: How | Mapping[str, Word], wanted: Mapping[str, Any]) -> dict[str, Word]:
-    """The word of each name; none for the plain layouts. Raises InvalidArgument."""
+    """Return the aggregation of each name, or none for the plain layouts. Raises InvalidArgument."""
     if isinstance(how, Mapping):
         wrong = next((name for name, word in how.items() if name not in wanted or word not in WORDS), None)
         if wrong is not None:
@@ -105,10 +108,10 @@ def _gathered(
     end: Bound | None,
     as_of: When | None,
 ) -> Plan[Series]:
-    """A series as it is published at a frequency; where it is not, made from the nearest higher one."""
+    """Plan a series at a frequency: as published, or else aggregated from the nearest higher frequency."""
     first, last = _day(bound("start", start, last=False)), _day(bound("end", end, last=True))
     length = _MONTHS[target]
-    # A period is judged whole: from its first day on, and by what comes after its last.
+    # A period is judged as a whole: from its first day, and by what comes after its last.
     whole = None if first is None else _first_day(first, length)
     after = None if last is None else min(last, date.max - timedelta(days=400)) + timedelta(days=400)
     found = yield from every(way, slug, place, start=whole, end=after, as_of=as_of)
@@ -135,12 +138,12 @@ def _gathered(
 
 def gathered(name: str, rows: Sequence[m.Observation], target: str, word: Word) -> list[m.Observation]:
     """
-    Rows of longer periods of the calendar, oldest first: the last of the values inside, their mean or sum. Each is the row of
-    the last value inside it, with what was made in place of its own.
+    Aggregate rows to longer calendar periods, oldest first, by the last, mean or sum of their values. Each result is
+    the row of the last value inside, with period and value replaced.
 
-    Complete periods alone, as formulas of the catalogue have it: of months and quarters all have a value; of days and weeks
-    there is one for the period's last day, or for a later one within the allowance. A value that may not be passed on
-    leaves its period without one.
+    Only complete periods are returned, as in the catalogue's formulas. For months and quarters each must have a value;
+    for days and weeks there must be a value for the period's last day, or a later one within the allowance. A withheld
+    value leaves its period without a value.
     """
     own, length = rows[0].frequency, _MONTHS[target]
     months = _MONTHS.get(own)

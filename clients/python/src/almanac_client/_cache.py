@@ -1,4 +1,4 @@
-"""Answers kept on disk, and confirmed by the service each time before they are used."""
+"""Answers stored on disk. The service confirms each one before it is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from almanac_client._errors import CacheWarning, SettingsError, warn
 
-#: Tells our file from another program's: "ALMC".
+#: SQLite application id that marks our file: "ALMC".
 _APPLICATION = 0x414C4D43
 _HEADERS = ("etag", "content-type", "x-data-version", "x-request-id", "x-history-from")
 _SCHEMA = """
@@ -28,10 +28,11 @@ CREATE INDEX IF NOT EXISTS answer_used ON answer (used);
 
 class Cache:
     """
-    A file of answers, each under the digest of address, key and query. It always asks whether an answer still holds
-    (If-None-Match), so that rights that changed hold at once; a confirmation counts as a request, and saves the bytes.
+    A file of answers, each stored under a digest of address, key and query.
 
-    `offline=True` reads the file alone and asks nobody. Of more than `max_bytes` those unused longest go.
+    It always asks whether an answer is still valid (If-None-Match), so that changed rights apply at once. A
+    confirmation counts as a request but saves the transfer. `offline=True` only reads the file. Beyond `max_bytes`, the
+    answers unused for longest are deleted.
     """
 
     def __init__(self, path: str | os.PathLike[str], max_bytes: int = 268_435_456, *, offline: bool = False) -> None:
@@ -46,11 +47,11 @@ class Cache:
 
     @staticmethod
     def name(origin: str, key: bytes, target: str) -> bytes:
-        """What an answer is kept under."""
+        """Return the name under which an answer is stored."""
         return blake2b(b"\0".join((origin.encode(), key, target.encode())), digest_size=24).digest()
 
     def get(self, name: bytes) -> tuple[Mapping[str, str], bytes] | None:
-        """Headers and body of a kept answer."""
+        """Return headers and body of a stored answer, or None."""
         try:
             with self._lock:
                 db = self._opened()
@@ -63,7 +64,7 @@ class Cache:
             return None
 
     def put(self, name: bytes, headers: Mapping[str, str], content: bytes) -> None:
-        """Keep an answer, and drop those unused longest where the file holds too much."""
+        """Store an answer, and delete those unused for longest if the file exceeds its limit."""
         packed = zlib.compress(content, 1)
         if len(packed) > self.max_bytes:
             return
@@ -85,12 +86,12 @@ class Cache:
             over -= size
 
     def clear(self) -> None:
-        """Drop all answers."""
+        """Delete all answers."""
         with self._lock, self._opened() as db:
             db.execute("DELETE FROM answer")
 
     def close(self) -> None:
-        """Close the file. It is opened again when needed."""
+        """Close the file. It is reopened when needed."""
         with self._lock:
             if self._db is not None:
                 self._db.close()
@@ -101,7 +102,7 @@ class Cache:
             if self.offline and not self.path.exists():
                 raise SettingsError(f"there is no cache at {self.path}")
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # What may be seen with a key is for its owner only.
+            # The file is private to its owner, because its content was obtained with a key.
             with contextlib.suppress(OSError):
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
             db = sqlite3.connect(self.path, timeout=5.0, check_same_thread=False, isolation_level="IMMEDIATE")

@@ -1,4 +1,4 @@
-"""`almanac-client`: whether address and key are good, and a series as CSV."""
+"""The command `almanac-client`: a check of address and key, and series as CSV."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from almanac_client._transport import VERSION
 
 _COLUMNS = ("period_end", "value", "unit", "observed_at", "revision_status", "source_id", "withheld_reason")
 
-#: 128 and the number of SIGPIPE, as shells have it.
+#: 128 plus the number of SIGPIPE, as in shells.
 _READER_GONE = 141
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """
-    Run one command. Exit code 0: done; 1: the service or the settings said no; 2: the command line is wrong; 141: nobody
-    reads on.
+    Run one command. Returns the exit code: 0 done; 1 the service or the settings refused; 2 wrong command line; 141 the
+    reader closed the pipe.
     """
     given = _parser().parse_args(arguments)
     warnings.showwarning = _print_warning
@@ -35,7 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 series(almanac, given, sys.stdout)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Who reads has seen enough, as `head` has. Nothing is left for the interpreter to write at its end.
+        # The reader has seen enough, as `head` does. Redirect standard output, so that the interpreter doesn't fail at
+        # its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _READER_GONE
     except AlmanacError as error:
@@ -62,14 +63,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def check(almanac: Almanac, out: TextIO) -> None:
-    """Make the cheapest request, and say what it told."""
+    """Make the cheapest request and print its result."""
     answer = almanac.raw.coverage()
     held, limit = answer.data, answer.headers.get("x-ratelimit-policy", "no limit")
     out.write(f"{almanac!r} answers: data version {held.data_version}, {held.series} series, {limit}\n")
 
 
 def series(almanac: Almanac, given: argparse.Namespace, out: TextIO) -> None:
-    """Write the values of one series, oldest first."""
+    """Write the values of one series as CSV, oldest first."""
     found = almanac.series(
         given.indicator, given.place, frequency=given.frequency, start=given.start, end=given.end, as_of=given.as_of
     ).table()

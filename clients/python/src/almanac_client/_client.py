@@ -1,4 +1,4 @@
-"""The client that blocks."""
+"""The blocking client."""
 
 from __future__ import annotations
 
@@ -31,16 +31,22 @@ Frame = TypeVar("Frame")
 
 class Almanac(Resources):
     """
-    The client. `url` and `api_key` are looked for in the environment, in `~/.config/almanac/client.toml` and in the
-    keyring where they are not given; README.md says in which order.
+    The client. If `url` and `api_key` are not given, they are read from the environment,
+    `~/.config/almanac/client.toml` or the keyring; README.md describes the order.
 
     timeout: seconds for one request.
-    max_retries: how often a request is made again after 429, 503, a broken connection or a timeout.
-    max_retry_wait: most seconds that Retry-After is obeyed for; asked for more, the error is raised at once.
-    pace: wait when the plan's requests of this minute are used up, rather than run into 429.
-    cache: a Cache, whose answers are confirmed by the service before they are used.
+
+    max_retries: how often a request is repeated after 429, 503, a broken connection or a timeout.
+
+    max_retry_wait: the longest Retry-After, in seconds, that is obeyed; for a longer one the error is raised at once.
+
+    pace: wait when the plan's requests of this minute are used up, instead of running into 429.
+
+    cache: a Cache, whose answers the service confirms before they are used.
+
     insecure: allow plain HTTP to another machine.
-    http_client: an httpx2.Client of your own, for proxies and certificates; it is not closed.
+
+    http_client: your own httpx2.Client, for proxies and certificates; it is not closed.
     """
 
     __slots__ = ()
@@ -66,21 +72,21 @@ class Almanac(Resources):
         super().__init__(Core(checked(found), Driver(found, http_client, Clock())))
 
     def with_options(self, **changes: Any) -> Almanac:
-        """Make a client with other options; both share connections, and under the same key the pace."""
+        """Return a client with other options. Both share connections and, with the same key, the pace."""
         return self._like(changed(self._core.options, changes))
 
     def at(self, as_of: str | date | datetime) -> Almanac:
-        """Make a client that asks everything as it was known then. A bare date means its last second, in UTC."""
+        """Return a client that asks everything as known at that time. A bare date means its last second in UTC."""
         return self._like(msgspec.structs.replace(self._core.options, as_of=written("as_of", as_of)))
 
     def _like(self, other: Options) -> Almanac:
         held = self._core
         core = Core(other, held.driver)
         if other.url != held.options.url:
-            # There may be another way there.
+            # Another address may need a different connection setup.
             core.driver = Driver(other, held.driver.given, held.driver.clock)
         elif other.key is held.options.key:
-            # Limits are of an account, and so is what may be looked up.
+            # Limits and look-ups belong to an account.
             core.known, core.pace = held.known, held.pace
         made = object.__new__(Almanac)
         Resources.__init__(made, core)
@@ -88,7 +94,7 @@ class Almanac(Resources):
 
     @property
     def raw(self) -> RawResources:
-        """Methods that answer with one page or object and its headers."""
+        """Methods that return one page or object with its headers."""
         return RawResources(self._core)
 
     def series(
@@ -102,10 +108,14 @@ class Almanac(Resources):
         as_of: When | None = None,
     ) -> Series:
         """
-        One series, oldest first. `place`: a country, region or company, by id, slug, ISO code or ticker.
+        Return one series, oldest first.
 
-        indicator: by slug, id or alias; or one series by its publisher's code (`CPIAUCSL`), which has its place itself.
-        start, end: bounds of the periods: 2020, "2020-Q1", "2020-03" or a date. Of several frequencies the highest is taken, and a ChoiceWarning names the others.
+        indicator: slug, id or alias; or a publisher's code of a single series (`CPIAUCSL`), which includes the place.
+
+        place: a country, region or company, by id, slug, ISO code or ticker.
+
+        start, end: bounds of the periods: 2020, "2020-Q1", "2020-03" or a date. If the series exists at several
+        frequencies, the highest is taken, and a ChoiceWarning names the others.
         """
         from almanac_client._series import series  # noqa: PLC0415 - importing this package must stay quick
 
@@ -124,11 +134,12 @@ class Almanac(Resources):
         as_of: When | None = None,
     ) -> Table:
         """
-        Several series, each under a name: `{"cpi": ("cpi_index", "USA"), …}`.
+        Return several series, each under a name: `{"cpi": ("cpi_index", "USA"), …}`.
 
-        how: `wide`, a row for each period end and a column for each name, or `long`, a row for each value. With
-        frequency="quarterly" also how a series of a higher frequency becomes one of it: the `last` value of each period,
-        their `mean` or `sum`, for all or by name; complete periods alone. `attrs["gathered"]` says what was made of what.
+        how: `wide` gives a row for each period end and a column for each name; `long` gives a row for each value. With
+        a target such as frequency="quarterly", `last`, `mean` or `sum` say how series of a higher frequency are
+        aggregated, for all or by name; only complete periods are used. `attrs["gathered"]` then says how each series
+        was aggregated.
         """
         from almanac_client._beside import frame  # noqa: PLC0415 - importing this package must stay quick
 
@@ -147,10 +158,11 @@ class Almanac(Resources):
         frequency: str | None = None,
     ) -> Triangle:
         """
-        Every published state of one series: its revision triangle. indicator, place: as `series` takes them.
+        Return every published state of one series, its revision triangle. `series` describes indicator and place.
 
-        source_id, frequency: which series; else the highest frequency and the source preferred among what is known, for a
-        client made with .at() what was known then. The triangle keeps to one series, and names it.
+        source_id, frequency: choose the series. Otherwise it is the one of the highest frequency and the preferred
+        source among those known, or known then for a client made with .at(). The triangle contains only that series,
+        and names it.
         """
         from almanac_client._vintages import triangle  # noqa: PLC0415 - importing this package must stay quick
 
@@ -172,11 +184,12 @@ class Almanac(Resources):
         frequency: str | None = None,
     ) -> Table:
         """
-        A row for each date, place and indicator: the latest reading as it was known then, without looking ahead.
+        Return a row for each date, place and indicator: the latest reading as known then, without looking ahead.
 
-        max_age: days between the end of a reading's period and the date; an older one is null.
-        source_id, frequency: which series are looked at; else all, and of each date the reading is the one that
-        `observations.latest(as_of=date)` gives: its source and frequency are named beside it.
+        max_age: most days between the end of a reading's period and the date; an older reading is null.
+
+        source_id, frequency: limit the series considered. Without them, each date has the reading that
+        `observations.latest(as_of=date)` gives, with its source and frequency beside it.
         """
         from almanac_client._panel import panel  # noqa: PLC0415 - importing this package must stay quick
 
@@ -195,11 +208,14 @@ class Almanac(Resources):
         frequency: str | None = None,
     ) -> Frame:
         """
-        A frame of pandas or polars with the latest reading known at the time of each row, its period, and since
-        when it was known, in three more columns.
+        Add three columns to a pandas or polars frame: the latest reading known at the time of each row, its period end,
+        and the time since when it was known.
 
-        on: the column of times, which must have a zone. place: the place of all rows; or by: the column that names it.
-        frequency: of the readings; else the newest one of any. A ChoiceWarning says where that changes.
+        on: the column of times, with a time zone, or of days. place: the place of all rows; or by: the column that
+        names it.
+
+        frequency: of the readings; without it the newest one of any frequency is used, and a ChoiceWarning says where
+        that changes.
         """
         from almanac_client._panel import join_as_of  # noqa: PLC0415 - importing this package must stay quick
 
@@ -217,34 +233,35 @@ class Almanac(Resources):
         as_of: When | None = None,
     ) -> Statements:
         """
-        The statements of a company as tables: `.income`, `.balance`, `.cash_flow`, periods as columns; `.quality`.
+        Return the statements of a company as tables: `.income`, `.balance` and `.cash_flow` with periods as columns,
+        and `.quality`.
 
-        company: ticker, CIK, LEI, name, id or slug. limit: how many periods, the newest first.
+        company: ticker, CIK, LEI, name, id or slug. limit: number of periods, the newest first.
         """
         from almanac_client._documents import statements  # noqa: PLC0415 - importing this package must stay quick
 
         return self._core.run(statements(self._core.way, company, frequency=frequency, limit=limit, as_of=as_of))
 
     def curve(self, scope: str) -> Curve:
-        """A sovereign yield curve as tables: `.yields`, `.spreads` to its peers, `.slopes`."""
+        """Return a sovereign yield curve as tables: `.yields`, `.spreads` to its peers, `.slopes`."""
         from almanac_client._documents import curve  # noqa: PLC0415 - importing this package must stay quick
 
         return self._core.run(curve(self._core.way, scope))
 
     def brief(self, country: str, *, as_of: When | None = None) -> BriefTables:
-        """A country in words, with what the words are made from as tables: `.readings`, `.events`, `.releases`."""
+        """Return a country brief with its underlying tables: `.readings`, `.events`, `.releases`."""
         from almanac_client._documents import brief  # noqa: PLC0415 - importing this package must stay quick
 
         return self._core.run(brief(self._core.way, country, as_of=as_of))
 
     def fields(self, universe: Literal["countries", "companies"]) -> Table:
-        """The fields that a screen may name, with their units, ranges and operators, a row each."""
+        """Return the fields that a screen may use, with their units, ranges and operators, one row each."""
         from almanac_client._documents import fields  # noqa: PLC0415 - importing this package must stay quick
 
         return self._core.run(fields(self._core.way, universe))
 
     def close(self) -> None:
-        """Close the connections. They are opened again when needed."""
+        """Close the connections. They are reopened when needed."""
         self._core.driver.close()
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Publishers' own codes: which one series a code is of, wherever one series is asked for."""
+"""Publishers' own codes: the series that a code stands for, wherever one series is asked for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from almanac_client._transport import Plan
 
 
 class Meant(NamedTuple):
-    """The indicator and entity that are meant; `series` where a publisher's code says which one of theirs."""
+    """The indicator and entity that are meant, and the `series` if a publisher's code selected one."""
 
     indicator: m.Indicator
     entity_id: str
@@ -20,8 +20,10 @@ class Meant(NamedTuple):
 
 def meant(way: Way, name: str, place: str | None) -> Plan[Meant]:
     """
-    What a name and a place mean: an indicator by slug, id or alias, of that place; or one series by its publisher's code
-    (`CPIAUCSL`), which has its place itself. Raises NotFound with a suggestion, and InvalidArgument.
+    Find what a name and a place mean: an indicator by slug, id or alias in that place, or a single series by its
+    publisher's code (`CPIAUCSL`), which includes the place.
+
+    Raises NotFound with a suggestion, and InvalidArgument.
     """
     try:
         known = yield from indicator(way, name)
@@ -60,7 +62,7 @@ def meant(way: Way, name: str, place: str | None) -> Plan[Meant]:
 
 
 def _of_code(way: Way, code: str) -> Plan[list[m.Series]]:
-    """All series that have this code."""
+    """Return all series with this code."""
     if code not in way.known.codes:
         found: list[m.Series] = []
         for one in (yield from walk(way.today, way.pace, m.LIST_INDICATORS, q=code[:100])).rows:

@@ -1,4 +1,4 @@
-"""The heart of a client: its options, its pace, what it has looked up, and the driver that plans are carried out by."""
+"""The core of a client: its options, its pace, the names it has looked up, and the driver that executes plans."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class Core:
-    """Options and the driver that plans are carried out by."""
+    """A client's options and the driver that executes its plans."""
 
     __slots__ = ("driver", "known", "options", "pace")
 
@@ -24,7 +24,7 @@ class Core:
 
     @property
     def way(self) -> Way:
-        """What a plan needs."""
+        """The context that a plan needs."""
         return Way(self.options, self.pace, self.known)
 
     def run(self, plan: Plan[T]) -> T:
@@ -32,7 +32,7 @@ class Core:
 
 
 class AsyncCore:
-    """Options and the driver that plans are carried out by, awaited."""
+    """A client's options and the asynchronous driver that executes its plans."""
 
     __slots__ = ("driver", "known", "options", "pace")
 
@@ -44,7 +44,7 @@ class AsyncCore:
 
     @property
     def way(self) -> Way:
-        """What a plan needs."""
+        """The context that a plan needs."""
         return Way(self.options, self.pace, self.known)
 
     async def run(self, plan: Plan[T]) -> T:

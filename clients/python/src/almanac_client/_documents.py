@@ -1,4 +1,4 @@
-"""Statements, curves, briefs and the fields of screeners as tables: what the interface nests, laid out for frames."""
+"""Statements, curves, briefs and screener fields as tables, flattened from the interface's nested records."""
 
 from __future__ import annotations
 
@@ -39,9 +39,10 @@ class Statements:
     """
     The statements of one company at one frequency, the newest first.
 
-    income, balance, cash_flow: tables of a row for each line and a column for each period, by its last day; money in
-    `currency`, per-share lines in it per share. A line that was not reported is null, never zero.
-    quality: a row for each statement: which fiscal period and filing it is of, and what its checks found.
+    income, balance, cash_flow: tables with a row for each line and a column for each period, named by its last day.
+    Money is in `currency`, per-share lines in it per share. A line that was not reported is null, never zero.
+
+    quality: a row for each statement with its fiscal period, its filing and the results of its checks.
     """
 
     def __init__(self, told: m.Financials, frequency: str, attrs: Mapping[str, Any]) -> None:
@@ -50,7 +51,7 @@ class Statements:
         self.currency = told.currency
         self.frequency = frequency
         self.attrs = {**attrs, "entity_id": told.entity_id, "currency": told.currency, "frequency": frequency}
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.income, self.balance, self.cash_flow = (
             _sheet(getattr(told, field), self.attrs, kind) for kind, field in _KINDS
@@ -58,7 +59,7 @@ class Statements:
         self.quality = _quality(told, self.attrs)
 
     def table(self) -> Table:
-        """All lines of all three: a row for each, with how it was come by where no filing states it."""
+        """Return a table with a row for each line of all three statements, and the method of lines that no filing states."""
         lines = [
             (kind, one, key, value)
             for kind, field in _KINDS
@@ -96,7 +97,7 @@ def _sheet(found: Sequence[m.Statement], attrs: Mapping[str, Any], kind: str) ->
 
 
 def _fiscal(one: m.Statement) -> str | None:
-    """FY2024, 2024-Q3 as FY2024-Q3. None: the company does not say."""
+    """Return the fiscal period as FY2024 or FY2024-Q3, or None if the company doesn't state it."""
     if one.fiscal_year is None or one.fiscal_period is None:
         return None
     return f"FY{one.fiscal_year}" if one.fiscal_period == "FY" else f"FY{one.fiscal_year}-{one.fiscal_period}"
@@ -122,7 +123,7 @@ def statements(
     limit: int | None = None,
     as_of: When | None = None,
 ) -> Plan[Statements]:
-    """The statements of a company: by ticker, CIK, LEI, name, id or slug."""
+    """Request the statements of a company by ticker, CIK, LEI, name, id or slug."""
     if frequency not in ("annual", "quarterly"):
         raise InvalidArgument(f"'frequency' of statements is 'annual' or 'quarterly', and cannot be {frequency!r}")
     told_by = prefixed(company)
@@ -135,13 +136,13 @@ def statements(
 
 class Curve:
     """
-    A sovereign yield curve: `yields` by tenor, `spreads` to each peer, `slopes` of it and of its peers, in basis points; each a
-    table. `notes` say what to know before comparing.
+    A sovereign yield curve as three tables: `yields` by tenor, `spreads` to each peer, and `slopes` of it and its
+    peers, both in basis points. `notes` says what limits comparisons.
     """
 
     def __init__(self, told: m.Rates, attrs: Mapping[str, Any]) -> None:
         self.scope, self.currency, self.notes = told.scope, told.currency, list(told.comparability)
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.attrs = {**attrs, "scope": told.scope, "currency": told.currency}
         self.yields = Table(flat(m.CurvePoint, told.curve), self.attrs, index="tenor")
@@ -169,21 +170,21 @@ class Curve:
 
 
 def curve(way: Way, scope: str) -> Plan[Curve]:
-    """The yields, spreads and slopes of a scope."""
+    """Request the yields, spreads and slopes of a scope."""
     told = yield from _ask(way, m.GET_RATES, {"scope": scope})
     return Curve(told.record, told.attrs)
 
 
 class BriefTables:
     """
-    A country in words: `headline`, `text` by section; and what it is made from as tables: `readings`, `events` to come,
-    `releases` of late, a row for each measure.
+    A country brief: `headline`, `text` by section, and its underlying tables: `readings`, coming `events`, and recent
+    `releases` with a row for each measure.
     """
 
     def __init__(self, told: m.Brief, attrs: Mapping[str, Any]) -> None:
         self.entity_id, self.name, self.headline = told.entity_id, told.name, told.headline
         self.text = {one.key: one.text for one in told.sections}
-        #: The record as the interface gave it.
+        #: The interface's record.
         self.record = told
         self.attrs = {**attrs, "entity_id": told.entity_id}
         pairs = [(one, reading) for one in told.sections for reading in one.readings]
@@ -211,13 +212,13 @@ class BriefTables:
 
 
 def brief(way: Way, country: str, *, as_of: When | None = None) -> Plan[BriefTables]:
-    """The brief of a country or region."""
+    """Request the brief of a country or region."""
     told = yield from _ask(way, m.GET_COUNTRY_BRIEF, {"country": country}, as_of=as_of)
     return BriefTables(told.record, told.attrs)
 
 
 def fields(way: Way, universe: Literal["countries", "companies"]) -> Plan[Table]:
-    """The fields that a screen of countries or companies may name, a row each."""
+    """Request the fields that a screen of countries or companies may use, one row each."""
     operations = {"countries": m.LIST_SCREENER_FILTERS, "companies": m.LIST_EQUITY_SCREENER_FILTERS}
     if universe not in operations:
         raise InvalidArgument(f"screens are of 'countries' or 'companies', not of {universe!r}")

@@ -1,4 +1,4 @@
-"""Errors that the client raises, and warnings that it gives."""
+"""Errors and warnings of the client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AlmanacWarning(UserWarning):
 
 
 class ServerWarning(AlmanacWarning):
-    """The service says that something was asked in vain: `meta.warnings` of its answer."""
+    """Something in a request had no effect, as `meta.warnings` of the answer says."""
 
 
 class WithheldWarning(AlmanacWarning):
@@ -27,15 +27,15 @@ class RevisionWarning(AlmanacWarning):
 
 
 class ChoiceWarning(AlmanacWarning):
-    """What was asked for could mean something else too: the text says what was taken, and how to ask for the other."""
+    """A request was ambiguous. The text says what was chosen, and how to ask for the alternative."""
 
 
 class CacheWarning(AlmanacWarning):
-    """The cache cannot be used; answers come from the service all the same."""
+    """The cache cannot be used. Answers still come from the service."""
 
 
 def warn(message: str, category: type[AlmanacWarning]) -> None:
-    """Give a warning at the line of the program that called this package."""
+    """Issue a warning at the line of the program that called this package."""
     level, frame = 2, sys._getframe(1)  # noqa: SLF001 - Python has no other way before 3.12
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _PACKAGE:
         level, frame = level + 1, frame.f_back
@@ -47,23 +47,23 @@ class AlmanacError(Exception):
 
 
 class MissingKey(AlmanacError):  # noqa: N818 - named for what is the case, as the states of the interface are
-    """No key was found in any of the places where one is looked for."""
+    """No key was found in any of the usual places."""
 
 
 class SettingsError(AlmanacError, ValueError):
-    """A setting cannot be used as it is."""
+    """A setting is invalid."""
 
 
 class InvalidArgument(AlmanacError, ValueError):  # noqa: N818
-    """An argument cannot be sent, or does not say enough."""
+    """An argument is invalid or insufficient."""
 
 
 class AsOfUnsupported(AlmanacError):  # noqa: N818
-    """The operation knows no `as_of`, and answering it as of today would mislead."""
+    """The operation has no `as_of`, and an answer as of today would mislead."""
 
 
 class MissingExtra(AlmanacError, ImportError):  # noqa: N818
-    """A library that the call needs is not installed. The message names the extra that brings it."""
+    """A library that the call needs is not installed. The message names the extra that includes it."""
 
     def __init__(self, library: str, extra: str) -> None:
         super().__init__(
@@ -74,7 +74,7 @@ class MissingExtra(AlmanacError, ImportError):  # noqa: N818
 
 
 class NotCached(AlmanacError):  # noqa: N818
-    """The cache is asked alone, and does not hold the answer."""
+    """The client is offline, and the cache does not contain the answer."""
 
 
 class ConnectionFailed(AlmanacError):  # noqa: N818
@@ -86,11 +86,14 @@ class TimedOut(ConnectionFailed):
 
 
 class Unreadable(AlmanacError):  # noqa: N818
-    """The answer is none of this interface."""
+    """The answer doesn't have the format of this interface."""
 
 
 class ApiError(AlmanacError):
-    """The service refused. `details` is what it says for programs; `retry_after` seconds to wait, where it says so."""
+    """
+    The service refused the request. `details` is for programs; `retry_after` is the number of seconds to wait, if
+    stated.
+    """
 
     def __init__(
         self,
@@ -111,12 +114,12 @@ class ApiError(AlmanacError):
 
     @property
     def parameter(self) -> str | None:
-        """The parameter at fault, where one is."""
+        """The parameter at fault, or None."""
         return self._detail("parameter")
 
     @property
     def suggestion(self) -> str | None:
-        """What may have been meant."""
+        """What may have been meant, or None."""
         return self._detail("suggestion")
 
     def _detail(self, name: str) -> str | None:
@@ -131,21 +134,21 @@ class ApiError(AlmanacError):
 
 
 class BadRequest(ApiError):  # noqa: N818
-    """The request says something that the service does not take; nothing was left out of it unseen."""
+    """The service does not accept the request. It never ignores a part of one silently."""
 
     @property
     def reason(self) -> str | None:
-        """A short stable word for what is wrong."""
+        """A short stable word for the fault, or None."""
         return self._detail("reason")
 
     @property
     def allowed(self) -> Any:
-        """What it may be: bounds, words or names."""
+        """The allowed values: bounds, words or names."""
         return self.details.get("allowed")
 
 
 class CursorExpired(BadRequest):
-    """The walk took longer than cursors live, or the data were restored: start it again."""
+    """The walk took longer than cursors live, or the data was restored. Start it again."""
 
 
 class Unauthorized(ApiError):  # noqa: N818
@@ -153,11 +156,11 @@ class Unauthorized(ApiError):  # noqa: N818
 
 
 class Forbidden(ApiError):  # noqa: N818
-    """The key is good, but its scope, plan or account does not permit the operation."""
+    """The key is valid, but its scope, plan or account does not permit the operation."""
 
     @property
     def history_from(self) -> str | None:
-        """First day the plan reaches, where that is the reason."""
+        """First day that the plan reaches, if that is the reason."""
         return self._detail("historyFrom")
 
 
@@ -166,7 +169,7 @@ class NotFound(ApiError):  # noqa: N818
 
 
 class RateLimited(ApiError):  # noqa: N818
-    """More requests than the plan allows; `retry_after` says for how many seconds."""
+    """There were more requests than the plan allows. `retry_after` is the number of seconds to wait."""
 
 
 class ServerFault(ApiError):  # noqa: N818
@@ -174,7 +177,7 @@ class ServerFault(ApiError):  # noqa: N818
 
 
 class Unavailable(ServerFault):
-    """The service cannot answer just now."""
+    """The service is temporarily unable to answer."""
 
 
 _CLASSES: dict[int, type[ApiError]] = {
@@ -188,7 +191,7 @@ _CLASSES: dict[int, type[ApiError]] = {
 
 
 def from_answer(status: int, headers: Mapping[str, str], body: object, now: float) -> ApiError:
-    """The error that an answer other than 200 means. `body` is its JSON, if it is any; `now` in unix seconds."""
+    """Build the error for an answer other than 200. `body` is its decoded JSON, if any; `now` is in unix seconds."""
     told = body.get("error") if isinstance(body, dict) else None
     if not isinstance(told, dict) or not isinstance(told.get("message"), str):
         told = {"code": f"http_{status}", "message": _unexplained(status, headers)}
@@ -214,7 +217,7 @@ def _unexplained(status: int, headers: Mapping[str, str]) -> str:
 
 
 def seconds(text: str | None, now: float) -> float | None:
-    """The seconds that a Retry-After means, which may be a number or a date."""
+    """Return the seconds that a Retry-After means, given as a number or a date."""
     if text is None:
         return None
     try:

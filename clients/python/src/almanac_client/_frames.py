@@ -1,4 +1,4 @@
-"""Tables of fixed columns, and the frames of pandas, polars and Arrow made of them."""
+"""Tables with fixed columns, and their conversion to pandas, polars and Arrow."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 Kind = Literal["string", "float", "int", "bool", "time", "date", "strings"]
 _EPOCH, _MICROSECOND = datetime(1970, 1, 1, tzinfo=timezone.utc), timedelta(microseconds=1)
 _SHOWN, _COLUMNS_SHOWN = 5, 9
-#: The libraries that frames of an extra are made with.
+#: Libraries that each extra's frames need.
 _NEEDED = {"pandas": ("pandas", "pyarrow"), "polars": ("polars",), "arrow": ("pyarrow",)}
-#: Of what applies to a row beyond its fields, what is a column of its own; `to_records()` has all.
+#: Metadata fields with a column of their own; `to_records()` has all of them.
 _METADATA = (
     "series_id", "fiscal_year", "fiscal_period", "currency", "seasonal_adjustment", "forecast", "withdrawn",
 )  # fmt: skip
@@ -41,7 +41,7 @@ _RIGHTS = {
 
 
 class Column(NamedTuple):
-    """A column: its name, its type, and what is in it. Null is None."""
+    """A column: its name, its type and its cells. None means null."""
 
     name: str
     kind: Kind
@@ -49,7 +49,7 @@ class Column(NamedTuple):
 
 
 class Table:
-    """Columns of equal length. The same question gives the same columns, of the same types, whatever there is."""
+    """Columns of equal length. The same question always gives the same columns and types, whatever the data."""
 
     def __init__(
         self,
@@ -59,12 +59,12 @@ class Table:
         *,
         index: str | None = None,
     ) -> None:
-        #: The column that is the index of a frame of pandas.
+        #: The column that becomes the index of a pandas frame.
         self._index = index
         self._columns = {column.name: column for column in columns}
-        #: Reasons of values that may not be passed on, where no columns say which they are.
+        #: Reasons of withheld values, if no columns identify them.
         self._withheld = withheld
-        #: Where it comes from: data_version, as_of, request_ids.
+        #: The origin of the data: data_version, as_of, request_ids.
         self.attrs = dict(attrs)
         self._told = False
 
@@ -80,12 +80,12 @@ class Table:
         return self._columns[name].cells
 
     def kind(self, name: str) -> Kind:
-        """The type of a column."""
+        """Return the type of a column."""
         return self._columns[name].kind
 
     @property
     def withheld(self) -> int:
-        """How many values there are that may not be passed on."""
+        """The number of withheld values."""
         return len(self._reasons())
 
     def _reasons(self) -> Sequence[str | None]:
@@ -98,14 +98,14 @@ class Table:
         return [reason for withheld, reason in zip(held.cells, reasons, strict=True) if withheld]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Rows as dictionaries."""
+        """Return the rows as dictionaries."""
         return [dict(zip(self._columns, row, strict=True)) for row in self._rows()]
 
     def _rows(self) -> Iterator[tuple[Any, ...]]:
         return zip(*(column.cells for column in self._columns.values()), strict=True)
 
     def to_arrow(self) -> pa.Table:
-        """An Arrow table. `attrs` are in the schema's metadata, as JSON under `almanac`."""
+        """Convert to an Arrow table. `attrs` are stored in the schema's metadata, as JSON under `almanac`."""
         require("arrow")
         import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -120,9 +120,10 @@ class Table:
 
     def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
         """
-        A frame of pandas. Days are `datetime64[us]` without a zone, times `datetime64[us, UTC]`; `attrs` are the frame's own.
+        Convert to a pandas frame. Days are `datetime64[us]` without a zone, times `datetime64[us, UTC]`; `attrs` become
+        the frame's own.
 
-        dtype_backend: `pyarrow` for Arrow's types in every column, days as dates.
+        dtype_backend: `pyarrow` for Arrow types in every column, with days as dates.
         """
         require("pandas")
         import pandas as pd  # noqa: PLC0415 - an extra
@@ -140,7 +141,7 @@ class Table:
                 text = pd.StringDtype()
             kinds = {pa.string(): text, pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
             kinds[pa.list_(pa.string())] = pd.ArrowDtype(pa.list_(pa.string()))
-            # What resamples, slices and merges in pandas is a time: a day is its midnight, without a zone.
+            # pandas resamples, slices and merges by times, so a day becomes its midnight without a zone.
             days = [
                 field.with_type(pa.timestamp("us")) if pa.types.is_date(field.type) else field for field in table.schema
             ]
@@ -151,7 +152,7 @@ class Table:
         return frame
 
     def to_polars(self) -> pl.DataFrame:
-        """A frame of polars. Days are `Date`, times `Datetime("us", "UTC")`."""
+        """Convert to a polars frame. Days are `Date`, times `Datetime("us", "UTC")`."""
         require("polars")
         import polars as pl  # noqa: PLC0415 - an extra
 
@@ -199,7 +200,7 @@ class Table:
 
 
 def require(extra: Literal["pandas", "polars", "arrow"]) -> None:
-    """Raise MissingExtra where a library of an extra is not installed: before anything is asked, rather than after."""
+    """Raise MissingExtra if a library of an extra isn't installed, before any request is made."""
     for library in _NEEDED[extra]:
         try:
             __import__(library)
@@ -219,12 +220,12 @@ def _microseconds(values: list[datetime | None]) -> list[int | None]:
 
 
 def days(values: Sequence[datetime | None]) -> list[date | None]:
-    """The days of times that are days."""
+    """Convert times that stand for days to dates."""
     return [None if value is None else value.date() for value in values]
 
 
 class _Source(NamedTuple):
-    """Where a column comes from: the attribute of a record, with dots, and what becomes of it."""
+    """The origin of a column: the dotted attribute of a record, and an optional conversion."""
 
     name: str
     kind: Kind
@@ -233,7 +234,7 @@ class _Source(NamedTuple):
 
 
 def of_records(record: Any, rows: Sequence[Any], attrs: Mapping[str, Any]) -> Table:
-    """A table of the rows of a list: one row each; of screens, one for each reading."""
+    """Build a table from the rows of a list, one row each. Screens give one row for each reading."""
     if record is m.ScreenerRow:
         return _of_readings(rows, attrs)
     if record is m.EquityScreenerRow:
@@ -242,7 +243,7 @@ def of_records(record: Any, rows: Sequence[Any], attrs: Mapping[str, Any]) -> Ta
 
 
 def flat(record: Any, rows: Sequence[Any]) -> list[Column]:
-    """The columns of records that stand within another one."""
+    """Return the columns of records nested in another record."""
     return [column._replace(name=column.name.rstrip("_")) for column in _columns(sources(record), rows)]
 
 
@@ -258,7 +259,7 @@ def _columns(wanted: Iterable[_Source], rows: Sequence[Any]) -> Iterator[Column]
 
 @cache
 def sources(record: Any) -> tuple[_Source, ...]:
-    """The columns of a record, in the order of its fields."""
+    """Return the columns of a record, in the order of its fields."""
     return tuple(_sources(record, "", ""))
 
 
@@ -289,7 +290,7 @@ def _sources(record: type[Any], path: str, prefix: str) -> Iterator[_Source]:
 
 
 def _bare(hint: Any, *, optional: bool = True) -> Any:
-    """A type without its None. `optional` False: None where it had one."""
+    """Return a type without its None. With `optional` False, return None if it had one."""
     parts = [part for part in get_args(hint) if part is not type(None)]
     if type(None) not in get_args(hint):
         return hint
@@ -304,12 +305,12 @@ def _kind(hint: Any) -> Kind:
 
 
 def _texts(values: list[Any]) -> list[str | None]:
-    """What has no column type of its own, as JSON."""
+    """Encode values without a column type of their own as JSON."""
     return [None if value is None else msgspec.json.encode(value).decode() for value in values]
 
 
 def _marks(values: list[bool | None]) -> list[bool]:
-    """A mark that is absent does not apply."""
+    """Convert marks to booleans. An absent mark counts as False."""
     return [value is True for value in values]
 
 

@@ -1,4 +1,4 @@
-"""What names mean: which indicator, which place, which series. Looked up once, for it does not change."""
+"""Look-ups of names: indicators, places and series. Each is looked up once, because the meaning doesn't change."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from almanac_client._transport import Pace, Plan
 
 T = TypeVar("T")
 
-#: The service takes so many values in a list.
+#: The service's limit for a list of values.
 MOST_NAMES = 100
 
 
 class Known:
-    """Indicators and places that were looked up, by the names they were given."""
+    """Indicators and places that were looked up, by the given names."""
 
     def __init__(self) -> None:
         self.indicators: dict[str, m.Indicator] = {}
@@ -32,7 +32,7 @@ class Known:
 
 
 class Way(NamedTuple):
-    """What a plan of several requests needs: options, the pace, and what is known."""
+    """The context of a plan with several requests: options, pace, and known names."""
 
     options: Options
     pace: Pace
@@ -40,12 +40,12 @@ class Way(NamedTuple):
 
     @property
     def today(self) -> Options:
-        """Options for looking up names, which has no as_of."""
+        """Options for looking up names, without as_of."""
         return msgspec.structs.replace(self.options, as_of=None)
 
 
 class Walked(NamedTuple):
-    """All rows of a list, and where they come from."""
+    """All rows of a list, with their origin."""
 
     rows: list[Any]
     attrs: dict[str, Any]
@@ -59,7 +59,7 @@ def walk(
     quiet: bool = False,
     **query: Any,
 ) -> Plan[Walked]:
-    """All rows of a list. `quiet`: without warnings of what there is not, which the caller says."""
+    """Request all rows of a list. `quiet` suppresses the service's warnings, because the caller reports what is missing."""
     found = Walk(Question(options, operation, dict(braces), query), quiet=quiet)
     rows = yield from found.rest(options, pace)
     attrs = {"data_version": found.data_version, "as_of": found.asked.as_of, "request_ids": found.request_ids}
@@ -67,7 +67,7 @@ def walk(
 
 
 def indicator(way: Way, name: str) -> Plan[m.Indicator]:
-    """The indicator that a name means. Raises NotFound with a suggestion."""
+    """Return the indicator that a name means. Raises NotFound with a suggestion."""
     if name not in way.known.indicators:
         asked = Question(way.today, m.GET_INDICATOR, {"idOrSlug": name}, {})
         way.known.indicators[name], _ = yield from item(way.today, way.pace, asked)
@@ -75,7 +75,7 @@ def indicator(way: Way, name: str) -> Plan[m.Indicator]:
 
 
 def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
-    """Names of countries, regions and companies → their ids. Raises NotFound with a suggestion."""
+    """Map names of countries, regions and companies to their ids. Raises NotFound with a suggestion."""
     known = way.known.places
     for position, name in enumerate(names):
         if not isinstance(name, str):
@@ -99,7 +99,7 @@ def places(way: Way, names: Sequence[str]) -> Plan[dict[str, str]]:
 
 
 def _place(way: Way, name: str) -> Plan[str]:
-    """The id of a place that is not in the list of countries by this name."""
+    """Return the id of a place that the list of countries doesn't contain under this name."""
     if (told := prefixed(name)) is not None:
         return (yield from of_scheme(way.today, way.pace, name, *told))
     try:
@@ -110,7 +110,7 @@ def _place(way: Way, name: str) -> Plan[str]:
         try:
             page = yield from Walk(aliases).step(way.today, way.pace)
         except NotFound as error:
-            # Of the two answers, the one that suggests something.
+            # Of the two errors, raise the one with a suggestion.
             raise (unknown if error.suggestion is None else error) from None
         if not page.rows:
             raise

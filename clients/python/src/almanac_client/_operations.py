@@ -1,4 +1,4 @@
-"""An operation of the interface, as the client knows it."""
+"""The description of an interface operation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class Operation(Generic[T]):
-    """What is asked of one path, and the record that its answer is made of."""
+    """The request to one path, and the record type of its answer."""
 
     __slots__ = ("as_of", "id", "kind", "most", "path", "record")
 

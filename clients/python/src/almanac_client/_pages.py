@@ -1,4 +1,4 @@
-"""Pages of a list: reading one, and walking all, written once without I/O."""
+"""Pages of a list: reading one, and walking through all, written once without I/O."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class Said(Struct, frozen=True):
-    """What the service says was asked in vain, though the answer is a good one."""
+    """A part of a request that had no effect, although the answer is valid."""
 
     parameter: str
     value: str
@@ -42,7 +42,7 @@ class Said(Struct, frozen=True):
 
 
 class Pagination(Struct, frozen=True):
-    """Where in a list a page stands."""
+    """The position of a page in a list."""
 
     limit: int | None = None
     next_cursor: str | None = None
@@ -77,17 +77,17 @@ class Page(Generic[T]):
         self.request_id = read.requestId
         self.data_version = data_version(reply)
         self.headers = reply.headers
-        #: What the service says was asked in vain.
+        #: Parts of the request that had no effect.
         self.said = read.meta.warnings
 
     @property
     def next_cursor(self) -> str | None:
-        """Where the next page begins. None: this is the last."""
+        """Cursor of the next page, or None on the last."""
         return self.pagination.next_cursor if self.pagination.has_more else None
 
     @property
     def total(self) -> int | None:
-        """How many rows match in all; stated by the screeners only."""
+        """Number of matching rows on all pages; only screeners state it."""
         return self.pagination.total
 
     def __len__(self) -> int:
@@ -101,7 +101,7 @@ class Page(Generic[T]):
 
 
 def data_version(reply: Reply) -> int | None:
-    """The data version that an answer was made from."""
+    """Return the data version of an answer, or None if it states none."""
     text = reply.headers.get("x-data-version")
     return int(text) if text is not None and text.isdigit() else None
 
@@ -117,14 +117,14 @@ def _item_decoder(record: Any) -> msgspec.json.Decoder[Any]:
 
 
 def rows_wanted(name: str, given: object) -> int:
-    """How many rows are wanted. Raises InvalidArgument."""
+    """Return a valid number of rows. Raises InvalidArgument for other values."""
     if isinstance(given, bool) or not isinstance(given, int) or given < 1:
         raise InvalidArgument(f"{name!r} is how many rows are wanted, at least 1, and cannot be {given!r}")
     return given
 
 
 class Question(Generic[T]):
-    """What is asked: an operation, what stands in its braces, and its parameters."""
+    """A request: an operation, the values of its path, and its parameters."""
 
     __slots__ = ("as_of", "braces", "most", "operation", "query")
 
@@ -136,7 +136,10 @@ class Question(Generic[T]):
         query: Mapping[str, Any],
         most: int | None = None,
     ) -> None:
-        """`most`: rows of all pages together. Raises InvalidArgument where that is no number of rows."""
+        """
+        Build the request. `most` limits the rows of all pages together. Raises InvalidArgument if it isn't a number of
+        rows.
+        """
         self.most = None if most is None else rows_wanted("limit", most)
         self.operation = operation
         self.braces = dict(braces)
@@ -148,32 +151,32 @@ class Question(Generic[T]):
                     "client it was made from"
                 )
             self.query["as_of"] = options.as_of
-        # Written once: a list that can be read only once must do for every page.
+        # Format now, because an iterator can be read only once but every page needs the value.
         self.query = {name: written(name, value) for name, value in self.query.items()}
         self.as_of: str | None = self.query.get("as_of")
 
     def at(self, cursor: str | None) -> dict[str, str]:
-        """The parameters of one page: as many rows as may be, where nothing else is said."""
+        """Return the parameters of one page. Without a given limit, it has as many rows as allowed."""
         query = {"limit": str(self.operation.most), **self.query}
         if self.most is not None and query["limit"].isascii() and query["limit"].isdigit():
             query["limit"] = str(min(self.most, int(query["limit"])))
         return query if cursor is None else {**query, "cursor": cursor}
 
     def limited(self, most: int) -> Question[T]:
-        """Limit the question to so many rows."""
+        """Return the same request limited to `most` rows."""
         other = copy(self)
         other.most = rows_wanted("n", most) if self.most is None else min(rows_wanted("n", most), self.most)
         return other
 
 
 def page(options: Options, pace: Pace, asked: Question[T], cursor: str | None = None) -> Plan[Page[T]]:
-    """One page."""
+    """Request one page."""
     reply = yield from exchange(options, pace, asked.operation.path, asked.braces, asked.at(cursor))
     return Page(_decoded(_list_decoder, reply, asked.operation), reply)
 
 
 def item(options: Options, pace: Pace, asked: Question[T]) -> Plan[tuple[T, Reply]]:
-    """One object, or one text or JSON document outside the envelope."""
+    """Request one object, or a text or JSON document without the envelope."""
     operation = asked.operation
     reply = yield from exchange(options, pace, operation.path, asked.braces, asked.query)
     if operation.kind == "item":
@@ -192,20 +195,23 @@ def _decoded(decoder: Callable[[Any], msgspec.json.Decoder[Any]], reply: Reply, 
         ) from None
 
 
-#: What may stand before a colon, where a name could be another's too: a company's ticker is a country's code.
+#: Prefixes for names that could mean something else: a company's ticker may be a country code.
 SCHEMES = ("ticker", "cik", "lei")
-#: Written like a ticker or an ISO code. A slug may be too (`chile`), which then means what it is the slug of.
+#: The pattern of tickers and ISO codes. A slug may match too (`chile`), and then keeps its meaning.
 _CODE = re.compile(r"[A-Za-z]{1,5}([.-][A-Za-z]{1,2})?")
 
 
 def prefixed(name: str) -> tuple[str, str] | None:
-    """Scheme and code of a name like `ticker:USA`. None: it is none of those."""
+    """Return scheme and code of a name like `ticker:USA`, or None for other names."""
     scheme, colon, code = name.partition(":")
     return (scheme.strip().lower(), code.strip()) if colon and scheme.strip().lower() in SCHEMES else None
 
 
 def of_scheme(options: Options, pace: Pace, name: str, scheme: str, code: str, as_of: str | None = None) -> Plan[str]:
-    """The id of the entity that has exactly this code. Raises NotFound, and InvalidArgument where several have."""
+    """
+    Return the id of the entity with exactly this code. Raises NotFound, and InvalidArgument if the code does not name
+    exactly one entity.
+    """
     from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
 
     query = {"alias": code, "scheme": scheme, "as_of": as_of}
@@ -219,9 +225,10 @@ def of_scheme(options: Options, pace: Pace, name: str, scheme: str, code: str, a
 
 def named(options: Options, pace: Pace, asked: Question[T]) -> Plan[Question[T]]:
     """
-    The question with ids for tickers and ISO codes that were given as entities, which the service knows by id or slug. A code
-    of a country is the country, whatever company has it for a ticker: that one is `ticker:USA`. What is no code, or of several
-    companies, stays as it is, and the service says what it thinks of it.
+    Replace tickers and ISO codes given as entities by ids, because the service knows entities by id or slug.
+
+    A country code means the country, even if it is also a company's ticker; write `ticker:USA` for the company. Names
+    that aren't codes, and codes of several companies, stay as they are, and the service reports them.
     """
     found = asked
     for name in ("entity", "entity_id"):
@@ -241,7 +248,10 @@ def named(options: Options, pace: Pace, asked: Question[T]) -> Plan[Question[T]]
 
 
 def _coded(options: Options, pace: Pace, code: str, as_of: str | None) -> Plan[str | None]:
-    """The id of the country of a code, else of the one entity that it means. None: there is none, or several."""
+    """
+    Return the id of the country with a code, or else of the only entity that it means. Return None if there is none, or
+    several.
+    """
     from almanac_client._generated_models import RESOLVE_ENTITY  # noqa: PLC0415 - it is made of operations, as this is
 
     try:
@@ -258,10 +268,10 @@ def _coded(options: Options, pace: Pace, code: str, as_of: str | None) -> Plan[s
 
 
 class Walk(Generic[T]):
-    """Where a walk stands, and what it has met so far."""
+    """The state of a walk through a list, and its results so far."""
 
     def __init__(self, asked: Question[T], *, quiet: bool = False) -> None:
-        """`quiet`: who asks says themselves what there is not."""
+        """Start a walk. With `quiet` the service's warnings are suppressed, because the caller reports what is missing."""
         self.asked = asked
         self._quiet = quiet
         self.cursor: str | None = None
@@ -273,7 +283,7 @@ class Walk(Generic[T]):
         self._said: set[Said] = set()
 
     def step(self, options: Options, pace: Pace) -> Plan[Page[T]]:
-        """The next page. What the service says of the question becomes Python warnings, each once."""
+        """Request the next page. Each remark of the service becomes a Python warning, once."""
         if not self.request_ids:
             self.asked = yield from named(options, pace, self.asked)
         found = yield from page(options, pace, self.asked, self.cursor)
@@ -293,7 +303,7 @@ class Walk(Generic[T]):
         return found
 
     def rest(self, options: Options, pace: Pace, max_rows: int | None = None) -> Plan[list[T]]:
-        """All rows from here on, at most so many."""
+        """Request the remaining rows, and return at most `max_rows`."""
         rows: list[T] = []
         while not self.ended and (max_rows is None or len(rows) < max_rows):
             found = yield from self.step(options, pace)

@@ -1,4 +1,4 @@
-"""Point in time: readings as known on given dates, and joined to rows of one's own, without looking ahead."""
+"""Point in time: readings as known on given dates, and joined to your own rows, without looking ahead."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def panel(
     source_id: str | None = None,
     frequency: str | None = None,
 ) -> Plan[Table]:
-    """A row for each date, place and indicator: the latest reading as known then."""
+    """Plan a panel: a row for each date, place and indicator with the latest reading as known then."""
     asked = _moments_asked_for(at)
     moments = sorted(asked)
     slugs, wanted = _names("indicators", indicators), _names("places", names)
@@ -54,7 +54,7 @@ def panel(
         )
         attrs["data_version"] = max(filter(None, (attrs["data_version"], more["data_version"])), default=None)
         attrs["request_ids"] += more["request_ids"]
-    # Which pairs have no reading by the last of the dates: rows of nulls, and in a large panel no warning each.
+    # Pairs without a reading by the last date. They give rows of nulls, because warnings for each would be too many.
     attrs["without"] = [
         f"{slug} of {entity}"
         for slug, histories in found.items()
@@ -73,13 +73,13 @@ def panel(
     }
     labels = [asked[then] for then in columns["at"].cells]
     if not any(isinstance(one, datetime) for one in labels):
-        # What was asked for is what the rows are found by: days, where days were.
+        # Rows are found by the values that were given: by days if all were days.
         columns["at"] = Column("at", "date", labels)
     return Table(columns.values(), attrs, index="at")
 
 
 def _moments_asked_for(at: When | Iterable[When]) -> dict[datetime, date | datetime]:
-    """The moments that are meant, each with what was asked for: a day means its end."""
+    """Return the moments meant, each with the value that was given. A day means its end."""
     one = isinstance(at, (str, date, datetime)) or not isinstance(at, Iterable)
     given = [day_or_time("at", part) for part in ([at] if one else at)]  # type: ignore[union-attr]  # told apart
     zoned = [then for then in given if isinstance(then, datetime)]
@@ -99,7 +99,7 @@ def _at_midnight(at: Any) -> bool:
 def _histories(
     way: Way, slug: str, entities: Iterable[str], until: datetime | None, source_id: str | None, frequency: str | None
 ) -> Plan[tuple[dict[str, list[Step]], dict[str, Any]]]:
-    """Entity → the steps of its latest reading, from one walk of the vintages of all series that may be chosen from."""
+    """Return the steps of each entity's latest reading, from one walk through the vintages of all eligible series."""
     attrs: dict[str, Any] = {"data_version": None, "request_ids": []}
     histories: dict[str, list[Row]] = {}
     ids = sorted(set(entities))
@@ -145,8 +145,10 @@ def join_as_of(
     way: Way, df: Any, *, slug: str, place: str | None, on: str, by: str | None, frequency: str | None
 ) -> Plan[Any]:
     """
-    The frame with three more columns: the latest reading known at the time of each row, its period, and since when it
-    was known. `place` names the place of all rows, or `by` the column that names each row's.
+    Add three columns to a frame: the latest reading known at the time of each row, its period end, and since when it
+    was known.
+
+    `place` names the place of all rows, or `by` the column that names each row's.
     """
     try:
         import narwhals as nw  # noqa: PLC0415 - an extra
@@ -193,7 +195,10 @@ def join_as_of(
 
 
 def _say_frequencies(slug: str, histories: Mapping[str, Sequence[Step]], since: Sequence[datetime]) -> None:
-    """Readings of a year and of a quarter stand in one column: what flows within a period is not comparable then."""
+    """
+    Warn if readings of several frequencies end up in one column, because flows of a year and of a quarter are not
+    comparable.
+    """
     if not since:
         return
     for entity, found in histories.items():
@@ -210,13 +215,13 @@ def _say_frequencies(slug: str, histories: Mapping[str, Sequence[Step]], since: 
 
 
 def _midnights(times: Any) -> bool:
-    """Whether times without a zone are days, as pandas writes those."""
+    """Return whether times without a zone are all midnights, which is how pandas writes days."""
     some = times.drop_nulls()
     return bool((some == some.dt.truncate("1d")).all())
 
 
 def _moments(kind: Any, on: str) -> Any:
-    """What the times of a column mean, in UTC: a day its last second."""
+    """Return the moments that a column means, in UTC. A day means its last second."""
     import narwhals as nw  # noqa: PLC0415 - an extra
 
     if isinstance(kind, nw.Datetime) and kind.time_zone is not None:

@@ -1,4 +1,4 @@
-"""Pictures of series and triangles, with matplotlib."""
+"""Plots of series and triangles, with matplotlib."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from almanac_client._errors import MissingExtra
 
 
 class Line(Protocol):
-    """The part of a series that is drawn."""
+    """The interface of a series for drawing."""
 
     @property
     def indicator(self) -> str: ...
@@ -25,7 +25,7 @@ class Line(Protocol):
 
 
 class Vintages(Protocol):
-    """The part of a series with its revisions that is drawn."""
+    """The interface of a revision triangle for drawing."""
 
     @property
     def indicator(self) -> str: ...
@@ -39,14 +39,14 @@ class Vintages(Protocol):
 
 
 def series(one: Line, ax: Any, **options: Any) -> Any:
-    """Values over the ends of their periods."""
+    """Plot values over the ends of their periods."""
     ax = _axes(ax)
     _line(ax, one, **{"label": f"{one.indicator}, {one.entity_id}", **options})
     return _finished(ax, one)
 
 
 def triangle(one: Vintages, ax: Any, **options: Any) -> Any:
-    """What was first published, and what is known now."""
+    """Plot the first publications and the values known now."""
     ax = _axes(ax)
     first, latest = one.first(), one.latest()
     _line(ax, first, **{"label": "as first published", "linestyle": "--", **options})
@@ -66,7 +66,7 @@ def _axes(ax: Any) -> Any:
 
 
 def _line(ax: Any, one: Line, **options: Any) -> None:
-    # A missing value parts the line: nothing is drawn where nothing may be shown.
+    # A missing value interrupts the line, so nothing is drawn where nothing may be shown.
     values = [float("nan") if row.value_numeric is None else row.value_numeric for row in one]
     ax.plot([row.period_end.date() for row in one], values, **options)
 

@@ -1,4 +1,4 @@
-"""What the program gives as arguments, written as the interface wants it."""
+"""Conversion of a program's arguments to the interface's text format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UTC = timezone.utc
 
 
 def written(name: str, value: object) -> str:
-    """One value as text. Raises InvalidArgument for a time without a zone, and for a comma inside a list."""
+    """Format one value as text. Raises InvalidArgument for a time without a zone, and for a comma inside a list."""
     value = _plain(name, value)
     if isinstance(value, str):
         return value
@@ -37,8 +37,9 @@ def written(name: str, value: object) -> str:
 
 def _plain(name: str, value: Any) -> Any:
     """
-    Times of numpy and pandas as Python's own; a midnight without a zone is how they write a day, and a Period means its
-    last one. Raises InvalidArgument for none (NaT).
+    Convert times of numpy and pandas to Python's own. Raises InvalidArgument for NaT.
+
+    They write a day as a midnight without a zone. A Period means its last day.
     """
     if type(value).__name__ == "datetime64":
         value = value.astype("datetime64[us]").item()
@@ -54,7 +55,7 @@ def _plain(name: str, value: Any) -> Any:
 
 
 def instant(name: str, value: datetime) -> str:
-    """A time with a zone, in UTC."""
+    """Format a time with a zone in UTC."""
     if value.tzinfo is None or value.utcoffset() is None:
         raise InvalidArgument(
             f"{name!r} is {value.isoformat(sep=' ')}, a time without a zone, which could mean any of some thirty "
@@ -66,7 +67,7 @@ def instant(name: str, value: datetime) -> str:
 
 
 def day_or_time(name: str, value: Any) -> date | datetime:
-    """What is meant: a day, or an instant in UTC. Raises InvalidArgument where it is neither."""
+    """Return the day, or the instant in UTC, that a value means. Raises InvalidArgument for other values."""
     value = _plain(name, value)
     if isinstance(value, str):
         try:
@@ -89,24 +90,27 @@ def day_or_time(name: str, value: Any) -> date | datetime:
 
 
 def day_end(day: date) -> datetime:
-    """The last second of a day in UTC, which is what a bare date means wherever it is asked what was known."""
+    """Return the last second of a day in UTC, the meaning of a bare date in `as_of`."""
     return datetime(day.year, day.month, day.day, tzinfo=UTC) + timedelta(days=1, seconds=-1)
 
 
 def moment(name: str, value: Any) -> datetime:
-    """The instant that `as_of` means: a bare date is its last second in UTC."""
+    """Return the instant that `as_of` means. A bare date is its last second in UTC."""
     meant = day_or_time(name, value)
     return meant if isinstance(meant, datetime) else day_end(meant)
 
 
-#: A year, and a half, quarter or month of it, blanks and hyphens taken out, whichever part is written first.
+#: A year with an optional half, quarter or month, without blanks and hyphens, in either order.
 _YEAR_FIRST = re.compile(r"([0-9]{4})(?:(Q[1-4]|H[12])|([0-9]{2}))?")
 _YEAR_LAST = re.compile(r"(Q[1-4]|H[12])([0-9]{4})")
 _FORMS = "2020, 2020-Q1 (2020Q1, Q1 2020), 2020-H1, 2020-03, 2020-03-31"
 
 
 def bound(name: str, value: Any, *, last: bool) -> Any:
-    """A bound of periods: a year, half, quarter or month means its first day, or its last; all else is as it came."""
+    """
+    Return a bound of periods. A year, half, quarter or month means its first day, or with `last` its last; other values
+    stay as they are.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         value = f"{value:04}"
     elif not last and hasattr(value, "start_time"):
@@ -134,7 +138,10 @@ def bound(name: str, value: Any, *, last: bool) -> Any:
 
 
 def target(path: str, braces: Mapping[str, str], query: Mapping[str, Any]) -> str:
-    """Path and query of a request. Parameters that are None are not sent; the rest are sorted, so that equals are equal."""
+    """
+    Build path and query of a request. None parameters are left out; the others are sorted, so that equal requests have
+    equal text.
+    """
     from urllib.parse import quote, urlencode  # noqa: PLC0415 - importing this package must stay quick
 
     for name, value in braces.items():

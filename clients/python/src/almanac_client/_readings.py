@@ -1,8 +1,8 @@
 """
-What the latest reading of an indicator for a place was, at every moment: told by its published states alone.
+The latest reading of an indicator for a place at every moment, from its published states alone.
 
-Which series is looked at is chosen anew at each moment, from what was known then, as `/observations/latest?as_of=` does:
-today's list of series says nothing of what there was in 2018.
+The series is chosen again at each moment from what was known then, as `/observations/latest?as_of=` does, because
+today's list of series says nothing about those of 2018.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from almanac_client import _generated_models as m
 
 Row = m.DerivedObservation
 
-#: From the one with most values in a year to the one with fewest.
+#: From the most values in a year to the fewest.
 FREQUENCIES = ("daily", "weekly", "monthly", "quarterly", "nine_months", "semiannual", "annual")
 
 
 class Step(NamedTuple):
-    """From a moment on, the latest reading. None: there is none, everything was withdrawn."""
+    """The latest reading from a moment on, or None if everything was withdrawn."""
 
     since: datetime
     row: Row | None
 
 
 class _Cell:
-    """One period at one frequency, of which several series may speak."""
+    """One period at one frequency, for which several series may have values."""
 
     __slots__ = ("key", "order", "standing")
 
     def __init__(self, row: Row) -> None:
-        #: Newest end first, then the higher frequency, then the shorter period; an instant is the shortest.
+        #: Sort key: newest end, then the higher frequency, then the shorter period; an instant is the shortest.
         self.key = (row.period_end, -rank(row.frequency), row.period_start is None, row.period_start or row.period_end)
-        #: Series in the order they are preferred in.
+        #: Preference of the series; lower is preferred.
         self.order: dict[str, int] = {}
         self.standing: dict[str, Row] = {}
 
     def chosen(self) -> Row | None:
-        """The row that is preferred among those that stand; a withheld one never before a public one."""
+        """Return the preferred row among the current ones. A withheld row never comes before a public one."""
         return min(self.standing.values(), key=self._place, default=None)
 
     def _place(self, row: Row) -> tuple[bool, int]:
@@ -49,10 +49,10 @@ class _Cell:
 
 def steps(rows: Iterable[Row]) -> list[Step]:
     """
-    How the latest reading of one indicator for one place went on in the course of time.
+    Return how the latest reading of one indicator in one place changed over time.
 
-    `rows` are all published states of all series that may be chosen from, in the order of the service, which lists the
-    series of one period in the order they are preferred in.
+    `rows` holds all published states of all eligible series, in the service's order, which lists the series of a period
+    by preference.
     """
     cells: dict[tuple[datetime, datetime | None, str], _Cell] = {}
     held: list[tuple[_Cell, Row]] = []
@@ -86,15 +86,17 @@ def steps(rows: Iterable[Row]) -> list[Step]:
 
 
 def reading(found: Sequence[Step], at: datetime) -> Row | None:
-    """The latest reading at a moment."""
+    """Return the latest reading at a moment."""
     place = bisect_right(found, at, key=lambda step: step.since)
     return found[place - 1].row if place else None
 
 
 def of_one_series(rows: Sequence[Row]) -> list[Row]:
     """
-    Of the states of several series the ones of the series to keep to: of those of the highest frequency the one that stands
-    before the others wherever they speak of one period, a withheld one last; of several such the newest.
+    Return the states of the series to use, from the states of several.
+
+    Among series of the highest frequency, it is the one preferred over the others in every period they share, with
+    withheld ones last. If several qualify, the newest one is used.
     """
     finest = min((rank(row.frequency) for row in rows), default=0)
     own = [row for row in rows if rank(row.frequency) == finest]
@@ -114,5 +116,5 @@ def of_one_series(rows: Sequence[Row]) -> list[Row]:
 
 
 def rank(frequency: str) -> int:
-    """Place of a frequency, the highest first."""
+    """Return the rank of a frequency; the highest frequency is 0."""
     return FREQUENCIES.index(frequency) if frequency in FREQUENCIES else len(FREQUENCIES)

@@ -1,4 +1,4 @@
-"""How rows and tables show themselves: a few of them, and what should be known of all."""
+"""Short displays of rows and tables: a few rows, and a summary of all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from almanac_client._operations import Operation
 
 _ROWS, _COLUMNS, _WIDTH = 5, 8, 28
-#: What a reader looks for first, where a record has it.
+#: Fields to show first, if a record has them.
 _FIRST = (
     "entity_id", "indicator_id", "slug", "name", "ticker", "period_end", "value_numeric", "unit", "observed_at",
     "revision_status", "occurred_at", "title", "headline", "score", "country",
@@ -18,7 +18,7 @@ _FIRST = (
 
 
 def rows_text(rows: Any, operation: Operation[Any], shown: Sequence[Any] | None, *, whole: bool) -> str:
-    """Rows of a list as text. `shown` None: nothing has been asked yet."""
+    """Format rows of a list as text. `shown` None means that nothing was requested yet."""
     if shown is None:
         return f"<{type(rows).__name__} of {operation.path}, not asked yet>"
     names, cells = _cells(shown)
@@ -26,25 +26,25 @@ def rows_text(rows: Any, operation: Operation[Any], shown: Sequence[Any] | None,
 
 
 def rows_html(rows: Any, operation: Operation[Any], shown: Sequence[Any], *, whole: bool) -> str:
-    """Write rows of a list as HTML, for a notebook. Everything in it is escaped."""
+    """Format rows of a list as HTML, for a notebook. All content is escaped."""
     names, cells = _cells(shown)
     return html(names, cells, f"{operation.path}: {_about(rows, shown, whole=whole)}")
 
 
 def html(names: Sequence[str], cells: Iterable[Sequence[str]], about: str) -> str:
-    """A table of texts with a line under it."""
+    """Format a table of texts as HTML, with a line below it."""
     head = "".join(f"<th>{escape(name)}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{escape(about)}</p>"
 
 
 def text(names: Sequence[str], cells: Sequence[Sequence[str]], about: str) -> str:
-    """Write a table of texts as plain text, with a line under it."""
+    """Format a table of texts as plain text, with a line below it."""
     return "\n".join([*_grid(names, cells), about])
 
 
 def shown(value: object) -> str:
-    """One value, short."""
+    """Format one value briefly."""
     if value is None:
         return "–"
     if isinstance(value, datetime):

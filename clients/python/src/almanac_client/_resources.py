@@ -1,4 +1,4 @@
-"""What all resources are built on: how a generated method asks, blocking or awaiting, with or without headers."""
+"""The base of all resources: how a generated method makes requests, blocking or asynchronous, with or without headers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Response(Generic[T]):
-    """An answer with what was said of it."""
+    """An answer with its headers and remarks."""
 
     __slots__ = ("data", "data_version", "headers", "pagination", "request_id", "said")
 
@@ -32,19 +32,19 @@ class Response(Generic[T]):
         self.headers = headers
         self.request_id = request_id
         self.data_version = version
-        #: Of a page: where it stands. None: it is no page.
+        #: The position of a page in its list; None: it isn't a page.
         self.pagination = pagination
-        #: What the service says was asked in vain; no Python warning is given of it.
+        #: Parts of the request that had no effect. No Python warning is issued for them.
         self.said = said
 
     @property
     def next_cursor(self) -> str | None:
-        """Where the next page begins. None: there is none."""
+        """Cursor of the next page, or None if there is none."""
         return None if self.pagination is None else self.pagination.next_cursor
 
     @property
     def total(self) -> int | None:
-        """How many rows match in all, where that is said."""
+        """Number of matching rows on all pages, if stated."""
         return None if self.pagination is None else self.pagination.total
 
     def __repr__(self) -> str:
@@ -52,7 +52,7 @@ class Response(Generic[T]):
 
 
 class Resource:
-    """Asks blocking, and gives the data alone."""
+    """A resource with blocking requests that return only the data."""
 
     __slots__ = ("_core",)
 
@@ -70,7 +70,7 @@ class Resource:
 
 
 class RawResource:
-    """Asks blocking, and gives one page or object with its headers."""
+    """A resource with blocking requests that return one page or object with its headers."""
 
     __slots__ = ("_core",)
 
@@ -89,7 +89,7 @@ class RawResource:
 
 
 class AsyncResource:
-    """Asks awaiting, and gives the data alone."""
+    """A resource with asynchronous requests that return only the data."""
 
     __slots__ = ("_core",)
 
@@ -107,7 +107,7 @@ class AsyncResource:
 
 
 class AsyncRawResource:
-    """Asks awaiting, and gives one page or object with its headers."""
+    """A resource with asynchronous requests that return one page or object with its headers."""
 
     __slots__ = ("_core",)
 
@@ -126,7 +126,7 @@ class AsyncRawResource:
 
 
 def _page(core: Core | AsyncCore, asked: Question[T]) -> Plan[Page[T]]:
-    """Plan one page; entities may be tickers, as in a walk."""
+    """Plan one page. As in a walk, entities may be tickers."""
     asked = yield from named(core.options, core.pace, asked)
     return (yield from page(core.options, core.pace, asked))
 

@@ -1,4 +1,4 @@
-"""What became of first publications: differences between an earlier and a later state of each period."""
+"""Revisions of first publications: differences between an earlier and a later state of each period."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from almanac_client._errors import InvalidArgument, RevisionWarning, warn
 from almanac_client._frames import Column, Table
 
 Row = m.DerivedObservation
-#: Finds the later state beside an initial one, among all states and among the releases; a text says why there is none.
+#: Finds the later state for an initial one, among all states and among releases, or returns the reason why there is
+#: none.
 Find = Callable[[list[Row], list[Row], Row], "Row | str"]
 
 NOT_INITIAL = "their first publication is not kept"
 
 
 def months_later(moment: datetime, months: int) -> datetime:
-    """Move a moment so many months on, to the last day of a month that is shorter."""
+    """Move a moment by some months, to the last day of a shorter month if needed."""
     years, month = divmod(moment.month - 1 + months, 12)
     last = calendar.monthrange(moment.year + years, month + 1)[1]
     return moment.replace(year=moment.year + years, month=month + 1, day=min(moment.day, last))
 
 
 def later_of(later: str, now: datetime, known: Callable[[list[Row], datetime], Row | None]) -> Find:
-    """What `later` means. Raises InvalidArgument."""
+    """Return the function that finds the later state. Raises InvalidArgument for an unknown value of `later`."""
     word, _, number = later.partition(":")
     count = int(number) if number.isascii() and number.isdigit() else 0
 
@@ -51,7 +52,7 @@ def later_of(later: str, now: datetime, known: Callable[[list[Row], datetime], R
 
 
 def revision_table(cells: list[list[Row]], initial: int, find: Find, attrs: Mapping[str, Any]) -> Table:
-    """A row for each period that has both, and a warning that counts the others by reason."""
+    """Return a row for each period that has both states, and warn with counts of the others by reason."""
     pairs: list[tuple[Row, Row]] = []
     without: Counter[str] = Counter()
     for states in cells:
@@ -83,7 +84,7 @@ def _number(row: Row) -> float:
 
 
 def _pair(states: list[Row], initial: int, find: Find) -> tuple[Row, Row] | str:
-    """The initial and the later state of a period, or why it has none."""
+    """Return the initial and the later state of a period, or the reason why one is missing."""
     releases = [row for row in states if not row.metadata.withdrawn]
     if not releases:
         return "withdrawn"

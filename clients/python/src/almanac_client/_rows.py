@@ -1,4 +1,4 @@
-"""Rows of a list, asked for page by page as they are needed."""
+"""Rows of a list, requested page by page as needed."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ T = TypeVar("T")
 
 
 def _ready(extra: Literal["pandas", "polars", "arrow"]) -> None:
-    """Nothing is asked for a frame that cannot be made. Raises MissingExtra."""
+    """Check that a frame can be built, before any request is made. Raises MissingExtra."""
     from almanac_client._frames import require  # noqa: PLC0415 - frames are not for everyone
 
     require(extra)
 
 
 class _Kept(Generic[T]):
-    """What a list has shown so far: its first page, and all of its rows once they were asked for together."""
+    """The results of a list so far: its first page, and all rows once they were requested together."""
 
     __slots__ = ("_all", "_asked", "_first", "_walk")
 
@@ -40,17 +40,17 @@ class _Kept(Generic[T]):
 
     @property
     def as_of(self) -> str | None:
-        """The moment asked, as it was sent. None: as known now."""
+        """The requested moment as sent, or None for the present."""
         return self._asked.as_of
 
     @property
     def data_version(self) -> int | None:
-        """The data version that all pages are made from. None: nothing has been asked yet."""
+        """The data version of all pages, or None before the first request."""
         return None if self._walk is None else self._walk.data_version
 
     @property
     def total(self) -> int | None:
-        """How many rows match in all, where the service says so: of screens. None: it does not, or was not asked yet."""
+        """Number of matching rows on all pages, if the service states it (screens only), or None."""
         return None if self._walk is None else self._walk.total
 
     @property
@@ -83,7 +83,8 @@ class _Kept(Generic[T]):
 
 class Rows(_Kept[T]):
     """
-    The rows of a list. Iterating asks page after page, each time anew; `all()` and the frames ask once and keep them.
+    The rows of a list. Iteration requests page after page, each time again; `all()` and the frames request once and
+    keep the rows.
 
     All pages of one walk come from one state of the data.
     """
@@ -95,7 +96,7 @@ class Rows(_Kept[T]):
         self._core = core
 
     def pages(self) -> Iterator[Page[T]]:
-        """Page after page."""
+        """Yield page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
             yield self._noted(walk, self._core.run(walk.step(self._core.options, self._core.pace)))
@@ -108,18 +109,18 @@ class Rows(_Kept[T]):
                 yield from page.rows
 
     def first(self) -> T | None:
-        """The first row. None: there is none."""
+        """Return the first row, or None if there are no rows."""
         if self._first is None:
             next(self.pages())
         assert self._first is not None
         return self._first.rows[0] if self._first.rows else None
 
     def head(self, n: int = 5) -> Rows[T]:
-        """The first n rows of it: no page is asked for beyond them."""
+        """Return its first n rows. No page beyond them is requested."""
         return Rows(self._core, self._asked.limited(n))
 
     def all(self, max_rows: int | None = None) -> list[T]:
-        """All rows, at most so many: no page is asked for beyond them."""
+        """Return all rows, or at most `max_rows`. No page beyond them is requested."""
         if self._all is not None:
             return self._all[:max_rows]
         rows: list[T] = []
@@ -132,25 +133,25 @@ class Rows(_Kept[T]):
         return rows[:max_rows]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """All rows as plain dictionaries, names and values as the interface writes them."""
+        """Return all rows as plain dictionaries, with the interface's names and values."""
         return [msgspec.to_builtins(row) for row in self.all()]
 
     def table(self) -> Table:
-        """All rows as a table of fixed columns, whatever the filter."""
+        """Return all rows as a table with fixed columns, whatever the filter."""
         return self._table(self.all())
 
     def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
-        """All rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
+        """Return all rows as a pandas frame, with `dtype_backend="pyarrow"` in Arrow types."""
         _ready("pandas")
         return self.table().to_pandas(dtype_backend=dtype_backend)
 
     def to_polars(self) -> pl.DataFrame:
-        """All rows as a frame of polars."""
+        """Return all rows as a polars frame."""
         _ready("polars")
         return self.table().to_polars()
 
     def to_arrow(self) -> pa.Table:
-        """All rows as an Arrow table."""
+        """Return all rows as an Arrow table."""
         _ready("arrow")
         return self.table().to_arrow()
 
@@ -166,7 +167,7 @@ class Rows(_Kept[T]):
 
 
 class AsyncRows(_Kept[T]):
-    """The rows of a list, asked for with `async for`; `await rows.all()` and the frames ask once and keep them."""
+    """The rows of a list, iterated with `async for`. `await rows.all()` and the frames request once and keep the rows."""
 
     __slots__ = ("_core",)
 
@@ -175,7 +176,7 @@ class AsyncRows(_Kept[T]):
         self._core = core
 
     async def pages(self) -> AsyncIterator[Page[T]]:
-        """Page after page."""
+        """Yield page after page."""
         walk = Walk(self._asked)
         while not walk.ended:
             yield self._noted(walk, await self._core.run(walk.step(self._core.options, self._core.pace)))
@@ -190,7 +191,7 @@ class AsyncRows(_Kept[T]):
                     yield row
 
     async def first(self) -> T | None:
-        """The first row. None: there is none."""
+        """Return the first row, or None if there are no rows."""
         if self._first is None:
             async for _ in self.pages():
                 break
@@ -198,11 +199,11 @@ class AsyncRows(_Kept[T]):
         return self._first.rows[0] if self._first.rows else None
 
     def head(self, n: int = 5) -> AsyncRows[T]:
-        """The first n rows of it: no page is asked for beyond them."""
+        """Return its first n rows. No page beyond them is requested."""
         return AsyncRows(self._core, self._asked.limited(n))
 
     async def all(self, max_rows: int | None = None) -> list[T]:
-        """All rows, at most so many: no page is asked for beyond them."""
+        """Return all rows, or at most `max_rows`. No page beyond them is requested."""
         if self._all is not None:
             return self._all[:max_rows]
         rows: list[T] = []
@@ -215,24 +216,24 @@ class AsyncRows(_Kept[T]):
         return rows[:max_rows]
 
     async def to_records(self) -> list[dict[str, Any]]:
-        """All rows as plain dictionaries, names and values as the interface writes them."""
+        """Return all rows as plain dictionaries, with the interface's names and values."""
         return [msgspec.to_builtins(row) for row in await self.all()]
 
     async def table(self) -> Table:
-        """All rows as a table of fixed columns, whatever the filter."""
+        """Return all rows as a table with fixed columns, whatever the filter."""
         return self._table(await self.all())
 
     async def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
-        """All rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
+        """Return all rows as a pandas frame, with `dtype_backend="pyarrow"` in Arrow types."""
         _ready("pandas")
         return (await self.table()).to_pandas(dtype_backend=dtype_backend)
 
     async def to_polars(self) -> pl.DataFrame:
-        """All rows as a frame of polars."""
+        """Return all rows as a polars frame."""
         _ready("polars")
         return (await self.table()).to_polars()
 
     async def to_arrow(self) -> pa.Table:
-        """All rows as an Arrow table."""
+        """Return all rows as an Arrow table."""
         _ready("arrow")
         return (await self.table()).to_arrow()

@@ -1,4 +1,4 @@
-"""One series as rows in order, and several beside each other."""
+"""One series as sorted rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 When = str | date | datetime
-#: A bound of periods: a year is one too.
+#: A bound of periods. An int is a year.
 Bound = int | str | date | datetime
 
 
@@ -41,12 +41,12 @@ class Series:
 
     @property
     def unit(self) -> str | None:
-        """What the numbers count. None: a score, or there are no rows."""
+        """The unit of the numbers, or None for a score or without rows."""
         return self.rows[0].unit if self.rows else None
 
     @property
     def source_ids(self) -> list[str]:
-        """Ids of the sources that its rows come from."""
+        """Ids of the sources of its rows."""
         return list(dict.fromkeys(row.source_id for row in self.rows))
 
     def __len__(self) -> int:
@@ -56,23 +56,23 @@ class Series:
         return iter(self.rows)
 
     def table(self) -> Table:
-        """The rows as a table of fixed columns."""
+        """Return the rows as a table with fixed columns."""
         return of_records(m.Observation, self.rows, self.attrs)
 
     def to_pandas(self, *, dtype_backend: Literal["pyarrow"] | None = None) -> pd.DataFrame:
-        """The rows as a frame of pandas; with `dtype_backend="pyarrow"` in Arrow's types."""
+        """Return the rows as a pandas frame, with `dtype_backend="pyarrow"` in Arrow types."""
         return self.table().to_pandas(dtype_backend=dtype_backend)
 
     def to_polars(self) -> pl.DataFrame:
-        """The rows as a frame of polars."""
+        """Return the rows as a polars frame."""
         return self.table().to_polars()
 
     def to_arrow(self) -> pa.Table:
-        """The rows as an Arrow table."""
+        """Return the rows as an Arrow table."""
         return self.table().to_arrow()
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw it, and give the axes back. Needs matplotlib; `options` go to its `plot`."""
+        """Plot the series and return the axes. Needs matplotlib; `options` are passed to its `plot`."""
         from almanac_client._plot import series  # noqa: PLC0415 - an extra
 
         return series(self, ax, **options)
@@ -99,7 +99,7 @@ def series(
     end: Bound | None = None,
     as_of: When | None = None,
 ) -> Plan[Series]:
-    """One series. Of several frequencies the highest, with a ChoiceWarning that names the others."""
+    """Plan one series. Of several frequencies the highest is taken, with a ChoiceWarning that names the others."""
     found = yield from every(way, name, place, frequency=frequency, start=start, end=end, as_of=as_of)
     there = sorted({row.frequency for row in found.rows}, key=rank)
     if len(there) < 2:
@@ -114,7 +114,7 @@ def series(
 
 
 def one_of_each(name: object, place: object) -> None:
-    """Raise TypeError where several indicators or places are given, or no indicator."""
+    """Raise TypeError if several indicators or places are given, or no indicator."""
     for what, given in (("indicator", name), ("place", place)):
         if not isinstance(given, str) and (given is not None or what == "indicator"):
             raise TypeError(
@@ -133,12 +133,12 @@ def every(
     end: Bound | None = None,
     as_of: When | None = None,
 ) -> Plan[Series]:
-    """Plan the series of an indicator and place, of whatever frequencies there are."""
+    """Plan the series of an indicator and place, at all existing frequencies."""
     one_of_each(name, place)
     first, last = bound("start", start, last=False), bound("end", end, last=True)
     what, entity, code = yield from meant(way, name, place)
     operation = m.LIST_DERIVED_OBSERVATIONS if what.kind == "derived" else m.LIST_OBSERVATIONS
-    # A publisher's code names one series, whichever is preferred.
+    # A publisher's code names one series, whether or not it is preferred.
     source, every_source = (None, None) if code is None else (code.source_id, "all")
     found = yield from walk(
         way.options, way.pace, operation, indicator=what.slug, entity_id=entity, frequency=frequency,

@@ -1,4 +1,4 @@
-"""Where the client asks, with which key, and how: arguments, the environment, a file, the keyring."""
+"""The client's settings (address, key and options) from arguments, the environment, a file and the keyring."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from almanac_client._cache import Cache
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-#: Most seconds that Retry-After is obeyed for: the service's windows are a minute.
+#: Longest Retry-After that is obeyed, in seconds: the service's windows last a minute.
 MAX_RETRY_WAIT = 65.0
 
 
 class Key:
-    """A key that shows itself nowhere: not in a repr, not in a pickle, and to the service only."""
+    """A key that is never shown: not in a repr, not in a pickle, and to nobody but the service."""
 
     __slots__ = ("_text", "origin")
 
@@ -37,12 +37,12 @@ class Key:
         self.origin = origin
 
     def sign(self, request: httpx2.Request) -> httpx2.Request:
-        """The request with the key, in the header whose value HTTP libraries do not show."""
+        """Add the key to a request, in the header whose value HTTP libraries do not show."""
         request.headers["authorization"] = f"Bearer {self._text}"
         return request
 
     def digest(self) -> bytes:
-        """What tells answers of one key from those of another, without telling the key."""
+        """Return a digest that distinguishes answers for different keys without revealing the key."""
         import hashlib  # noqa: PLC0415 - only the cache needs it
 
         return hashlib.blake2b(self._text.encode(), digest_size=16, person=b"almanac-client").digest()
@@ -55,7 +55,7 @@ class Key:
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """How the client asks."""
+    """The options of a client's requests."""
 
     url: str
     key: Key
@@ -65,7 +65,7 @@ class Options(Struct, frozen=True, kw_only=True):
     pace: bool = True
     cache: Cache | None = None
     insecure: bool = False
-    #: What `.at()` was given, as it is sent.
+    #: The argument of `.at()` as sent.
     as_of: str | None = None
 
 
@@ -78,7 +78,7 @@ def options(
     environment: Mapping[str, str] | None = None,
     **more: Any,
 ) -> Options:
-    """The options that arguments, environment and file give together. Raises MissingKey and SettingsError."""
+    """Combine arguments, environment and file into options. Raises MissingKey and SettingsError."""
     env = os.environ if environment is None else environment
     profile = profile or env.get("ALMANAC_PROFILE") or None
     found = _File(profile, env)
@@ -90,7 +90,7 @@ _CHANGEABLE = ("url", "api_key", "timeout", "max_retries", "max_retry_wait", "pa
 
 
 def checked(found: Options) -> Options:
-    """The options, if they can be used. Raises SettingsError."""
+    """Return the options if they are valid. Raises SettingsError."""
     for name, least in (("timeout", 0.001), ("max_retries", 0), ("max_retry_wait", 0)):
         value = getattr(found, name)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= least:
@@ -99,7 +99,7 @@ def checked(found: Options) -> Options:
 
 
 def changed(held: Options, changes: dict[str, Any]) -> Options:
-    """Options with some of them changed. Raises TypeError for one that there is not."""
+    """Return options with some of them changed. Raises TypeError for an unknown option."""
     unknown = sorted(set(changes) - set(_CHANGEABLE))
     if unknown:
         raise TypeError(f"there is no option {unknown[0]!r}; there are {', '.join(_CHANGEABLE)}")
@@ -116,7 +116,10 @@ def shown(held: Options, name: str) -> str:
 
 
 def checked_url(url: str, *, insecure: bool) -> str:
-    """The address without a slash at its end. Raises SettingsError: a key goes over plain HTTP to this machine only."""
+    """
+    Return the address without a trailing slash. Raises SettingsError for an invalid one, and for plain HTTP to another
+    machine, which would expose the key.
+    """
     from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
 
     parts = urlsplit(url)
@@ -140,7 +143,7 @@ def _shown(url: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
+    """Return whether a host is this machine."""
     import ipaddress  # noqa: PLC0415 - importing this package must stay quick
 
     try:
@@ -150,7 +153,10 @@ def is_loopback(host: str) -> bool:
 
 
 def key(api_key: str | None, found: _File, env: Mapping[str, str]) -> Key:
-    """The key of the first place that has one: argument, environment, file named there, profile, keyring."""
+    """
+    Return the key of the first place that has one: argument, environment, file named there, profile, keyring. Raises
+    MissingKey.
+    """
     if api_key is not None:
         return Key(api_key, "api_key")
     if env.get("ALMANAC_API_KEY"):
@@ -183,7 +189,7 @@ def _why(error: OSError | UnicodeDecodeError) -> str:
 
 
 class _File:
-    """The profiles of `~/.config/almanac/client.toml`, read when first asked."""
+    """The profiles of `~/.config/almanac/client.toml`, read on first use."""
 
     def __init__(self, profile: str | None, env: Mapping[str, str]) -> None:
         from pathlib import Path  # noqa: PLC0415 - importing this package must stay quick
@@ -234,12 +240,12 @@ def _parsed(content: bytes, path: Path) -> dict[str, Any]:
     try:
         return toml.loads(content.decode("utf-8"))
     except ValueError:
-        # The message of the parser may repeat a line, and with it a key.
+        # The parser's message may repeat a line that contains a key.
         raise SettingsError(f"{path} is not TOML") from None
 
 
 def _from_keyring(profile: str) -> str | None:
-    """Asked last: it may put up a window, or wait for one where there is no screen."""
+    """Read the key from the keyring. It is asked last, because it may open a window, or wait for one without a screen."""
     try:
         import keyring  # noqa: PLC0415 - an extra, slow to import
     except ImportError:

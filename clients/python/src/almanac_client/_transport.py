@@ -1,8 +1,8 @@
 """
-One exchange with the service: retries, waiting, revalidation, written once without I/O.
+One exchange with the service: retries, waiting and revalidation, written once without I/O.
 
-A plan is a generator that yields steps (send this, wait so long, look this up) and is told what came of each. The two
-drivers below carry the steps out, one blocking, one awaiting.
+A plan is a generator that yields steps (send, wait, look up) and receives the result of each. The two drivers below
+execute the steps, one blocking, one asynchronous.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _HEADERS = {"accept": "application/json", "user-agent": f"almanac-client/{VERSIO
 
 
 class Reply(NamedTuple):
-    """What came back. Names of headers are in small letters."""
+    """An answer of the service. Header names are in lowercase."""
 
     status: int
     headers: Mapping[str, str]
@@ -39,26 +39,26 @@ class Reply(NamedTuple):
 
 
 class Send(NamedTuple):
-    """Ask for a path with its query, with these headers beside the usual ones. Told: a Reply, or the error instead."""
+    """Step: request a path with its query and extra headers. The result is a Reply, or the error."""
 
     target: str
     headers: Mapping[str, str]
 
 
 class Wait(NamedTuple):
-    """Wait so many seconds. Told: nothing."""
+    """Step: wait for some seconds. There is no result."""
 
     seconds: float
 
 
 class Recall(NamedTuple):
-    """Look for a kept answer. Told: its Reply, or None."""
+    """Step: look for a stored answer. The result is its Reply, or None."""
 
     name: bytes
 
 
 class Keep(NamedTuple):
-    """Keep an answer. Told: nothing."""
+    """Step: store an answer. There is no result."""
 
     name: bytes
     reply: Reply
@@ -69,7 +69,7 @@ Plan = Generator[Step, Any, T]
 
 
 class Clock:
-    """Time, as the drivers measure and wait for it."""
+    """Time, as the drivers measure it and wait for it."""
 
     def monotonic(self) -> float:
         return time.monotonic()
@@ -87,20 +87,20 @@ class Clock:
 
 
 class Pace:
-    """What the service last said of the requests left, shared by all that ask with one key."""
+    """The service's last statement on the remaining requests, shared by all clients with one key."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self._until = 0.0
 
     def note(self, headers: Mapping[str, str]) -> None:
-        """Remember until when none is left. The service says how many seconds that is, so that clocks may differ."""
+        """Remember until when no request is left. The service states it in seconds, so clocks may differ."""
         if headers.get("x-ratelimit-remaining") == "0":
             _, _, left = headers.get("ratelimit", "").rpartition("t=")
             self._until = self.clock.monotonic() + (float(left) if left.isdigit() else 0.0)
 
     def pause(self, longest: float) -> float:
-        """Seconds to wait before asking again; 0 where that is longer than one would wait."""
+        """Return the seconds to wait before the next request, or 0 if that is longer than `longest`."""
         left = self._until - self.clock.monotonic()
         return left if 0 < left <= longest else 0.0
 
@@ -108,7 +108,7 @@ class Pace:
 def exchange(
     options: Options, pace: Pace, path: str, braces: Mapping[str, str], query: Mapping[str, Any]
 ) -> Plan[Reply]:
-    """Ask until there is an answer or asking again is in vain. Raises ApiError, ConnectionFailed, TimedOut, NotCached."""
+    """Request until there is an answer or retrying is pointless. Raises ApiError, ConnectionFailed, TimedOut, NotCached."""
     where = target(path, braces, query)
     name, kept = b"", cast("Reply | None", None)
     if options.cache is not None:
@@ -159,8 +159,9 @@ def _failure(outcome: Reply | AlmanacError, pace: Pace) -> AlmanacError | None:
 
 def _confirmed(kept: Reply, outcome: Reply) -> Reply | None:
     """
-    The kept answer with the headers of today. None where it has to be asked for again: the cursor in it goes on with the
-    data version of its day, so a walk begun with it would miss what later pages have since become.
+    Return the stored answer with the current headers, or None if it must be requested again.
+
+    Its cursor is bound to the data version of its day, so a walk continued from it would miss later changes.
     """
     version = outcome.headers.get("x-data-version")
     if version != kept.headers.get("x-data-version") and b'"has_more":true' in kept.content:
@@ -169,7 +170,10 @@ def _confirmed(kept: Reply, outcome: Reply) -> Reply | None:
 
 
 def before_retry(failure: AlmanacError, tries: int, options: Options) -> float | None:
-    """Seconds to wait before asking again; None: do not. What Retry-After says counts; else the jitter is full."""
+    """
+    Return the seconds to wait before a retry, or None to give up. Retry-After is obeyed if given; otherwise the wait is
+    random up to a growing limit.
+    """
     again = isinstance(failure, ConnectionFailed) or (isinstance(failure, ApiError) and failure.status in _RETRIED)
     if not again or tries >= options.max_retries:
         return None
@@ -182,7 +186,7 @@ def before_retry(failure: AlmanacError, tries: int, options: Options) -> float |
 
 
 class _Driver:
-    """What both drivers know: options for the HTTP library, and what its errors mean."""
+    """The common part of both drivers: options for the HTTP library, and the meaning of its errors."""
 
     def __init__(self, options: Options, clock: Clock) -> None:
         self.options = options
@@ -192,7 +196,7 @@ class _Driver:
         from urllib.parse import urlsplit  # noqa: PLC0415 - importing this package must stay quick
 
         host = urlsplit(self.options.url).hostname or ""
-        # A proxy of the environment must not see what is meant for this machine.
+        # A proxy from the environment must not see requests to this machine.
         return {"follow_redirects": False, "trust_env": not is_loopback(host)}
 
     def _request_options(self, step: Send, options: Options) -> dict[str, Any]:
@@ -216,16 +220,16 @@ def _reply(response: httpx2.Response) -> Reply:
 
 
 class Driver(_Driver):
-    """Carries plans out, blocking."""
+    """The blocking executor of plans."""
 
     def __init__(self, options: Options, http: httpx2.Client | None, clock: Clock) -> None:
         super().__init__(options, clock)
-        #: The caller's own, which is not closed.
+        #: The caller's own client, which is not closed.
         self.given = http
         self._http = http
 
     def run(self, plan: Plan[T], options: Options) -> T:
-        """What the plan comes to."""
+        """Return the result of a plan."""
         told: Any = None
         while True:
             try:
@@ -250,7 +254,7 @@ class Driver(_Driver):
         try:
             return _reply(self._http.get(options.url + step.target, **self._request_options(step, options)))
         except httpx2.RequestError as error:
-            # Handed over, not raised: a traceback through the HTTP library would show headers to who prints locals.
+            # Returned, not raised: a traceback through the HTTP library would show headers to tools that print locals.
             return self._meaning(error, options)
 
     def close(self) -> None:
@@ -260,16 +264,16 @@ class Driver(_Driver):
 
 
 class AsyncDriver(_Driver):
-    """Carries plans out, awaiting."""
+    """The asynchronous executor of plans."""
 
     def __init__(self, options: Options, http: httpx2.AsyncClient | None, clock: Clock) -> None:
         super().__init__(options, clock)
-        #: The caller's own, which is not closed.
+        #: The caller's own client, which is not closed.
         self.given = http
         self._http = http
 
     async def run(self, plan: Plan[T], options: Options) -> T:
-        """What the plan comes to."""
+        """Return the result of a plan."""
         told: Any = None
         while True:
             try:

@@ -1,4 +1,4 @@
-"""The revision triangle: every published state of one series, by period and by time of knowledge."""
+"""The revision triangle: every published state of one series, by period and by knowledge time."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from almanac_client._transport import Plan
 
 class Triangle:
     """
-    All published states of one series, from one source throughout: the preferred source may be another one at another
-    time, and states of two sources are no revision of each other. `source_id` and `series_id` say which it is: chosen
-    from what is known at the moment the client asks as of, the highest frequency and the preferred source.
+    All published states of one series from one source.
+
+    States of two sources are no revisions of each other, so the triangle never mixes them, although the preferred
+    source may change over time. `source_id` and `series_id` name the series. It is chosen from what is known at the
+    client's as-of moment: the highest frequency and the preferred source.
     """
 
     def __init__(self, slug: str, states: Sequence[Row], attrs: Mapping[str, Any], now: datetime) -> None:
-        """`states`: of all series that may be kept to, in the order of the service, and at least one."""
+        """Build the triangle. `states` holds the states of all eligible series, at least one, in the service's order."""
         rows = of_one_series(states)
         chosen = rows[0]
         self.series_id = chosen.metadata.series_id
@@ -37,9 +39,9 @@ class Triangle:
         self.indicator = slug
         self.entity_id = chosen.entity_id
         self.attrs = {**attrs, "series_id": self.series_id}
-        #: Up to when knowledge reaches.
+        #: The latest knowledge time.
         self.now = now
-        #: Since when something is known of it, and of each series that was not kept to.
+        #: When the series became known, and when each other eligible series did.
         self._since = min(row.observed_at for row in rows)
         self._others: dict[tuple[str, str], datetime] = {}
         for row in states:
@@ -64,7 +66,10 @@ class Triangle:
         return sorted({row.observed_at.date() for states in self._cells.values() for row in states})
 
     def states(self, period_end: date) -> list[Row]:
-        """Every published state of the period that ends on this day, withdrawals too, oldest first."""
+        """
+        Return every published state of the period that ends on this day, withdrawals included, oldest first. Raises
+        InvalidArgument if there is no such period.
+        """
         found = {end.date(): states for end, states in self._cells.items()}
         if period_end not in found:
             raise InvalidArgument(f"no period of the triangle ends on {period_end}")
@@ -73,7 +78,7 @@ class Triangle:
     # -- as known then ---------------------------------------------------------------------------------------------
 
     def as_of(self, when: When) -> Series:
-        """What was known then, as `/observations?as_of=` answers it. A bare date means its last second, in UTC."""
+        """Return the series as known then, as `/observations?as_of=` answers it. A bare date means its last second in UTC."""
         at = moment("as_of", when)
         if at > self.now:
             raise InvalidArgument(
@@ -98,12 +103,15 @@ class Triangle:
             )
 
     def latest(self) -> Series:
-        """What is known now."""
+        """Return the series as known now."""
         known = (_known(states, self.now) for states in self._cells.values())
         return self._series([row for row in known if row is not None], self.attrs.get("as_of"))
 
     def vertical(self) -> Table:
-        """A row for each period, a column for each day something became known on: what was known at its end."""
+        """
+        Return a row for each period, and a column for each day on which something became known, with the values known
+        at its end.
+        """
         days = self.vintages
         columns = [Column("period_end", "date", self.periods)]
         for day in days:
@@ -113,7 +121,7 @@ class Triangle:
         return Table(columns, self.attrs, self._withheld())
 
     def horizontal(self) -> Table:
-        """Lay out a row for each day something became known on and a column for each period."""
+        """Return a row for each day on which something became known, and a column for each period."""
         days = self.vintages
         columns = [Column("vintage", "date", days)]
         for end, states in self._cells.items():
@@ -124,18 +132,18 @@ class Triangle:
     # -- releases --------------------------------------------------------------------------------------------------
 
     def first(self) -> Series:
-        """What each period was first published as."""
+        """Return the first publication of each period."""
         return self.nth(1)
 
     def nth(self, k: int) -> Series:
-        """What each period was published as for the k-th time. Periods whose first publication is not kept are left out."""
+        """Return the k-th publication of each period. Periods whose first publication is not kept are left out."""
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise InvalidArgument(f"the number of a release counts from 1, and cannot be {k!r}")
         rows = [releases[k - 1] for releases in self._released() if len(releases) >= k]
         return self._series(rows, self.attrs.get("as_of"))
 
     def diagonal(self, n: int) -> Table:
-        """A row for each period, a column for each of its first n releases."""
+        """Return a row for each period, and a column for each of its first n releases."""
         if isinstance(n, bool) or not isinstance(n, int) or n < 1:
             raise InvalidArgument(f"the number of releases has to be at least 1, not {n!r}")
         released = self._released()
@@ -147,11 +155,12 @@ class Triangle:
 
     def revisions(self, initial: int = 1, later: str = "latest") -> Table:
         """
-        What became of release `initial` of each period: the later value less the initial one, and in percent of it.
+        Return the revision of release `initial` of each period: the later value less the initial one, and as a
+        percentage of it.
 
-        `later`: `latest`; `release:k`, the k-th release; or `months:m`, what was known m months after the initial one. A
-        period is left out where either is missing, withheld or withdrawn, where they count from another base, and where
-        so many months have not passed; a warning counts them by reason.
+        `later` is `latest`; `release:k` for the k-th release; or `months:m` for what was known m months after the
+        initial one. Periods are left out if either value is missing, withheld or withdrawn, if the two have different
+        bases, or if the months have not yet passed; a warning counts them by reason.
         """
         if isinstance(initial, bool) or not isinstance(initial, int) or initial < 1:
             raise InvalidArgument(f"'initial' counts releases from 1, and cannot be {initial!r}")
@@ -159,7 +168,7 @@ class Triangle:
         return revision_table(list(self._cells.values()), initial, find, self.attrs)
 
     def _released(self) -> list[list[Row]]:
-        """Releases of each period whose first publication is kept: states with a value, oldest first."""
+        """Return the releases (states with a value, oldest first) of each period whose first publication is kept."""
         found, without = [], 0
         for states in self._cells.values():
             releases = released(states)
@@ -182,7 +191,7 @@ class Triangle:
         return [row.rights.reason for states in self._cells.values() for row in states if row.rights.value_withheld]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw what was first published and what is known now, and give the axes back. Needs matplotlib."""
+        """Plot the first publications and the values known now, and return the axes. Needs matplotlib."""
         from almanac_client._plot import triangle  # noqa: PLC0415 - an extra
 
         return triangle(self, ax, **options)
@@ -197,7 +206,7 @@ class Triangle:
 
 
 def released(states: list[Row]) -> list[Row] | None:
-    """Releases of a period: its states but withdrawals. None: the first one kept is not the first publication."""
+    """Return the releases of a period, its states without withdrawals, or None if the first publication isn't kept."""
     releases = [row for row in states if not row.metadata.withdrawn]
     if releases and releases[0].revision_status != "initial":
         return None
@@ -205,7 +214,7 @@ def released(states: list[Row]) -> list[Row] | None:
 
 
 def _known(states: list[Row], at: datetime) -> Row | None:
-    """The state known at a moment; None where there was none, or it had been withdrawn."""
+    """Return the state known at a moment, or None if there was none or it had been withdrawn."""
     place = bisect_right(states, at, key=_observed)
     return None if place == 0 or states[place - 1].metadata.withdrawn else states[place - 1]
 
@@ -224,7 +233,7 @@ def triangle(
     source_id: str | None = None,
     frequency: str | None = None,
 ) -> Plan[Triangle]:
-    """Every published state of one series. `wall`: real time in unix seconds, up to which knowledge reaches."""
+    """Request every published state of one series. `wall` is real time in unix seconds, the latest knowledge time."""
     one_of_each(name, place)
     first, last = bound("start", start, last=False), bound("end", end, last=True)
     what, entity, code = yield from meant(way, name, place)

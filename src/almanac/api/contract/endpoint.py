@@ -43,8 +43,6 @@ class ListAnswer(msgspec.Struct, frozen=True):
     rows: Sequence[bytes] | bytes
     next_key: list[Any] | None = None
     total: int | None = None
-    #: Shorter bytes that differ whenever the rows do, to make an ETag of; None: the rows themselves.
-    validator: bytes | None = None
 
 
 class ItemAnswer(msgspec.Struct, frozen=True):

@@ -1,38 +1,98 @@
-"""What every row passes on its way out: rights, freshness, lineage; then the bytes."""
+"""The one exit of observations: rights, freshness and lineage of every row, then its JSON."""
 
 from __future__ import annotations
 
-import hashlib
 import weakref
 from collections.abc import Iterable
 from datetime import date
-from itertools import groupby
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
+import msgspec
 from cachetools import LRUCache
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.domain.fragments import END, SeriesParts, filled, masked
-from almanac.domain.times import DAY_SECONDS
+from almanac.domain.numbers import plain
+from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
+from almanac.domain.periods import wire_period
+from almanac.domain.times import DAY_SECONDS, cached_wire_time
+from almanac.store.observations.ids import known_part, period_part
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
-_FRESHNESS = {status: f'"{status}"'.encode() for status in ("fresh", "stale", "unknown")}
+_encode = msgspec.json.Encoder().encode
 
 
-#: The series of a row and the lineage of its own, from which its wrapping follows; and its own parts.
-_BY_SERIES, _MARKED = attrgetter("series.number", "lineage"), attrgetter("marked")
+class Observation(msgspec.Struct, rename="camel", gc=False):
+    """A row on the wire: the 20 fields of the interface in their order, `derived_from` among them where it is asked for."""
+
+    id: str
+    entity_id: str
+    indicator_id: str
+    source_id: str
+    provider_id: str
+    derived_from: tuple[str, ...] | msgspec.UnsetType
+    value_numeric: float | None
+    value_text: str | None
+    unit: str | None
+    frequency: str
+    period_start: str | None
+    period_end: str
+    observed_at: str
+    released_at: str | None
+    ingested_at: str
+    revision_status: str
+    source_url: str | None
+    attribution: str
+    freshness_status: str
+    metadata: msgspec.Raw
+    rights: msgspec.Raw
 
 
-class _Wrapping(NamedTuple):
-    """What is the same for all rows of a series: whether values are withheld, its parts, and a digest of them."""
+class _Shared:
+    """What rows of one series and lineage share on the wire."""
 
-    withheld: bool
-    parts: SeriesParts
-    digest: bytes
+    def __init__(
+        self,
+        series: SeriesInfo,
+        rights: SeriesRights,
+        freshness: str,
+        metadata: dict[str, Any],
+        inputs: tuple[str, ...],
+    ) -> None:
+        spec = series.spec
+        self.withheld = rights.withheld
+        self.id = f"obs_{series.id_part}"
+        self.names = (spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider)
+        self.inputs = inputs
+        self.unit, self.frequency, self.page = series.unit, spec.frequency.word, series.page
+        self.attribution, self.freshness = rights.attribution, freshness
+        self.rights = msgspec.Raw(rights.encoded)
+        self._metadata = _encode(metadata)[:-1]
+        #: Metadata and revision status of rows by what they follow from.
+        self.ends: dict[tuple[int, str | None, bool, bool], tuple[str, msgspec.Raw]] = {}
+
+    def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw]:
+        """Make and remember `revisionStatus` and `metadata` of a row."""
+        own: dict[str, Any] = {}
+        if not unreleased:
+            own["releasePrecision"] = "day" if flags & DAY else "instant"
+        if flags & FORECAST:
+            own["forecast"] = True
+        if flags & PROJECTION:
+            own["projection"] = True
+        if withdrawn:
+            own["withdrawn"] = True
+        elif flags & QUALITY:
+            own["quality"] = quality(flags)
+        # Something of the series is always there for these to follow.
+        more = [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
+        metadata = msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
+        if len(self.ends) >= _SERIES_HELD:
+            self.ends.clear()
+        found = self.ends[flags, note, unreleased, withdrawn] = status(flags), metadata
+        return found
 
 
 #: Redactions that are kept of one view, and the series that each remembers: some 1 KB each.
@@ -51,7 +111,7 @@ class Redaction:
         self._as_of = asked_as_of
         self._today = today
         self._fresh: dict[int, str] = {}
-        self._wrappings: dict[tuple[int, int, bool], _Wrapping] = {}
+        self._shared: dict[tuple[int, int], _Shared] = {}
 
     @staticmethod
     def key(ctx: Context) -> tuple[int, int | None, int]:
@@ -60,6 +120,7 @@ class Redaction:
         return (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
 
     def freshness(self, series: SeriesInfo) -> str:
+        """Return `freshnessStatus` of a series."""
         found = self._fresh.get(series.number)
         if found is None:
             if len(self._fresh) >= _SERIES_HELD:
@@ -71,62 +132,61 @@ class Redaction:
         return found
 
     def rights(self, row: ObservationRow) -> SeriesRights:
+        """Return the rights of a row."""
         return self._directory.row_rights(row.series, row.lineage)
 
+    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
+        """Return rows as JSON objects with commas between. `lineage`: with `derivedFrom`, the 21st field."""
+        return _encode([self.observation(row, lineage=lineage) for row in rows])[1:-1]
+
     def rows(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[bytes]:
-        """Each row as a JSON object. `lineage`: with `derivedFrom`, the 21st field."""
-        return [self.row(row, lineage=lineage) for row in rows]
+        """Return each row as a JSON object."""
+        return [_encode(self.observation(row, lineage=lineage)) for row in rows]
 
-    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> tuple[bytes, bytes]:
-        """
-        Rows as JSON objects with commas between, neighbours of one series rendered at once; and what their bytes follow from.
+    def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
+        """Return a row as it may be seen: a value that may not be sent is left out here, before anything is encoded."""
+        series, period, known, released, ingested, flags, own, value, text, note = row
+        shared = self._shared.get((series.number, own)) or self._share(series, own)
+        key = (flags, note, released is None, value is None and text is None)
+        revision, metadata = shared.ends.get(key) or shared.end(*key)
+        if shared.withheld:
+            value = text = None
+        entity, indicator, source, provider = shared.names
+        start, end = wire_period(period)
+        observed = cached_wire_time(known)
+        return Observation(
+            f"{shared.id}{period_part(period)}{known_part(known)}",
+            entity,
+            indicator,
+            source,
+            provider,
+            shared.inputs if lineage else msgspec.UNSET,
+            None if value is None else plain(value),
+            text,
+            shared.unit,
+            shared.frequency,
+            start,
+            end,
+            observed,
+            None if released is None else observed if released == known else cached_wire_time(released),
+            cached_wire_time(ingested),
+            revision,
+            shared.page,
+            shared.attribution,
+            shared.freshness,
+            metadata,
+            shared.rights,
+        )
 
-        The second is shorter, and tells apart any two pages that the same question may bring, in one epoch of the store: an ETag
-        is made of it.
-        """
-        pieces: list[bytes] = []
-        validator: list[bytes] = []
-        for (number, own), some in groupby(rows, key=_BY_SERIES):
-            wrapping = self._wrapping(number, own, lineage)
-            texts = list(map(_MARKED, some))
-            if wrapping.withheld:
-                texts = list(map(masked, texts))
-            text = END.join(texts)
-            pieces.append(filled(text, len(texts), wrapping.parts))
-            validator += (wrapping.digest, text)
-        return b",".join(pieces), b"".join(validator)
-
-    def row(self, row: ObservationRow, *, lineage: bool) -> bytes:
-        wrapping = self._wrapping(row.series.number, row.lineage, lineage)
-        text = row.marked
-        if wrapping.withheld:
-            text = masked(text)
-        return filled(text, 1, wrapping.parts)
-
-    def _wrapping(self, number: int, own: int, lineage: bool) -> _Wrapping:
-        held = self._wrappings.get((number, own, lineage))
-        if held is None:
-            directory = self._directory
-            series = directory.series(number)
-            rights = directory.row_rights(series, own)
-            parts = (
-                series.id_part.encode(),
-                series.names + (self._lineage(series, own) if lineage else b""),
-                series.unit,
-                series.tail + rights.credit + _FRESHNESS[self.freshness(series)] + directory.row_metadata(series, own),
-                rights.encoded,
-            )
-            if len(self._wrappings) >= _SERIES_HELD:
-                self._wrappings.clear()
-            digest = hashlib.blake2b(b"\0".join(parts), digest_size=16).digest()
-            held = self._wrappings[number, own, lineage] = _Wrapping(rights.withheld, SeriesParts.of(*parts), digest)
-        return held
-
-    def _lineage(self, series: SeriesInfo, own: int) -> bytes:
-        if not own:
-            return series.derived_from
-        names = self._directory.lineage(own)
-        return b',"derivedFrom":[' + b",".join(b'"%s"' % name.encode() for name in names) + b"]"
+    def _share(self, series: SeriesInfo, own: int) -> _Shared:
+        directory = self._directory
+        rights = directory.row_rights(series, own)
+        inputs = directory.lineage(own) if own else series.inputs
+        if len(self._shared) >= _SERIES_HELD:
+            self._shared.clear()
+        shared = _Shared(series, rights, self.freshness(series), directory.row_metadata(series, own), inputs)
+        self._shared[series.number, own] = shared
+        return shared
 
 
 def redaction_of(ctx: Context) -> Redaction:

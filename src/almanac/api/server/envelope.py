@@ -103,17 +103,20 @@ def page_etag(
 
     `next_cursor` differs from second to second because it holds its time of issue, so what it leads to is hashed in
     its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
-    A page's validator tells it from others of its epoch only, so that is hashed too.
     """
     following = None if page.next_key is None else [page.next_key, issued // DAY_SECONDS]
-    digest = hashlib.blake2b(_encode([limit, cursor, page.total, epoch, following, warnings]), digest_size=_ETAG_BYTES)
-    digest.update(data if page.validator is None else page.validator)
-    return b'W/"%s"' % digest.hexdigest().encode()
+    digest = hashlib.sha256(_encode([limit, cursor, page.total, epoch, following, warnings]))
+    digest.update(data)
+    return _weak(digest)
 
 
 def body_etag(data: bytes) -> bytes:
     """Weak ETag over one object or text."""
-    return b'W/"%s"' % hashlib.blake2b(data, digest_size=_ETAG_BYTES).hexdigest().encode()
+    return _weak(hashlib.sha256(data))
+
+
+def _weak(digest: hashlib._Hash) -> bytes:
+    return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
 
 
 def matches(if_none_match: bytes, etag: bytes) -> bool:

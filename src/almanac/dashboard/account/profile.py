@@ -23,12 +23,8 @@ DONE = {
 }
 
 
-def account(visit: Visit) -> Answer:
-    """The account."""
-    return _page(visit)
-
-
-def _page(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+def account(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+    """Show the account."""
     people, who = visit.people, visit.who
     values = {
         "info": people.accounts.account_of(who.account),
@@ -61,9 +57,9 @@ def change_password(visit: Visit) -> Answer:
             now=people.now(),
         )  # fmt: skip
     except AccountError as error:
-        return _page(visit, [{"field": "new", "message": f"{str(error).capitalize()}."}], 400)
+        return account(visit, [{"field": "new", "message": f"{str(error).capitalize()}."}], 400)
     errors = _refused(visit, found)
-    return _page(visit, errors, 403) if errors else Redirect("/account?done=password")
+    return account(visit, errors, 403) if errors else Redirect("/account?done=password")
 
 
 def end_session(visit: Visit) -> Answer:
@@ -85,17 +81,13 @@ def choose_theme(visit: Visit) -> Answer:
     """Keep a theme in this browser."""
     chosen = visit.form.get("theme", "")
     if chosen not in {name for name, _ in THEMES}:
-        return _page(visit, [{"field": "theme", "message": "Choose one of the three"}], 400)
+        return account(visit, [{"field": "theme", "message": "Choose one of the three"}], 400)
     visit.set_cookies.append(Cookie(THEME, chosen, 0 if chosen == "system" else _YEAR))
     return Redirect("/account?done=theme")
 
 
-def delete_form(visit: Visit) -> Answer:
-    """What deletion does."""
-    return _delete(visit)
-
-
-def _delete(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+def delete_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+    """Say what deletion does."""
     keys = visit.people.accounts.list_keys(visit.who.email)
     live = sum(key.revoked is None for key in keys)
     return Html("account/delete.html", {"keys": live, "errors": list(errors)}, status)
@@ -110,7 +102,7 @@ def delete(visit: Visit) -> Answer:
         people.authentication.check(info, visit.form.get("password", ""), address=visit.address, now=people.now()),
     )
     if errors:
-        return _delete(visit, errors, 403)
+        return delete_form(visit, errors, 403)
     people.accounts.delete(info.email)
     visit.set_cookies.append(Cookie(SESSION, "", 0))
     return Redirect("/signin")
@@ -118,8 +110,8 @@ def delete(visit: Visit) -> Answer:
 
 PAGES = (
     Page("/account", account),
-    Page("/account/password", None, change_password),
+    Page("/account/password", None, change_password, hashes=True),
     Page("/account/sessions", account, end_session),
     Page("/account/theme", None, choose_theme),
-    Page("/account/delete", delete_form, delete),
+    Page("/account/delete", delete_form, delete, hashes=True),
 )

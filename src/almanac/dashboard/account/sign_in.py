@@ -10,6 +10,7 @@ import structlog
 from almanac.api.use import metrics
 from almanac.dashboard.cookies import SESSION
 from almanac.dashboard.visit import Answer, Cookie, Html, Page, Redirect, Visit, leads_here
+from almanac.reports.wording import sentence
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.authentication import NotSignedIn, SignedIn
 from almanac.store.accounts.invitations import Invitation
@@ -44,12 +45,8 @@ def note(visit: Visit, found: NotSignedIn, email: str) -> None:
 _USED = "This link has been used or has run out."
 
 
-def sign_up_form(visit: Visit) -> Answer:
+def sign_up_form(visit: Visit, email: str = "", errors: Any = (), sent: str = "", status: int = 200) -> Answer:
     """Show who may have an account, and a form if anybody may."""
-    return _sign_up(visit)
-
-
-def _sign_up(visit: Visit, email: str = "", errors: Any = (), sent: str = "", status: int = 200) -> Answer:
     values = {"how": visit.settings.signup, "email": email, "errors": list(errors), "sent": sent}
     return Html("account/sign_up.html", values, status)
 
@@ -57,26 +54,22 @@ def _sign_up(visit: Visit, email: str = "", errors: Any = (), sent: str = "", st
 def sign_up(visit: Visit) -> Answer:
     """Send a link to join, where anybody may."""
     if visit.settings.signup != "open":
-        return _sign_up(visit, status=403)
+        return sign_up_form(visit, status=403)
     email = visit.form.get("email", "").strip()
     try:
         checked_email(email)
     except AccountError:
-        return _sign_up(visit, email, [_error("email", _not_an_address(email))], status=400)
+        return sign_up_form(visit, email, [_error("email", _not_an_address(email))], status=400)
     settings = visit.settings
     visit.people.write_later(
         lambda now: visit.people.authentication.ask_to_join(email, settings.signup_plan, settings.plans, now=now),
         visit.address,
     )
-    return _sign_up(visit, sent=email)
+    return sign_up_form(visit, sent=email)
 
 
-def join_form(visit: Visit) -> Answer:
+def join_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
     """Show what an invitation is for."""
-    return _join(visit)
-
-
-def _join(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
     found = visit.people.authentication.invitation(visit.values["token"], now=visit.people.now())
     return _behind_link(visit, found, "account/join.html", "/signup", errors, status)
 
@@ -99,7 +92,7 @@ def _through(visit: Visit, open_door: Callable[..., SignedIn | NotSignedIn], ref
             now=visit.people.now(), before=visit.session_token,
         )  # fmt: skip
     except AccountError as error:
-        return refused(visit, [_error("password", _sentence(error))], 400)
+        return refused(visit, [_error("password", sentence(str(error)))], 400)
     if isinstance(found, NotSignedIn):
         return Html("account/used.html", {"text": DISABLED, "again": "/signin"}, 403, secret=True)
     return let_in(visit, found)
@@ -107,15 +100,11 @@ def _through(visit: Visit, open_door: Callable[..., SignedIn | NotSignedIn], ref
 
 def join(visit: Visit) -> Answer:
     """Make the account and sign in."""
-    return _through(visit, visit.people.authentication.join, _join)
+    return _through(visit, visit.people.authentication.join, join_form)
 
 
-def forgot_form(visit: Visit) -> Answer:
+def forgot_form(_: Visit, email: str = "", errors: Any = (), sent: str = "", status: int = 200) -> Answer:
     """Ask for a link that sets another password."""
-    return _forgot()
-
-
-def _forgot(email: str = "", errors: Any = (), sent: str = "", status: int = 200) -> Answer:
     return Html("account/forgot.html", {"email": email, "errors": list(errors), "sent": sent}, status)
 
 
@@ -125,33 +114,24 @@ def forgot(visit: Visit) -> Answer:
     try:
         checked_email(email)
     except AccountError:
-        return _forgot(email, [_error("email", _not_an_address(email))], status=400)
+        return forgot_form(visit, email, [_error("email", _not_an_address(email))], status=400)
     visit.people.write_later(lambda now: visit.people.authentication.ask_reset(email, now=now), visit.address)
-    return _forgot(sent=email)
+    return forgot_form(visit, sent=email)
 
 
-def reset_form(visit: Visit) -> Answer:
-    """A form for another password, behind a link."""
-    return _reset(visit)
-
-
-def _reset(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+def reset_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
+    """Show a form for another password, behind a link."""
     found = visit.people.authentication.resets.find(visit.values["token"], now=visit.people.now())
     return _behind_link(visit, found, "account/reset.html", "/forgot", errors, status)
 
 
 def reset(visit: Visit) -> Answer:
     """Set the password, end all other sessions, and sign in."""
-    return _through(visit, visit.people.authentication.reset, _reset)
+    return _through(visit, visit.people.authentication.reset, reset_form)
 
 
 def _error(field: str, message: str) -> dict[str, str]:
     return {"field": field, "message": message}
-
-
-def _sentence(error: AccountError) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def _not_an_address(text: str) -> str:
@@ -211,9 +191,9 @@ def onward(to: str) -> str:
 
 PAGES = (
     Page("/signup", sign_up_form, sign_up, who="anyone"),
-    Page("/signup/{token}", join_form, join, who="anyone"),
+    Page("/signup/{token}", join_form, join, who="anyone", hashes=True),
     Page("/forgot", forgot_form, forgot, who="anyone"),
-    Page("/reset/{token}", reset_form, reset, who="anyone"),
-    Page("/signin", form, sign_in, who="anyone"),
+    Page("/reset/{token}", reset_form, reset, who="anyone", hashes=True),
+    Page("/signin", form, sign_in, who="anyone", hashes=True),
     Page("/signout", None, sign_out, who="anyone"),
 )

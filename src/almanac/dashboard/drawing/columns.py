@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from statistics import quantiles
 from typing import NamedTuple
 
@@ -37,9 +37,12 @@ def column_chart(columns: Sequence[CountColumn], *, so_far: bool = False) -> svg
     if not any(sum(column.counts) for column in columns):
         return None
     axis = svg.value_axis([sum(column.counts) for column in columns], from_zero=True, whole=True)
-    plots = [svg.plot(sheet, (-0.5, len(columns) - 0.5), axis, right=8) for sheet in svg.SHEETS]
-    svgs = [svg.drawn(on, [svg.value_grid(on, axis), *_bars(on, columns, so_far), _names(on, columns)]) for on in plots]
-    return svg.Drawing(tuple(svgs), tuple(plots))
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
+        on = svg.plot(sheet, (-0.5, len(columns) - 0.5), axis, right=8)
+        return on, [svg.value_grid(on, axis), *_bars(on, columns, so_far), _names(on, columns)]
+
+    return svg.draw(paint)
 
 
 def _bars(on: svg.Plot, columns: Sequence[CountColumn], so_far: bool) -> list[str]:
@@ -86,8 +89,6 @@ def _names(on: svg.Plot, columns: Sequence[CountColumn]) -> str:
     return svg.names_below(on, [(index, columns[index].label) for index in range(last % step, last + 1, step)])
 
 
-_WIDTH, _HEIGHT, _EDGE = 160, 48, 4
-_AMONG_WIDTH, _AMONG_HEIGHT = 240, 96
 #: Tukey's fences: what lies further than so many times the middle half's breadth beyond it is far from the others.
 _FENCE = 1.5
 
@@ -106,7 +107,7 @@ def multiple(points: Sequence[ChartPoint], span: tuple[int, int]) -> Markup:
     values = [point.value or 0.0 for point in with_values(points)]
     if len(values) < 2:
         return Markup()
-    return _drawing(points, (), span, (min(values), max(values)), (_WIDTH, _HEIGHT))
+    return _small_line("multiple", points, span, (min(values), max(values)), (160, 48, 4))
 
 
 def among(points: Sequence[ChartPoint], others: Sequence[Sequence[ChartPoint]]) -> Markup:
@@ -126,44 +127,42 @@ def among(points: Sequence[ChartPoint], others: Sequence[Sequence[ChartPoint]]) 
     lower, _, upper = quantiles([*own, *theirs], n=4, method="inclusive")
     reach = _FENCE * (upper - lower)
     values = [*own, *(value for value in theirs if lower - reach <= value <= upper + reach)]
-    return _drawing(points, behind, span, (min(values), max(values)), (_AMONG_WIDTH, _AMONG_HEIGHT))
+    return _small_line("multiple", points, span, (min(values), max(values)), (240, 96, 4), others=behind)
 
 
-def _drawing(
+def _small_line(
+    name: str,
     points: Sequence[ChartPoint],
-    others: Sequence[Sequence[ChartPoint]],
     span: tuple[int, int],
     bounds: tuple[float, float],
-    size: tuple[int, int],
+    size: tuple[int, int, int],
+    *,
+    others: Sequence[Sequence[ChartPoint]] = (),
+    zero: bool = True,
+    dots: tuple[float, float] = (1.5, 2.5),
 ) -> Markup:
-    (low, high), (width, height) = bounds, size
-    x = svg.LinearScale(span[0], max(span[1], span[0] + 1), _EDGE, width - _EDGE)
-    y = (
-        svg.LinearScale(low, high, height - _EDGE, _EDGE)
-        if low < high
-        else svg.LinearScale(low - 1, low + 1, height, 0)
-    )
+    """
+    Draw a line without axes on paper of a `size` (width, height, edge), others behind it. `zero`: with a rule where it lies
+    within the bounds; `dots`: radius of points that stand alone, and of the newest.
+    """
+    (low, high), (width, height, edge) = bounds, size
+    x = svg.LinearScale(span[0], max(span[1], span[0] + 1), edge, width - edge)
+    y = svg.small_scale(low, high, height, edge)
 
-    def lines(points: Sequence[ChartPoint]) -> Iterator[list[tuple[float, float]]]:
-        for run in runs([point for point in points if not point.forecast]):
-            yield [(x(point.at), y(point.value or 0.0)) for point in svg.thinned(run, span, width)]
+    def lines(points: Sequence[ChartPoint]) -> list[list[tuple[float, float]]]:
+        return [
+            [(x(point.at), y(point.value or 0.0)) for point in svg.thinned(run, span, width)]
+            for run in runs([point for point in points if not point.forecast])
+        ]
 
-    own = list(lines(points))
-    zero = f'<path class="axis" d="M{svg.at(_EDGE, y(0))}H{width - _EDGE}"/>' if low < 0 < high else ""
+    own, newest = lines(points), with_values(points)[-1]
+    rule = f'<path class="axis" d="M{svg.at(edge, y(0))}H{width - edge}"/>' if zero and low < 0 < high else ""
     behind = "".join(svg.path(line) for other in others for line in lines(other) if len(line) > 1)
     behind = f'<path class="line past" d="{behind}"/>' if behind else ""
     joined = "".join(svg.path(line) for line in own if len(line) > 1)
-    alone = "".join(
-        f'<circle class="dot c1" cx="{svg.place(line[0][0])}" cy="{svg.place(line[0][1])}" r="1.5"/>'
-        for line in own
-        if len(line) == 1
-    )
-    newest = with_values(points)[-1]
-    end = f'<circle class="newest" cx="{svg.place(x(newest.at))}" cy="{svg.place(y(newest.value or 0.0))}" r="2.5"/>'
-    return Markup(  # noqa: S704  (made of our own classes and numbers only)
-        f'<svg class="multiple" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
-        f' focusable="false">{zero}{behind}<path class="line c1" d="{joined}"/>{alone}{end}</svg>'
-    )
+    alone = "".join(svg.dot(*line[0], "dot c1", dots[0]) for line in own if len(line) == 1)
+    end = svg.dot(x(newest.at), y(newest.value or 0.0), "newest", dots[1])
+    return svg.small(name, width, height, f'{rule}{behind}<path class="line c1" d="{joined}"/>{alone}{end}')
 
 
 _ROW, _EDGES = 28, 34
@@ -187,25 +186,19 @@ def dot_plot(rows: Sequence[Dot]) -> svg.Drawing | None:
     names = svg.CHARACTER * max(len(row.name) for row in rows) + 8
     told = svg.CHARACTER * max(len(row.label) for row in rows) + 20
     height = _ROW * len(rows) + _EDGES
-    plots, svgs = [], []
-    for sheet in svg.SHEETS:
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
         left = min(names, sheet.width / 3)
-        on = _plot(sheet, svg.LinearScale(axis.low, axis.high, left + 8, sheet.width - told), len(rows), height)
+        x = svg.LinearScale(axis.low, axis.high, left + 8, sheet.width - told)
+        # Rows are counted downwards.
+        on = svg.Plot(sheet, x, svg.LinearScale(len(rows) - 0.5, -0.5, height - 26.0, 8.0))
         rules = "".join(f"M{svg.at(on.x(tick), on.top)}V{svg.place(on.bottom)}" for tick in axis.ticks if tick)
-        parts = [
-            f'<path class="grid" d="{rules}"/>',
-            f'<path class="axis" d="M{svg.at(on.x(0), on.top)}V{svg.place(on.bottom)}"/>',
-        ]
-        parts.append(svg.names_below(on, list(zip(axis.ticks, axis.labels, strict=True))))
-        parts += [_row(on, index, row, left) for index, row in enumerate(rows)]
-        plots.append(on)
-        svgs.append(svg.drawn(on, parts, height=height))
-    return svg.Drawing(tuple(svgs), tuple(plots))
+        zero = f'<path class="axis" d="M{svg.at(on.x(0), on.top)}V{svg.place(on.bottom)}"/>'
+        names_below = svg.names_below(on, list(zip(axis.ticks, axis.labels, strict=True)))
+        parts = [f'<path class="grid" d="{rules}"/>', zero, names_below]
+        return on, parts + [_row(on, index, row, left) for index, row in enumerate(rows)]
 
-
-def _plot(sheet: svg.Sheet, x: svg.LinearScale, rows: int, height: int) -> svg.Plot:
-    # Rows are counted downwards.
-    return svg.Plot(sheet, x, svg.LinearScale(rows - 0.5, -0.5, height - 26.0, 8.0))
+    return svg.draw(paint, height=height)
 
 
 def _row(on: svg.Plot, index: int, row: Dot, room: float) -> str:
@@ -216,51 +209,23 @@ def _row(on: svg.Plot, index: int, row: Dot, room: float) -> str:
     x = on.x(row.value)
     stem = f'<path class="stem" d="M{svg.at(on.x(0), y)}H{svg.place(x)}"/>'
     kind = "own c1" if row.own else "ghost"
-    dot = f'<circle class="dot {kind}" cx="{svg.place(x)}" cy="{svg.place(y)}" r="5"/>'
-    return f"{name}{stem}{dot}{svg.text(row.label, on.right + 12, y + 4, 'end')}"
+    return f"{name}{stem}{svg.dot(x, y, f'dot {kind}', 5)}{svg.text(row.label, on.right + 12, y + 4, 'end')}"
 
 
 _NOTHING = Markup()
-_SPARK_WIDTH, _SPARK_HEIGHT, _MARK_EDGE = 72, 20, 3
-
-
-def _mark(name: str, width: int, height: int, inside: str) -> Markup:
-    return Markup(  # noqa: S704  (made of our own classes and numbers only)
-        f'<svg class="{name}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
-        f' focusable="false">{inside}</svg>'
-    )
 
 
 def sparkline(points: Sequence[ChartPoint]) -> Markup:
     """
-    A line of 72 × 20 with a dot at its newest value; gaps where there are gaps, and a small dot for a value that stands alone
-    between them; nothing for fewer than two values.
+    Draw a line of 72 × 20 with a dot at its newest value; gaps where there are gaps, and a small dot for a value that stands
+    alone between them; nothing for fewer than two values.
     """
     shown = with_values(points)
     if len(shown) < 2:
         return _NOTHING
     values = [point.value or 0.0 for point in shown]
-    low, high = min(values), max(values)
-    span = (shown[0].at, shown[-1].at)
-    x = svg.LinearScale(span[0], max(span[1], span[0] + 1), _MARK_EDGE, _SPARK_WIDTH - _MARK_EDGE)
-    # A line that never moves lies in the middle.
-    y = (
-        svg.LinearScale(low, high, _SPARK_HEIGHT - _MARK_EDGE, _MARK_EDGE)
-        if low < high
-        else svg.LinearScale(low - 1, low + 1, _SPARK_HEIGHT, 0)
-    )
-    lines = [
-        [(x(point.at), y(point.value or 0.0)) for point in svg.thinned(run, span, _SPARK_WIDTH)]
-        for run in runs([point for point in points if not point.forecast])
-    ]
-    joined = "".join(svg.path(line) for line in lines if len(line) > 1)
-    alone = "".join(
-        f'<circle class="dot c1" cx="{svg.place(line[0][0])}" cy="{svg.place(line[0][1])}" r="1"/>'
-        for line in lines
-        if len(line) == 1
-    )
-    newest = f'<circle class="newest" cx="{svg.place(x(shown[-1].at))}" cy="{svg.place(y(values[-1]))}" r="2"/>'
-    return _mark("spark", _SPARK_WIDTH, _SPARK_HEIGHT, f'<path class="line c1" d="{joined}"/>{alone}{newest}')
+    span, bounds = (shown[0].at, shown[-1].at), (min(values), max(values))
+    return _small_line("spark", points, span, bounds, (72, 20, 3), zero=False, dots=(1, 2))
 
 
 def bar(value: float | None, low: float, high: float, *, width: int = 96, height: int = 12) -> Markup:
@@ -273,12 +238,12 @@ def bar(value: float | None, low: float, high: float, *, width: int = 96, height
         return _NOTHING
     low, high = min(low, value, 0.0), max(high, value, 0.0)
     if low == high:
-        return _mark("bar", width, height, f'<path class="axis" d="M{svg.at(0.5, 0)}V{height}"/>')
+        return svg.small("bar", width, height, f'<path class="axis" d="M{svg.at(0.5, 0)}V{height}"/>')
     x = svg.LinearScale(low, high, 0.5, width - 0.5)
     left, right = sorted((x(0), x(value)))
     sign = "minus" if value < 0 else "plus"
     rect = f'<rect class="fill {sign}" x="{svg.place(left)}" y="2" width="{svg.place(right - left)}" height="{height - 4}"/>'
-    return _mark("bar", width, height, f'{rect}<path class="axis" d="M{svg.at(x(0), 0)}V{height}"/>')
+    return svg.small("bar", width, height, f'{rect}<path class="axis" d="M{svg.at(x(0), 0)}V{height}"/>')
 
 
 def percentile(value: float | None, *, width: int = 100) -> Markup:
@@ -287,8 +252,7 @@ def percentile(value: float | None, *, width: int = 100) -> Markup:
         return _NOTHING
     x = svg.LinearScale(0, 100, 5, width - 5)
     rule = f'<path class="axis" d="M5,6H{width - 5}M{svg.at(x(50), 3)}v6"/>'
-    where = x(min(max(value, 0), 100))
-    return _mark("percentile", width, 12, f'{rule}<circle class="dot" cx="{svg.place(where)}" cy="6" r="4"/>')
+    return svg.small("percentile", width, 12, rule + svg.dot(x(min(max(value, 0), 100)), 6, "dot", 4))
 
 
 def meter(share: float | None, *, width: int = 96, height: int = 8) -> Markup:
@@ -298,4 +262,4 @@ def meter(share: float | None, *, width: int = 96, height: int = 8) -> Markup:
     filled = min(max(share, 0), 1) * width
     track = f'<rect class="track" x="0" y="0" width="{width}" height="{height}" rx="2"/>'
     fill = f'<rect class="fill" x="0" y="0" width="{svg.place(filled)}" height="{height}" rx="2"/>' if filled else ""
-    return _mark("meter", width, height, track + fill)
+    return svg.small("meter", width, height, track + fill)

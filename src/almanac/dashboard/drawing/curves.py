@@ -41,8 +41,8 @@ def curve_chart(
         return None
     axis = svg.value_axis(values)
     room = [curve.label for curve in curves if curve.label]
-    plots, svgs = [], []
-    for sheet in svg.SHEETS:
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
         on = svg.plot(sheet, (-0.3, len(tenors) - 1), axis, right=svg.label_room(room, sheet.label_room))
         parts = [svg.value_grid(on, axis), svg.names_below(on, [(index, tenor) for tenor, index in places.items()])]
         parts += _curve(on.x, on.y, before, "ghost")
@@ -50,14 +50,14 @@ def curve_chart(
         for curve, row in sorted(zip(curves, rows, strict=True), key=lambda pair: pair[0].own):
             name = f"{svg.colour(curve.colour)}{' own' if curve.own else ''}{' dash' if len(curves) >= DASHED_FROM else ''}"
             parts += _curve(on.x, on.y, row, name)
-        ends = [
-            svg.End(on.x(last), on.y(value), curve.label)
-            for curve, row in zip(curves, rows, strict=True)
-            if curve.label and (last := _last(row)) is not None and (value := row[last]) is not None
-        ]
-        plots.append(on)
-        svgs.append(svg.drawn(on, [*parts, svg.end_labels(on, ends, sheet.label_room)]))
-    return svg.Drawing(tuple(svgs), tuple(plots))
+        ends = []
+        for curve, row in zip(curves, rows, strict=True):
+            there = [(index, value) for index, value in enumerate(row) if value is not None]
+            if curve.label and there:
+                ends.append(svg.End(on.x(there[-1][0]), on.y(there[-1][1]), curve.label))
+        return on, [*parts, svg.end_labels(on, ends, sheet.label_room)]
+
+    return svg.draw(paint)
 
 
 def _row(steps: Sequence[CurveStep], places: dict[str, int]) -> list[float | None]:
@@ -65,10 +65,6 @@ def _row(steps: Sequence[CurveStep], places: dict[str, int]) -> list[float | Non
     for step in steps:
         row[places[step.tenor]] = step.value
     return row
-
-
-def _last(row: Sequence[float | None]) -> int | None:
-    return max((index for index, value in enumerate(row) if value is not None), default=None)
 
 
 def _curve(
@@ -88,7 +84,7 @@ def _curve(
     if joined:
         yield f'<path class="line {name}" d="{"".join(joined)}"/>'
     for across, up in dots:
-        yield f'<circle class="dot {name}" cx="{svg.place(across)}" cy="{svg.place(up)}" r="{radius}"/>'
+        yield svg.dot(across, up, f"dot {name}", radius)
 
 
 #: A curve that stands beside its name and its number.
@@ -104,9 +100,5 @@ def small_curve(steps: Sequence[CurveStep], tenors: Sequence[str]) -> Markup:
         return Markup()
     width, height, edge = _SMALL
     x = svg.LinearScale(0, max(len(tenors) - 1, 1), edge, width - edge)
-    low, high = min(values), max(values)
-    y = svg.LinearScale(low, high, height - edge, edge) if low < high else svg.LinearScale(low - 1, high + 1, height, 0)
-    return Markup(  # noqa: S704  (made of our own classes and numbers only)
-        f'<svg class="small-curve" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
-        f' focusable="false">{"".join(_curve(x, y, row, "c1", 2))}</svg>'
-    )
+    y = svg.small_scale(min(values), max(values), height, edge)
+    return svg.small("small-curve", width, height, "".join(_curve(x, y, row, "c1", 2)))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby
 from typing import NamedTuple
+
+from markupsafe import escape
 
 from almanac.dashboard.drawing import svg
 from almanac.dashboard.formatting.values import ChartPoint, runs, with_values
@@ -25,25 +27,22 @@ class EventMark(NamedTuple):
 
 
 def event_lane(on: svg.Plot, marks: Sequence[EventMark]) -> str:
-    """The marks of a paper, oldest first; empty without any."""
+    """Return the marks of a paper, oldest first; empty without any."""
     groups: list[list[EventMark]] = []
     for mark in marks:
         if groups and on.x(mark.at) - on.x(groups[-1][0].at) < _APART:
             groups[-1].append(mark)
         else:
             groups.append([mark])
-    return "".join(_diamond(on, group) for group in groups)
-
-
-def _diamond(on: svg.Plot, group: Sequence[EventMark]) -> str:
-    x, y = (on.x(group[0].at) + on.x(group[-1].at)) / 2, on.bottom + _MIDDLE
-    words = "; ".join(mark.words for mark in group[:_NAMED])
-    if len(group) > _NAMED:
-        words += f"; {len(group) - _NAMED} more"
-    return (
-        f'<path class="event" d="M{svg.at(x, y - _HALF)}l{_HALF:g},{_HALF:g}l-{_HALF:g},{_HALF:g}l-{_HALF:g},-{_HALF:g}z">'
-        f"<title>{svg.attribute(words)}</title></path>"
-    )
+    diamonds, half = [], f"{_HALF:g}"
+    for group in groups:
+        x, y = (on.x(group[0].at) + on.x(group[-1].at)) / 2, on.bottom + _MIDDLE
+        words = "; ".join(mark.words for mark in group[:_NAMED])
+        if len(group) > _NAMED:
+            words += f"; {len(group) - _NAMED} more"
+        outline = f"M{svg.at(x, y - _HALF)}l{half},{half}l-{half},{half}l-{half},-{half}z"
+        diamonds.append(f'<path class="event" d="{outline}"><title>{escape(words)}</title></path>')
+    return "".join(diamonds)
 
 
 #: From so many lines on each has its dash as well as its colour.
@@ -107,7 +106,7 @@ def line_chart(
         span = (min(span[0], events[0].at), max(span[1], events[-1].at))
     if frame is not None:
         span, labels = frame.span, list(frame.labels)
-    frequency = min((points[-1].frequency for points in filled), key=_rank)
+    frequency = min((points[-1].frequency for points in filled), key=lambda frequency: frequency.rank)
     shut = [point for points in every for point in points if point.state == "withheld"]
     dashed = len(lines) >= DASHED_FROM
     # Runs are found once, and each paper thins what the wider one before it left.
@@ -115,9 +114,11 @@ def line_chart(
         _Shape(line, f"{svg.colour(line.colour)}{' dash' if dashed else ''}", list(runs(line.points))) for line in lines
     ]
     behind = _Shape(ChartLine("", ghost), "ghost", list(runs(ghost)))
-    plots, svgs = [], []
-    for sheet in svg.SHEETS:
-        on = _plot(sheet, span, axis, labels, 0.0 if frame is None else frame.left)
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
+        nonlocal shapes, behind
+        right = svg.label_room(labels, sheet.label_room) if labels else 14.0
+        on = svg.plot(sheet, span, axis, right=right, left=0.0 if frame is None else frame.left)
         width = on.right - on.left
         shapes, behind = [shape.thin(span, width) for shape in shapes], behind.thin(span, width)
         ticks = svg.time_ticks(span[0], span[1], width, frequency)
@@ -125,11 +126,10 @@ def line_chart(
         if firsts:
             parts += [_firsts(on, line.points) for line in lines]
         parts += [part for shape in shapes for part in _line(on, shape)]
-        parts += [_withheld(on, shut), _ends(on, lines, column=frame is not None)]
-        parts.append(event_lane(on, events))
-        plots.append(on)
-        svgs.append(svg.drawn(on, parts, height=sheet.height + LANE if events else None))
-    return svg.Drawing(tuple(svgs), tuple(plots), LANE if events else 0)
+        parts += [_withheld(on, shut), _ends(on, lines, column=frame is not None), event_lane(on, events)]
+        return on, parts
+
+    return svg.draw(paint, lane=LANE if events else 0)
 
 
 class _Shape(NamedTuple):
@@ -145,10 +145,6 @@ class _Shape(NamedTuple):
         return self._replace(runs=[svg.thinned(run, span, columns) for run in self.runs])
 
 
-def _plot(sheet: svg.Sheet, span: tuple[int, int], axis: svg.Axis, labels: Sequence[str], left: float) -> svg.Plot:
-    return svg.plot(sheet, span, axis, right=svg.label_room(labels, sheet.label_room) if labels else 14.0, left=left)
-
-
 def _line(on: svg.Plot, shape: _Shape) -> Iterator[str]:
     where = _where(on)
     solid: list[str] = []
@@ -158,7 +154,7 @@ def _line(on: svg.Plot, shape: _Shape) -> Iterator[str]:
         if len(run) == 1:
             alone.append(run[0])
         before: list[ChartPoint] = []
-        for forecast, group in groupby(run, key=_forecast):
+        for forecast, group in groupby(run, key=lambda point: point.forecast):
             part = [*before, *group]
             if len(part) > 1:
                 (dotted if forecast else solid).append(svg.path(map(where, part)))
@@ -169,17 +165,17 @@ def _line(on: svg.Plot, shape: _Shape) -> Iterator[str]:
     if dotted:
         yield f'<path class="line forecast {shape.name}" d="{"".join(dotted)}"/>'
     for point in alone:
-        yield _dot(where(point), f"dot {shape.name}", 2.5)
+        yield svg.dot(*where(point), f"dot {shape.name}", 2.5)
     newest = _newest(shape.line.points)
     if newest is not None:
-        yield _dot(where(newest), f"newest {shape.name}", 4)
+        yield svg.dot(*where(newest), f"newest {shape.name}", 4)
 
 
 def _ghost(on: svg.Plot, shape: _Shape) -> Iterator[str]:
     where = _where(on)
     for run in shape.runs:
         if len(run) == 1:
-            yield _dot(where(run[0]), "dot ghost", 1.5)
+            yield svg.dot(*where(run[0]), "dot ghost", 1.5)
     joined = "".join(svg.path(map(where, run)) for run in shape.runs if len(run) > 1)
     if joined:
         yield f'<path class="line ghost" d="{joined}"/>'
@@ -187,18 +183,22 @@ def _ghost(on: svg.Plot, shape: _Shape) -> Iterator[str]:
 
 def _firsts(on: svg.Plot, points: Sequence[ChartPoint]) -> str:
     """Circles and stems; of those that would lie on each other the one that was revised most."""
+
+    def moved(point: ChartPoint) -> float:
+        return abs((point.value or 0.0) - (point.first or 0.0))
+
     chosen: dict[int, ChartPoint] = {}
     for point in points:
         if point.revised:
             column = int(on.x(point.at) / _FIRST_APART)
-            if column not in chosen or _moved(point) > _moved(chosen[column]):
+            if column not in chosen or moved(point) > moved(chosen[column]):
                 chosen[column] = point
     stems, circles = [], []
     for point in chosen.values():
         x, y = _where(on)(point)
         first = on.y(point.first or 0.0)
         stems.append(f"M{svg.at(x, y)}V{svg.place(first)}")
-        circles.append(_dot((x, first), "first", 3))
+        circles.append(svg.dot(x, first, "first", 3))
     return f'<path class="stem" d="{"".join(stems)}"/>{"".join(circles)}' if stems else ""
 
 
@@ -240,22 +240,6 @@ def _newest(points: Sequence[ChartPoint]) -> ChartPoint | None:
     return next((point for point in reversed(points) if point.value is not None and not point.forecast), None)
 
 
-def _moved(point: ChartPoint) -> float:
-    return abs((point.value or 0.0) - (point.first or 0.0))
-
-
-def _rank(frequency: Frequency) -> int:
-    return frequency.rank
-
-
-def _forecast(point: ChartPoint) -> bool:
-    return point.forecast
-
-
-def _dot(where: tuple[float, float], name: str, radius: float) -> str:
-    return f'<circle class="{name}" cx="{svg.place(where[0])}" cy="{svg.place(where[1])}" r="{svg.place(radius)}"/>'
-
-
 class FigureState(NamedTuple):
     """A value from a day (an ordinal) on, and the label at its end."""
 
@@ -282,30 +266,29 @@ def fan_chart(
     axis = svg.value_axis(every, fraction=fraction)
     days = [point.at for point in [*shown, *(point for part in parts for point in part)]]
     span = (min(days), max(days))
-    plots, svgs = [], []
-    for sheet in svg.SHEETS:
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
         on = svg.plot(sheet, span, axis, right=svg.label_room([label], sheet.label_room))
-        behind = "".join(svg.path(_places(on, part)) for part in parts if len(part) > 1)
-        alone = "".join(_fan_dot(on, part[0], "dot past", 1.5) for part in parts if len(part) == 1)
-        front = "".join(svg.path(_places(on, run)) for run in runs(shown) if len(run) > 1)
+
+        def places(points: Sequence[ChartPoint]) -> list[tuple[float, float]]:
+            return [(on.x(point.at), on.y(point.value or 0.0)) for point in points]
+
+        behind = "".join(svg.path(places(part)) for part in parts if len(part) > 1)
+        alone = "".join(svg.dot(*places(part)[0], "dot past", 1.5) for part in parts if len(part) == 1)
+        front = "".join(svg.path(places(run)) for run in runs(shown) if len(run) > 1)
         ticks = svg.time_ticks(span[0], span[1], on.right - on.left, shown[-1].frequency)
-        x, y = next(_places(on, shown[-1:]))
-        svgs.append(
-            svg.drawn(
-                on,
-                [
-                    svg.value_grid(on, axis),
-                    svg.time_labels(on, ticks),
-                    f'<path class="line past" d="{behind}"/>' if behind else "",
-                    alone,
-                    f'<path class="line own c1" d="{front}"/>',
-                    _fan_dot(on, shown[-1], "newest c1", 4),
-                    svg.end_labels(on, [svg.End(x, y, label)], sheet.label_room),
-                ],
-            )
-        )
-        plots.append(on)
-    return svg.Drawing(tuple(svgs), tuple(plots))
+        (newest_place,) = places(shown[-1:])
+        return on, [
+            svg.value_grid(on, axis),
+            svg.time_labels(on, ticks),
+            f'<path class="line past" d="{behind}"/>' if behind else "",
+            alone,
+            f'<path class="line own c1" d="{front}"/>',
+            svg.dot(*newest_place, "newest c1", 4),
+            svg.end_labels(on, [svg.End(*newest_place, label)], sheet.label_room),
+        ]
+
+    return svg.draw(paint)
 
 
 def life_chart(states: Sequence[FigureState], until: int, *, fraction: bool = False) -> svg.Drawing | None:
@@ -317,56 +300,28 @@ def life_chart(states: Sequence[FigureState], until: int, *, fraction: bool = Fa
         return None
     axis = svg.value_axis([state.value for state in states], fraction=fraction)
     span = (states[0].day, max(until, states[-1].day + 1))
-    plots, svgs = [], []
-    for sheet in svg.SHEETS:
+
+    def paint(sheet: svg.Sheet) -> tuple[svg.Plot, list[str]]:
         on = svg.plot(sheet, span, axis, right=svg.label_room([states[-1].label], sheet.label_room))
-        steps = f"M{svg.at(on.x(states[0].day), on.y(states[0].value))}" + "".join(
-            f"H{svg.place(on.x(after.day))}V{svg.place(on.y(after.value))}" for _, after in pairwise(states)
-        )
-        dots = "".join(
-            f'<circle class="dot {"c1" if number else "first"}" cx="{svg.place(on.x(state.day))}" cy="{svg.place(on.y(state.value))}" r="3.5"/>'
-            for number, state in enumerate(states)
-        )
-        ticks = svg.time_ticks(span[0], span[1], on.right - on.left, Frequency.DAILY)
-        svgs.append(
-            svg.drawn(
-                on,
-                [
-                    svg.value_grid(on, axis),
-                    svg.time_labels(on, ticks),
-                    f'<path class="line c1" d="{steps}H{svg.place(on.right)}"/>',
-                    dots,
-                    svg.end_labels(on, [svg.End(on.right, on.y(states[-1].value), states[-1].label)], sheet.label_room),
-                ],
-            )
-        )
-        plots.append(on)
-    return svg.Drawing(tuple(svgs), tuple(plots))
+        places = [(on.x(state.day), on.y(state.value)) for state in states]
+        steps = f"M{svg.at(*places[0])}" + "".join(f"H{svg.place(x)}V{svg.place(y)}" for x, y in places[1:])
+        dots = "".join(svg.dot(x, y, f"dot {'c1' if number else 'first'}", 3.5) for number, (x, y) in enumerate(places))
+        return on, [
+            svg.value_grid(on, axis),
+            svg.time_labels(on, svg.time_ticks(span[0], span[1], on.right - on.left, Frequency.DAILY)),
+            f'<path class="line c1" d="{steps}H{svg.place(on.right)}"/>',
+            dots,
+            svg.end_labels(on, [svg.End(on.right, places[-1][1], states[-1].label)], sheet.label_room),
+        ]
+
+    return svg.draw(paint)
 
 
 def _apart(line: Sequence[ChartPoint], newest: dict[int, float | None]) -> Iterator[list[ChartPoint]]:
-    """Stretches of a line that differ from the newest, each with its neighbours in the same run."""
+    """Yield stretches of a line that differ from the newest, each with its neighbours in the same run."""
     for run in runs(line):
-        differs = [point.value != newest.get(point.at) for point in run]
-        kept = [
-            different or (number > 0 and differs[number - 1]) or (number + 1 < len(run) and differs[number + 1])
-            for number, different in enumerate(differs)
-        ]
-        part: list[ChartPoint] = []
-        for point, keep in zip(run, kept, strict=True):
+        differs = [False, *(point.value != newest.get(point.at) for point in run), False]
+        kept = [any(differs[number : number + 3]) for number in range(len(run))]
+        for keep, part in groupby(zip(run, kept, strict=True), key=lambda pair: pair[1]):
             if keep:
-                part.append(point)
-            elif part:
-                yield part
-                part = []
-        if part:
-            yield part
-
-
-def _places(on: svg.Plot, points: Sequence[ChartPoint]) -> Iterator[tuple[float, float]]:
-    return ((on.x(point.at), on.y(point.value or 0.0)) for point in points)
-
-
-def _fan_dot(on: svg.Plot, point: ChartPoint, name: str, radius: float) -> str:
-    x, y = on.x(point.at), on.y(point.value or 0.0)
-    return f'<circle class="{name}" cx="{svg.place(x)}" cy="{svg.place(y)}" r="{svg.place(radius)}"/>'
+                yield [point for point, _ in part]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from markupsafe import Markup, escape
 
+from almanac.dashboard.formatting import dates
 from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS
 from almanac.dashboard.formatting.numbers import NO_SCALE, Scale, common_scale, in_scale, number
 from almanac.dashboard.formatting.values import ChartPoint
@@ -76,7 +77,12 @@ def value_axis(
     `fraction`: labels are percentages of fractions.
     """
     values = list(values) or [0.0]
-    low, high = _with_zero(min(values), max(values), from_zero=from_zero)
+    low, high = min(values), max(values)
+    near = (high - low) / 2
+    if low > 0 and (from_zero or low < near):
+        low = 0.0
+    elif high < 0 and (from_zero or -high < near):
+        high = 0.0
     if max(-low, high) < _NOTHING:
         low = high = 0.0
     if low == high:
@@ -89,16 +95,6 @@ def value_axis(
     shown = [tick.scaleb(2) if fraction else in_scale(tick, scale) for tick in ticks]
     digits = max(max(0, -int(tick.normalize().as_tuple().exponent)) for tick in shown)
     return Axis(tuple(map(float, ticks)), tuple(number(tick, digits) for tick in shown), scale)
-
-
-def _with_zero(low: float, high: float, *, from_zero: bool) -> tuple[float, float]:
-    """A range, widened to zero where it must be or zero is near."""
-    near = (high - low) / 2
-    if low > 0 and (from_zero or low < near):
-        return 0.0, high
-    if high < 0 and (from_zero or -high < near):
-        return low, 0.0
-    return low, high
 
 
 def _steps(low: float, high: float, *, whole: bool) -> tuple[Decimal, int, int]:
@@ -166,12 +162,7 @@ def _days(first: int, last: int, frequency: Frequency) -> Iterable[list[TimeTick
             continue
         # Of weeks the days that they end with.
         begin = last - (last - first) // step * step
-        yield [TimeTick(at, _day(at)) for at in range(begin, last + 1, step)]
-
-
-def _day(at: int) -> str:
-    day = date.fromordinal(at)
-    return f"{day.day}{NBSP}{SHORT_MONTHS[day.month - 1]}{NBSP}{day.year}"
+        yield [TimeTick(at, dates.day(date.fromordinal(at))) for at in range(begin, last + 1, step)]
 
 
 def _months(first: int, last: int, frequency: Frequency, most: float) -> Iterable[list[TimeTick]]:
@@ -197,12 +188,8 @@ def _month(at: int, frequency: Frequency) -> str:
 
 def _years(first: int, last: int) -> Iterable[list[TimeTick]]:
     for step in _YEAR_STEPS:
-        ticks = [
-            TimeTick(at, str(date.fromordinal(at).year))
-            for at in _beginnings(first, last, 12)
-            if date.fromordinal(at).year % step == 0
-        ]
-        yield ticks
+        years = ((at, date.fromordinal(at).year) for at in _beginnings(first, last, 12))
+        yield [TimeTick(at, str(year)) for at, year in years if year % step == 0]
 
 
 def _beginnings(first: int, last: int, months: int) -> Iterable[int]:
@@ -352,19 +339,43 @@ def names_below(on: Plot, names: Sequence[tuple[float, str]]) -> str:
     return "".join(found)
 
 
-def drawn(on: Plot, parts: Iterable[str], *, height: int | None = None) -> Markup:
+def drawn(on: Plot, parts: Iterable[str], height: int) -> Markup:
     """
-    The finished SVG of one paper: hidden from readers, who have the caption and the table.
+    Return the finished SVG of one paper: hidden from readers, who have the caption and the table.
 
     Its plot says in data attributes where it lies, for the script's cursor and for tests: from, to, first place, last place.
     """
-    sheet, inside = on.sheet, "".join(parts)
-    tall = height or sheet.height
+    sheet = on.sheet
     x, y = (" ".join(f"{number:.10g}" for number in span) for span in (on.x, on.y))
     return Markup(  # noqa: S704  (all texts in it went through `text`, which escapes)
-        f'<svg class="chart {sheet.name}" viewBox="0 0 {sheet.width} {tall}" width="{sheet.width}" height="{tall}"'
-        f' aria-hidden="true" focusable="false"><g class="plot" data-x="{x}" data-y="{y}">{inside}</g></svg>'
+        f'<svg class="chart {sheet.name}" viewBox="0 0 {sheet.width} {height}" width="{sheet.width}" height="{height}"'
+        f' aria-hidden="true" focusable="false"><g class="plot" data-x="{x}" data-y="{y}">{"".join(parts)}</g></svg>'
     )
+
+
+def draw(paint: Callable[[Sheet], tuple[Plot, Iterable[str]]], *, height: int | None = None, lane: int = 0) -> Drawing:
+    """Draw a chart on each paper. `height`: of all, else each has its paper's and the `lane`."""
+    painted = [paint(sheet) for sheet in SHEETS]
+    svgs = [drawn(on, parts, height or on.sheet.height + lane) for on, parts in painted]
+    return Drawing(tuple(svgs), tuple(on for on, _ in painted), lane)
+
+
+def small(name: str, width: int, height: int, inside: str) -> Markup:
+    """Return a drawing without axes, of a class of its own; hidden from readers, who have the number beside it."""
+    return Markup(  # noqa: S704  (made of our own classes and numbers only)
+        f'<svg class="{name}" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true"'
+        f' focusable="false">{inside}</svg>'
+    )
+
+
+def small_scale(low: float, high: float, height: int, edge: int) -> LinearScale:
+    """Return the value scale of a small drawing; a line that never moves lies in its middle."""
+    return LinearScale(low, high, height - edge, edge) if low < high else LinearScale(low - 1, low + 1, height, 0)
+
+
+def dot(x: float, y: float, name: str, radius: float) -> str:
+    """Return a circle about a place."""
+    return f'<circle class="{name}" cx="{place(x)}" cy="{place(y)}" r="{place(radius)}"/>'
 
 
 #: Colours that are told apart by everybody; a line beyond them has the colour of an earlier one and a dash of its own.
@@ -378,11 +389,6 @@ def colour(number: int) -> str:
     if not 1 <= number <= MOST_LINES:
         raise ValueError(f"a chart has lines 1 to {MOST_LINES}, not {number}")
     return f"c{number}" if number <= COLOURS else f"c{number - COLOURS} again"
-
-
-def attribute(value: str) -> str:
-    """A text for an attribute, escaped."""
-    return str(escape(value))
 
 
 #: Between the base lines of neighbouring labels.
@@ -437,7 +443,11 @@ def end_labels(on: Plot, ends: Sequence[End], room: float, *, column: bool = Fal
     heights = spread([end.y for end in beside], on.top, on.bottom)
     moved = [abs(height - end.y) > 1 or end.x < on.right - _NEAR for end, height in zip(beside, heights, strict=True)]
     x = on.right + (_LEADER if any(moved) else _BESIDE)
-    parts: list[str] = [_above(on, end, room) for end in within]
+    parts: list[str] = []
+    for end in within:
+        words = clipped(end.label, room)
+        x_within = max(end.x, CHARACTER * len(words) / 2)
+        parts.append(text(words, x_within, max(end.y - 10, on.top), "end", "middle"))
     for end, height, leads in zip(beside, heights, moved, strict=True):
         if leads:
             # Across the plot it goes level, along the edge it turns.
@@ -446,11 +456,6 @@ def end_labels(on: Plot, ends: Sequence[End], room: float, *, column: bool = Fal
             parts.append(f'<path class="leader{far}" d="M{at(end.x + 4, end.y)}{edge}L{at(x - 3, height)}"/>')
         parts.append(text(clipped(end.label, room), x, height + 4, "end"))
     return "".join(parts)
-
-
-def _above(on: Plot, end: End, room: float) -> str:
-    words = clipped(end.label, room)
-    return text(words, max(end.x, CHARACTER * len(words) / 2), max(end.y - 10, on.top), "end", "middle")
 
 
 def label_room(labels: Sequence[str], most: float) -> float:

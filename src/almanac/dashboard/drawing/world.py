@@ -8,9 +8,9 @@ from importlib.resources import files
 from typing import Literal, NamedTuple
 
 import msgspec
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
-from almanac.dashboard.drawing.svg import attribute
+from almanac.dashboard.drawing.svg import small
 
 #: Where the outlines are from; said below each map.
 SOURCE = "Natural Earth (public domain), Admin 0 Countries 1:110m, simplified"
@@ -67,14 +67,11 @@ def world_map(places: Mapping[str, MapPlace]) -> Markup:
     land = "".join(one for code, one in world.paths.items() if code not in shown)
     drawn = [f'<path class="land" d="{land}"/>']
     drawn += [
-        f'<a href="{attribute(place.href)}" tabindex="-1"><path class="{place.kind}" d="{world.paths[code]}">'
-        f"<title>{attribute(place.words)}</title></path></a>"
+        f'<a href="{escape(place.href)}" tabindex="-1"><path class="{place.kind}" d="{world.paths[code]}">'
+        f"<title>{escape(place.words)}</title></path></a>"
         for code, place in shown.items()
     ]
-    return Markup(  # noqa: S704  (our own outlines and classes; words and addresses are escaped)
-        f'<svg class="world" viewBox="0 0 {world.width} {world.height}" width="{world.width}" height="{world.height}"'
-        f' aria-hidden="true" focusable="false">{"".join(drawn)}</svg>'
-    )
+    return small("world", world.width, world.height, "".join(drawn))
 
 
 def without_outline(codes: Mapping[str, str]) -> list[str]:

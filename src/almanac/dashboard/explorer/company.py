@@ -315,7 +315,7 @@ def company(visit: Visit) -> Answer:
     slug = _slug(visit, typed)
     if slug is not None and slug != typed:
         return Redirect(visit.here().replace(visit.path, f"/companies/{quote(slug, safe='')}", 1), 301)
-    told = visit.ask_known(f"/companies/{typed}/profile")
+    told = visit.ask_if_known(f"/companies/{typed}/profile")
     if told is None:
         raise NotFound(f"There is no company “{typed[:80]}”. Search finds one by name, ticker, CIK or LEI.")
     record = told.data

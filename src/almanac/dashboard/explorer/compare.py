@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -17,14 +19,14 @@ from almanac.dashboard.explorer.event_markers import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.finding import found
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.formatting.dates import NBSP, day, day_of
-from almanac.dashboard.formatting.numbers import full, read_whole
+from almanac.dashboard.formatting.numbers import full
 from almanac.dashboard.formatting.transforms import INDEX, LEVEL, TRANSFORMS
 from almanac.dashboard.formatting.values import ChartPoint, with_values
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
 from almanac.dashboard.workbook import MEDIA_TYPE, Cell, workbook
 
 Row = dict[str, Any]
-#: Rows of a page of the table, and its cells: of many lines there are fewer rows, for a page is not to grow with them.
+#: Rows of a page of the table, and its cells.
 _ROWS, _CELLS = 60, 360
 #: Beyond so many lines no sentence says since when a value is known: the page of each series does.
 _DATED_LINES = 6
@@ -74,7 +76,19 @@ def draw_panels(visit: Visit, compared: comparison.ReadComparison, marked: Marke
     """
     groups = _panels(compared)
     marks = [[] if marked is None else marked.marks_of(_subjects(lines)) for lines in groups.values()]
-    charts = [[_chart_line(line, lines, compared) for line in lines] for lines in groups.values()]
+    # A label says what tells a line from those beside it, its name what tells it from all.
+    charts = [
+        [
+            ChartLine(
+                comparison.line_name(line, compared.shown),
+                line.points,
+                line.key.number,
+                comparison.line_label(line, lines),
+            )
+            for line in lines
+        ]
+        for lines in groups.values()
+    ]
     places = [(points[0].at, points[-1].at) for line in compared.shown if (points := line.points)]
     places += [(some[0].at, some[-1].at) for some in marks if some]
     frame = None
@@ -91,14 +105,6 @@ def draw_panels(visit: Visit, compared: comparison.ReadComparison, marked: Marke
     return found
 
 
-def _chart_line(
-    line: comparison.ComparedLine, beside: list[comparison.ComparedLine], compared: comparison.ReadComparison
-) -> ChartLine:
-    """A line of a panel: its label says what tells it from those beside it, its name from all."""
-    name, label = comparison.line_name(line, compared.shown), comparison.line_label(line, beside)
-    return ChartLine(name, line.points, line.key.number, label)
-
-
 def _figure(
     number: int,
     lines: list[comparison.ComparedLine],
@@ -111,6 +117,12 @@ def _figure(
     if frame is not None:
         drawing = line_chart(drawn, fraction=lines[0].unit.fraction, frame=frame, events=marks)
     legend = [LegendEntry(name="Event", kind="event")] if marks else []
+    if any(line.newest is not None for line in compared.shown):
+        nothing = "No period of these lines lies in this range."
+    elif compared.asked.as_of:
+        nothing = f"Nothing of these lines was known on {day(compared.asked.as_of)}."
+    else:
+        nothing = "There are no values of these lines."
     shut = any(line.rows for line in lines) and all(p.state == "withheld" for line in lines for p in line.points)
     dated = len(compared.shown) <= _DATED_LINES
     told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
@@ -123,7 +135,7 @@ def _figure(
         legend=legend,
         readout=lines_readout(drawn, told, events=marks),
         events=bool(marks),
-        empty=_WITHHELD if shut else _nothing(compared),
+        empty=_WITHHELD if shut else nothing,
     )
 
 
@@ -156,43 +168,16 @@ def _write_point(line: comparison.ComparedLine, point: ChartPoint, known: str) -
     return f"{text}, {since} {day(known)}" if known else text
 
 
-def _nothing(compared: comparison.ReadComparison) -> str:
-    if any(line.newest is not None for line in compared.shown):
-        return "No period of these lines lies in this range."
-    if compared.asked.as_of:
-        return f"Nothing of these lines was known on {day(compared.asked.as_of)}."
-    return "There are no values of these lines."
-
-
 # -- table --------------------------------------------------------------------------------------------------------------
 
 
-def rows_of_page(compared: comparison.ReadComparison) -> int:
-    """How many rows of the table a page has."""
-    return min(_ROWS, _CELLS // max(len(compared.shown), 1))
-
-
-def table(compared: comparison.ReadComparison, page: int) -> tuple[list[dict[str, Any]], int]:
-    """A page of the table, newest period first, a column for each line; and how many rows there are in all."""
-    cells: dict[tuple[int, int], dict[int, ChartPoint]] = {}
-    periods: dict[tuple[int, int], str] = {}
+def table(compared: comparison.ReadComparison) -> list[tuple[str, dict[int, ChartPoint]]]:
+    """Return the rows of the table, newest period first: its name, and the points of the lines by their places."""
+    rows: dict[tuple[int, int], dict[int, ChartPoint]] = {}
     for place, line in enumerate(compared.shown):
         for point in line.points:
-            key = (point.end, point.end if point.start is None else point.start)
-            cells.setdefault(key, {})[place] = point
-            periods.setdefault(key, point.period)
-    order = sorted(cells, reverse=True)
-    found = []
-    step = rows_of_page(compared)
-    for key in order[(page - 1) * step : page * step]:
-        row = cells[key]
-        found.append(
-            {
-                "period": periods[key],
-                "cells": [_cell(line, row.get(place)) for place, line in enumerate(compared.shown)],
-            }
-        )
-    return found, len(order)
+            rows.setdefault((point.end, point.end if point.start is None else point.start), {})[place] = point
+    return [(next(iter(row.values())).period, row) for _, row in sorted(rows.items(), reverse=True)]
 
 
 def _cell(line: comparison.ComparedLine, point: ChartPoint | None) -> ComparedCell:
@@ -208,7 +193,8 @@ def _cell(line: comparison.ComparedLine, point: ChartPoint | None) -> ComparedCe
 
 def listed_lines(visit: Visit, compared: comparison.ReadComparison) -> list[dict[str, Any]]:
     """The lines of the form, the hidden ones too."""
-    dashed = {line.key.number for panel in _units(compared) if len(panel) >= DASHED_FROM for line in panel}
+    units = Counter(line.unit.head for line in compared.shown)
+    dashed = {line.key.number for line in compared.shown if units[line.unit.head] >= DASHED_FROM}
     typed = dict(part.split(":", 1) for part in visit.query.get("known", "").split(",") if ":" in part)
     found = []
     for line in compared.lines:
@@ -230,13 +216,6 @@ def listed_lines(visit: Visit, compared: comparison.ReadComparison) -> list[dict
             }
         )
     return found
-
-
-def _units(compared: comparison.ReadComparison) -> list[list[comparison.ComparedLine]]:
-    groups: dict[str, list[comparison.ComparedLine]] = {}
-    for line in compared.shown:
-        groups.setdefault(line.unit.head, []).append(line)
-    return list(groups.values())
 
 
 def _why_empty(line: comparison.ComparedLine) -> str:
@@ -356,18 +335,14 @@ def as_workbook(visit: Visit, compared: comparison.ReadComparison) -> bytes:
         columns += ["Known since", "Revision status"]
     rows: list[list[Cell]] = []
     for (end, start), points in sorted(cells.items(), reverse=True):
+        there = [points.get(place) for place in range(len(compared.shown))]
         row: list[Cell] = [next(iter(points.values())).period, start, end]
-        for place in range(len(compared.shown)):
-            row.append(_file_cell(points.get(place)))
+        row += [None if one is None else "withheld" if one.state == "withheld" else one.value for one in there]
         state = alone.get((start.isoformat(), end.isoformat()))
         if state is not None:
             row += [day_of(state["observedAt"]), state["revisionStatus"]]
         rows.append(row)
     return workbook(columns, rows, _about(visit, compared))
-
-
-def _file_cell(point: ChartPoint | None) -> Cell:
-    return None if point is None else "withheld" if point.state == "withheld" else point.value
 
 
 def _about(visit: Visit, compared: comparison.ReadComparison) -> list[list[Cell]]:
@@ -380,14 +355,15 @@ def _about(visit: Visit, compared: comparison.ReadComparison) -> list[list[Cell]
     ]
     if asked.show != LEVEL:
         found.append(["How computed", comparison.computed_words(compared)])
+    found.append(["Address", _address(visit)])
+    for number, one in enumerate(visit.shown_requests, 1):
+        found.append([f"Request {number}", f"{visit.settings.api_address}{one.path_and_query}"])
     found += [
-        ["Address", _address(visit)],
-        *_requests(visit),
         [],
         ["Line", "Series", "Known", "Unit", "Source", "Licence", "Licence class", "Attribution", "Lineage"],
     ]
     for line in compared.shown:
-        rights = _rights(line)
+        rights: dict[str, str] = next((row["rights"] for row in (*line.rows, line.newest) if row is not None), {})
         found.append(
             [
                 comparison.full_name(line),
@@ -419,27 +395,16 @@ def as_picture(visit: Visit, compared: comparison.ReadComparison) -> bytes:
     return picture(comparison.chart_name(compared.shown, compared), panels, foot)
 
 
-def _rights(line: comparison.ComparedLine) -> dict[str, str]:
-    rows = [*line.rows[:1], *([line.newest] if line.newest is not None else [])]
-    return rows[0]["rights"] if rows else {}
-
-
 def _address(visit: Visit) -> str:
     """The page that shows the same."""
     return f"{visit.settings.dashboard_address}{visit.here(page=None)}"
 
 
-def _requests(visit: Visit) -> list[list[Cell]]:
-    """What a program asks the interface for the same."""
-    address = visit.settings.api_address
-    return [[f"Request {number}", f"{address}{one.path_and_query}"] for number, one in enumerate(visit.asked, 1)]
-
-
 def compare_page(visit: Visit, one: comparison.ReadComparison) -> dict[str, Any]:
     """The page of a comparison that was read."""
-    number = max(read_whole(visit.query.get("page")) or 1, 1)
-    step = rows_of_page(one)
-    rows, total = table(one, number)
+    rows = table(one)
+    # Of many lines there are fewer rows, for a page is not to grow with them.
+    pager = visit.pager(len(rows), min(_ROWS, _CELLS // max(len(one.shown), 1)))
     marked = events(visit, one)
     query = visit.here(page=None).partition("?")[2]
     return {
@@ -455,20 +420,18 @@ def compare_page(visit: Visit, one: comparison.ReadComparison) -> dict[str, Any]
         "notes": notes(one),
         "sources": sources(one.shown),
         # What the form keeps of the address and shows no field for.
-        "kept": {
-            name: visit.query[name] for name in ("indicator", "entities", "series", "events") if visit.query.get(name)
-        },
+        "kept": visit.kept("indicator", "entities", "series", "events"),
         "transforms": [{"value": each.name, "label": each.title} for each in TRANSFORMS.values()],
         # Whether lines begin at 100, and on which day, empty where none is common to them.
         "indexed": one.asked.show == INDEX,
         "base": "" if one.base is None else one.base.isoformat(),
         "columns": [{"name": comparison.line_name(line, one.shown), "href": line.address} for line in one.shown],
-        # One page of the table, of `total` rows the first of which is number `start`; addresses of the pages beside it.
-        "rows": rows,
-        "total": total,
-        "start": (number - 1) * step + 1,
-        "before": visit.here(page=str(number - 1)) if number > 1 else "",
-        "after": visit.here(page=str(number + 1)) if number * step < total else "",
+        # One page of the table.
+        "rows": [
+            {"period": period, "cells": [_cell(line, row.get(place)) for place, line in enumerate(one.shown)]}
+            for period, row in rows[pager.rows]
+        ],
+        "pages": pager,
         "downloads": [{"kind": kind.upper(), "href": f"/compare.{kind}?{query}"} for kind in ("csv", "xlsx", "svg")],
         # The picture that a script makes a PNG of.
         "picture": f"/compare.svg?{query}",
@@ -515,7 +478,7 @@ def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
     visit.query = {}
     to = visit.here(**changes)
     visit.query = {name: value for name, value in changes.items() if value}
-    visit.told.clear()
+    visit.responses.clear()
     return to, problem
 
 
@@ -555,11 +518,6 @@ def picture_file(visit: Visit) -> Answer:
     return Download(as_picture(visit, one), "image/svg+xml", "comparison.svg")
 
 
-def embedded(visit: Visit) -> Answer:
-    """The charts alone, for a frame in another page."""
-    return embedding.framed(visit, _embedded)
-
-
 def _embedded(visit: Visit) -> EmbeddedChart:
     one = comparison.compared(visit, comparison.read(visit))
     return EmbeddedChart(
@@ -573,7 +531,7 @@ def _embedded(visit: Visit) -> EmbeddedChart:
 
 PAGES = (
     Page("/compare", page),
-    Page(f"{embedding.PREFIX}/compare", embedded, who="anyone"),
+    Page(f"{embedding.PREFIX}/compare", partial(embedding.framed, make=_embedded), who="anyone"),
     Page("/compare.csv", csv_file),
     Page("/compare.xlsx", workbook_file),
     Page("/compare.svg", picture_file),

@@ -15,7 +15,7 @@ from almanac.dashboard.explorer.one_series import Missing, Row, Series, find, wa
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import called, places
 from almanac.dashboard.formatting.captions import NOTHING, Topic, few, line_caption, lines_caption
-from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS, day, day_of, frequency_of, read_day
+from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS, day, day_of, frequency_of, read_day, years_before
 from almanac.dashboard.formatting.numbers import UnitWords, computed, read_whole, unit_of
 from almanac.dashboard.formatting.transforms import INDEX, LEVEL, TRANSFORMS, Transformed, common_base, transformed
 from almanac.dashboard.formatting.values import ChartPoint, first_publications, masked, points, with_values
@@ -261,7 +261,11 @@ def compared(visit: Visit, asked: Comparison) -> ReadComparison:
     ends = [day_of(line.newest["periodEnd"]) for line in lines if line.newest is not None]
     newest = max(ends, default=visit.today)
     often = bool(lines) and all(line.frequency in _OFTEN for line in lines if line.newest is not None) and bool(ends)
-    first = None if asked.first == ALL else asked.first or _years_before(newest, _YEARS_OFTEN if often else _YEARS)
+    first = (
+        None
+        if asked.first == ALL
+        else asked.first or (years_before(newest, _YEARS_OFTEN if often else _YEARS) + timedelta(days=1)).isoformat()
+    )
     result = ReadComparison(asked, lines, first, asked.last, often, newest=newest)
     start = None if first is None else _earlier(first, asked)
     for group in _groups(lines):
@@ -355,11 +359,11 @@ def _level(line: ComparedLine) -> None:
         return
     firsts = first_publications(line.rows)
     oldest: dict[tuple[str | None, str], Row] = {}
-    for row in sorted(line.rows, key=_observed, reverse=True):
+    for row in sorted(line.rows, key=lambda row: str(row["observedAt"]), reverse=True):
         oldest[row["periodStart"], row["periodEnd"]] = row
     # A period of which only a later state was seen has no first publication that is known.
     line.rows = [row for cell, row in oldest.items() if cell in firsts or masked(row)]
-    line.rows.sort(key=_end, reverse=True)
+    line.rows.sort(key=lambda row: (row["periodEnd"], row["periodStart"] or ""), reverse=True)
     line.level = points(line.rows)
 
 
@@ -392,26 +396,9 @@ def _earlier(first: str, asked: Comparison) -> str:
     return begin.isoformat()
 
 
-def _years_before(newest: date, years: int) -> str:
-    try:
-        begin = newest.replace(year=max(1, newest.year - years))
-    except ValueError:  # 29 February
-        begin = newest.replace(year=max(1, newest.year - years), day=28)
-    return (begin + timedelta(days=1)).isoformat()
-
-
 def known_words(line: ComparedLine) -> str:
     """`known on 30 Apr 2024`, `as first published`; empty for today."""
     return "as first published" if line.known == FIRST else f"known on {day(line.known)}" if line.known else ""
-
-
-def _observed(row: Row) -> str:
-    found: str = row["observedAt"]
-    return found
-
-
-def _end(row: Row) -> tuple[str, str]:
-    return row["periodEnd"], row["periodStart"] or ""
 
 
 Named = TypeVar("Named", bound=Hashable)
@@ -527,16 +514,12 @@ def _mixed(lines: Sequence[ComparedLine]) -> str:
         shown = with_values(line.points)
         name = line_name(line, lines)
         if shown:
-            told.append(f"{name} at {_write_value(line, shown[-1])} ({shown[-1].period})")
+            told.append(f"{name} at {line.unit.sentence(shown[-1].value or 0.0, line.digits)} ({shown[-1].period})")
         else:
             empty.append(name)
     first = f"newest: {listed(told)}" if told else ""
     third = f"{listed(empty)} {'has' if len(empty) == 1 else 'have'} no value to draw" if empty else ""
     return " ".join(sentence(part) for part in (first, third) if part) or NOTHING
-
-
-def _write_value(line: ComparedLine, point: ChartPoint) -> str:
-    return line.unit.sentence(point.value or 0.0, line.digits)
 
 
 def _told_apart(line: ComparedLine, lines: Sequence[ComparedLine]) -> list[str]:

@@ -15,7 +15,7 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import SPANS, histories
 from almanac.dashboard.explorer.indicators import every_indicator
 from almanac.dashboard.explorer.past import past_slider
-from almanac.dashboard.formatting.dates import day, day_of
+from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.formatting.numbers import number, unit_of
 from almanac.dashboard.formatting.values import FormattedValue, look_reading, masked
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
@@ -74,11 +74,11 @@ def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any
     if f"indicator_{by}" in chosen:
         rows = _sorted(rows, readings, f"indicator_{by}", ascending=order == "asc")
     counts = Counter(cell.kind for _, cells in rows for cell in cells)
-    then = f"?as_of={visit.as_of}" if visit.as_of else ""
     return {
         "columns": [_head(visit, slug, readings.values(), by, order) for slug in chosen],
         "rows": [
-            {"name": row["name"], "href": f"/countries/{row['slug']}{then}", "cells": cells} for row, cells in rows
+            {"name": row["name"], "href": f"/countries/{row['slug']}{visit.then}", "cells": cells}
+            for row, cells in rows
         ],
         "sections": [
             {"title": title, "href": visit.here(section=key or None, sort=None, order=None), "current": key == wanted}
@@ -124,8 +124,7 @@ def _cell(visit: Visit, reading: Mapping[str, Any] | None, digits: int | None) -
     if reading is None:
         return HeatCell()
     told = look_reading(reading, digits=digits, today=visit.today)
-    then = f"?as_of={visit.as_of}" if visit.as_of else ""
-    href = series_address(reading["seriesId"]) + then
+    href = series_address(reading["seriesId"]) + visit.then
     title = f"{reading['name']}, period to {day(reading['periodEnd'])}"
     percentile = reading["percentile10y"]
     if told.state == "stale":
@@ -176,12 +175,11 @@ _SPARKS = 60
 def listing(visit: Visit) -> Answer:
     """Countries and regions that have data, as a heat map of their briefs on any day."""
     rows = visit.ask("/countries", has_data=True, limit=500).data
-    history = next((told.history_from for told in visit.told if told.history_from), None)
     values = {
         "rows": rows,
         "map": heat_map(visit, rows),
-        "slider": past_slider(visit, None if history is None else day_of(history)),
-        "keep": {name: visit.query[name] for name in ("section", "sort", "order") if visit.query.get(name)},
+        "slider": past_slider(visit),
+        "keep": visit.kept("section", "sort", "order"),
     }
     return Html("explorer/countries.html", values)
 
@@ -189,7 +187,7 @@ def listing(visit: Visit) -> Answer:
 def country(visit: Visit) -> Answer:
     """The brief of one country, as known on any day."""
     name = visit.values["name"]
-    told = visit.ask_known(f"/countries/{name}")
+    told = visit.ask_if_known(f"/countries/{name}")
     if told is None:
         raise NotFound(f"There is no country or region “{name[:80]}”.")
     record = told.data
@@ -200,14 +198,13 @@ def country(visit: Visit) -> Answer:
     latest = visit.ask("/observations/latest", entity_id=record["id"], as_of=visit.as_of, limit=500).data
     known = {row["id"]: row for row in every_indicator(visit)} if latest else {}
     held = _latest_readings(latest, known)
-    history = next((told.history_from for told in visit.told if told.history_from), None)
     values: dict[str, Any] = {
         "record": record,
         "brief": brief,
         "held": held,
         "sparks": _sparks(visit, brief, latest, known),
         "spans": SPANS,
-        "slider": past_slider(visit, None if history is None else day_of(history)),
+        "slider": past_slider(visit),
         "since": None if held or visit.as_of is None else _first_known(visit, record["id"]),
         "upcoming": upcoming,
         "releases": brief["recentReleases"][:5],

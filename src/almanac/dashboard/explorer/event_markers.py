@@ -224,16 +224,9 @@ def _inputs(visit: Visit) -> Mapping[str, Sequence[str]]:
     """What each computed indicator is computed from; the same for everybody."""
     kept = visit.api.remembered(_INPUTS)
     if not kept:
-        found: dict[str, tuple[str, ...]] = {}
-        cursor: str | None = None
-        while found == {} or cursor is not None:
-            told = visit.look_up("/indicators", kind="derived", limit=500, cursor=cursor)
-            if told is None or not told.data:
-                break
-            found |= {row["slug"]: tuple(map(_slug, row["inputs"])) for row in told.data}
-            cursor = told.next_cursor
+        rows = [row for page in visit.pages("/indicators", kind="derived", limit=500) for row in page.data]
         # Whole or not at all: another thread may read it meanwhile.
-        kept.update(found)
+        kept.update({row["slug"]: tuple(map(_slug, row["inputs"])) for row in rows})
     return kept
 
 

@@ -68,10 +68,10 @@ def address(visit: Visit, words: str) -> str | None:
     """
     if _SERIES_ID.fullmatch(words):
         source, entity, indicator, _ = words.split(":", 3)
-        told = visit.ask_known(f"/indicators/{indicator}/series", entity_id=entity, source_id=source, limit=100)
+        told = visit.ask_if_known(f"/indicators/{indicator}/series", entity_id=entity, source_id=source, limit=100)
         if told is not None and any(row["id"] == words for row in told.data):
             return series_address(words)
-    if _OBSERVATION_ID.fullmatch(words.lower()) and visit.ask_known(f"/observations/{words.lower()}/provenance"):
+    if _OBSERVATION_ID.fullmatch(words.lower()) and visit.ask_if_known(f"/observations/{words.lower()}/provenance"):
         return f"/observations/{words.lower()}"
     named = _resolved(visit, words)
     if named is not None and named["scheme"] in _IDENTITIES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date
+from math import inf
 from statistics import median
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -21,7 +22,7 @@ from almanac.dashboard.explorer.places import entity_page, names, places
 from almanac.dashboard.explorer.watchlist import star
 from almanac.dashboard.formatting.captions import across_caption
 from almanac.dashboard.formatting.dates import day_of, of_row
-from almanac.dashboard.formatting.numbers import UnitWords, computed, read_whole, unit_of
+from almanac.dashboard.formatting.numbers import UnitWords, computed, unit_of
 from almanac.dashboard.formatting.values import ChartPoint, FormattedValue, look, masked, with_values
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
 from almanac.reports.wording import country
@@ -122,7 +123,7 @@ def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSect
                 row["entityId"],
                 called.get(row["entityId"], row["entityId"]),
                 entity_page(row["entityId"]),
-                series_address(row["metadata"]["seriesId"]) + (f"?as_of={visit.as_of}" if visit.as_of else ""),
+                series_address(row["metadata"]["seriesId"]) + visit.then,
                 value,
                 told,
                 unit_of(row).head,
@@ -140,13 +141,18 @@ def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSect
         )
     rows.sort(key=lambda row: (row.value is None, -(row.value or 0.0), row.name.casefold()))
     codes = {row["id"]: row["isoAlpha3"] for row in places(visit) if row["isoAlpha3"]}
+    drawn = {
+        codes[row.entity]: MapPlace(row.kind, f"{row.name}: {row.look.spoken}, {row.period}", row.href)
+        for row in rows
+        if row.kind is not None and row.entity in codes
+    }
     return CrossSection(
         rows,
         shared,
         digits,
         len(values),
         unit is None and len(found) > 1,
-        _map(rows, codes),
+        world_map(drawn),
         _legend(rows, shared, digits),
         across_caption(
             [(_in_text(row), row.value) for row in rows if row.value is not None and row.rank], shared, digits
@@ -214,16 +220,6 @@ def _in_text(row: ReadingRow) -> str:
     return country(row.name) if row.page.startswith("/countries/") else row.name
 
 
-def _map(rows: Sequence[ReadingRow], codes: Mapping[str, str]) -> Markup:
-    return world_map(
-        {
-            codes[row.entity]: MapPlace(row.kind, f"{row.name}: {row.look.spoken}, {row.period}", row.href)
-            for row in rows
-            if row.kind is not None and row.entity in codes
-        }
-    )
-
-
 def _legend(rows: Sequence[ReadingRow], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
     """Lowest class first; classes that nobody is in are left out."""
     found = []
@@ -260,38 +256,26 @@ def listing(visit: Visit) -> Answer:
     every = rows if not asked["category"] else _all(visit, kind=asked["kind"], q=asked["q"])
     counts = sorted(Counter(row["category"] for row in every).items(), key=lambda pair: (-pair[1], pair[0]))
     rows.sort(key=lambda row: (row["entityCount"] == 0, row["name"].lower()))
-    number = visit.query.get("page", "1")
-    page = read_whole(number) or 1
-    pages = max(1, -(-len(rows) // _LISTED))
-    page = min(max(page, 1), pages)
+    pager = visit.pager(len(rows), _LISTED)
     values = {
-        "rows": rows[(page - 1) * _LISTED : page * _LISTED],
+        "rows": rows[pager.rows],
         "counts": counts,
         "asked": asked,
         "every": len(every),
         "total": len(rows),
-        "first": (page - 1) * _LISTED + 1,
-        "before": visit.here(page=str(page - 1)) if page > 1 else "",
-        "after": visit.here(page=str(page + 1)) if page < pages else "",
+        "pages": pager,
     }
     return Html("explorer/indicators.html", values)
 
 
 def _all(visit: Visit, **asked: str | None) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        told = visit.ask("/indicators", limit=500, cursor=cursor, **asked)
-        rows += told.data
-        cursor = told.next_cursor
-        if cursor is None:
-            return rows
+    return [row for page in visit.pages("/indicators", shown=inf, limit=500, **asked) for row in page.data]
 
 
 def indicator(visit: Visit) -> Answer:
     """One indicator: what it means, and its latest reading everywhere."""
     slug = visit.values["slug"]
-    told = visit.ask_known(f"/indicators/{slug}")
+    told = visit.ask_if_known(f"/indicators/{slug}")
     if told is None:
         raise NotFound(f"There is no indicator “{slug[:80]}”.")
     record = told.data
@@ -313,20 +297,12 @@ def indicator(visit: Visit) -> Answer:
     by = by if by in SORTS else "value"
     order = visit.query.get("order", SORTS[by])
     rows = sorted_rows(there.rows, by, ascending=order == "asc")
-    number = min(max(read_whole(visit.query.get("page")) or 1, 1), max(1, -(-len(rows) // TABLE)))
-    first = (number - 1) * TABLE
     inputs = [visit.look_up(f"/indicators/{one.removeprefix('indicator_')}") for one in record["inputs"]]
-    since = next((told.history_from for told in visit.told if told.history_from), None)
-    shown = rows[first : first + TABLE]
-    before = after = ""
-    if number > 1:
-        before = visit.here(page=str(number - 1))
-    elif visit.query.get("cursor"):
-        before = visit.here(cursor=None)
-    if first + TABLE < len(rows):
-        after = visit.here(page=str(number + 1))
-    elif found.next_cursor:
-        after = visit.here(cursor=found.next_cursor, page=None)
+    pager = visit.pager(len(rows), TABLE)
+    if not pager.before and visit.query.get("cursor"):
+        pager = pager._replace(before=visit.here(cursor=None))
+    if not pager.after and found.next_cursor:
+        pager = pager._replace(after=visit.here(cursor=found.next_cursor, page=None))
     page = {
         # As the interface has it; and the records of what it is computed from.
         "record": record,
@@ -343,13 +319,11 @@ def indicator(visit: Visit) -> Answer:
         # Heads of the table that sort it, in the order of `SORTS`.
         "columns": [_head(visit, title, by, order) for title in SORTS],
         # One page of the table, which rows of it these are, and the addresses of the pages beside it.
-        "rows": shown,
-        "text": f"{first + 1:,}–{first + len(shown):,} of {len(rows):,}",
-        "before": before,
-        "after": after,
-        "slider": past_slider(visit, None if since is None else day_of(since)),
+        "rows": rows[pager.rows],
+        "pages": pager,
+        "slider": past_slider(visit),
         # What the form for another day keeps of the address.
-        "keep": {name: visit.query[name] for name in ("sort", "order") if visit.query.get(name)},
+        "keep": visit.kept("sort", "order"),
     }
     return Html("explorer/indicator.html", page)
 
@@ -372,17 +346,8 @@ def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, Any]:
 
 
 def every_indicator(visit: Visit) -> list[dict[str, Any]]:
-    """Every indicator, for names and categories of rows that have ids alone."""
-    found: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        told = visit.look_up("/indicators", limit=500, cursor=cursor)
-        if told is None:
-            return found
-        found += told.data
-        cursor = told.next_cursor
-        if cursor is None:
-            return found
+    """Return every indicator, for names and categories of rows that have ids alone."""
+    return [row for page in visit.pages("/indicators", limit=500) for row in page.data]
 
 
 PAGES = (

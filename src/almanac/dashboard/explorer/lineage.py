@@ -19,7 +19,7 @@ _SLUG = "indicator_"
 
 def of(visit: Visit, row: Row, result: FormattedValue, *, whole: bool = False) -> tuple[list[Row], Row | None]:
     """The steps of `parts/lineage.html` for an observation, and its provenance as the interface has it; none where it has none."""
-    told = visit.ask_known(f"/observations/{row['id']}/provenance")
+    told = visit.ask_if_known(f"/observations/{row['id']}/provenance")
     if told is None:
         return [], None
     return steps(visit, told.data, result, whole=whole), told.data
@@ -108,7 +108,7 @@ def observation(visit: Visit) -> Answer:
     name = visit.values["id"]
     if name != name.lower():
         return Redirect(f"/observations/{quote(name.lower(), safe='')}", 301)
-    told = visit.ask_known(f"/observations/{name}/provenance")
+    told = visit.ask_if_known(f"/observations/{name}/provenance")
     if told is None:
         raise NotFound(f"There is no observation “{name[:80]}”.")
     found = told.data

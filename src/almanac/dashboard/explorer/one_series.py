@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from almanac.dashboard.asking import Told
 from almanac.dashboard.explorer.event_markers import EventSubject
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.places import called
-from almanac.dashboard.formatting.dates import frequency_of, period
+from almanac.dashboard.formatting.dates import frequency_of, period, years_before
 from almanac.dashboard.visit import Visit
 from almanac.domain.periods import Frequency
 
@@ -170,18 +171,13 @@ def read(visit: Visit, series: Series, **asked: Any) -> list[Row]:
 
 
 def walk(visit: Visit, path: str, pages: int, **asked: Any) -> tuple[list[Row], bool]:
-    """Rows of a list, so many pages at most; and whether these are all."""
+    """Return rows of a list, so many pages at most; and whether these are all."""
     rows: list[Row] = []
-    cursor: str | None = None
-    for _ in range(pages):
-        # Only the first is shown as the request: the others follow its cursor.
-        ask = visit.ask if cursor is None else visit.follow
-        told = ask(path, limit=PAGE, cursor=cursor, **asked)
-        rows += told.data
-        cursor = told.next_cursor
-        if cursor is None:
-            return rows, True
-    return rows, False
+    complete = False
+    for response in islice(visit.pages(path, shown=1, limit=PAGE, **asked), pages):
+        rows += response.data
+        complete = response.next_cursor is None
+    return rows, complete
 
 
 class Range(msgspec.Struct, frozen=True):
@@ -197,7 +193,7 @@ def range_of(visit: Visit, series: Series, newest: date | None) -> Range:
     """The range in the address. `newest`: the last day there can be a period of."""
     chosen, last = visit.query.get("from") or None, visit.query.get("to") or None
     end = newest or visit.today
-    starts = {years: (_years_before(end, years) + timedelta(days=1)).isoformat() for years in (1, 5, 10)}
+    starts = {years: (years_before(end, years) + timedelta(days=1)).isoformat() for years in (1, 5, 10)}
     usual = starts[1] if series.often else None
     first = usual if chosen is None else None if chosen == ALL else chosen
     options = []
@@ -210,13 +206,6 @@ def range_of(visit: Visit, series: Series, newest: date | None) -> Range:
     options.append({"title": "All", "href": visit.here(to=None, page=None, period=None, **{"from": whole}),
                     "current": first is None and last is None, "aloud": "all periods"})  # fmt: skip
     return Range(first, last, tuple(options))
-
-
-def _years_before(day: date, years: int) -> date:
-    try:
-        return day.replace(year=max(1, day.year - years))
-    except ValueError:  # 29 February
-        return day.replace(year=max(1, day.year - years), day=28)
 
 
 #: Requests of 500 rows that a page makes for vintages; of a series with a value for each day, one.
@@ -252,7 +241,7 @@ class Vintages:
         for row in self.rows:
             found.setdefault(cell_of(row), []).append(row)
         for states in found.values():
-            states.sort(key=_known)
+            states.sort(key=lambda row: str(row["observedAt"]))
         return dict(sorted(found.items(), key=lambda item: (item[0][1], item[0][0] or ""), reverse=True))
 
     @cached_property
@@ -305,8 +294,3 @@ def first_days_of_years(releases: list[ReleaseDay]) -> list[int]:
     for place, release in enumerate(releases):
         years.setdefault(date.fromisoformat(release.day).year, place)
     return list(years.values())
-
-
-def _known(row: Row) -> str:
-    found: str = row["observedAt"]
-    return found

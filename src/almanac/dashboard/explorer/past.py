@@ -7,7 +7,7 @@ from datetime import date, timedelta
 import msgspec
 
 from almanac.api.contract.errors import ApiError
-from almanac.dashboard.formatting.dates import day
+from almanac.dashboard.formatting.dates import day, day_of
 from almanac.dashboard.visit import Visit
 
 
@@ -59,9 +59,14 @@ class PastSlider(msgspec.Struct, frozen=True):
         return f"Known {'today' if self.now == self.last else f'on {self.words[self.now]}'}"
 
 
-def past_slider(visit: Visit, since: date | None = None) -> PastSlider:
-    """The slider of the page that is visited. `since`: no earlier than this, where the plan or the data reach no further."""
-    days = _ends_of_months(visit.today, since)
+def past_slider(visit: Visit) -> PastSlider:
+    """Return the slider of the page that is visited, over ends of months that the plan reaches, as far as was asked by now."""
+    since = None if visit.history_from is None else day_of(visit.history_from)
+    days: list[date] = []
+    end = visit.today.replace(day=1) - timedelta(days=1)
+    while len(days) < MONTHS and (since is None or end >= since):
+        days.insert(0, end)
+        end = end.replace(day=1) - timedelta(days=1)
     known = visit.known_on
     words = [*map(day, days), f"{day(visit.today)}, today"]
     last = len(days)
@@ -83,13 +88,3 @@ def past_slider(visit: Visit, since: date | None = None) -> PastSlider:
         visit.here(as_of=None, page=None) if known is not None else "",
         tuple(place for place, one in enumerate(days) if one.month == 1),
     )
-
-
-def _ends_of_months(today: date, since: date | None) -> list[date]:
-    """Ends of months before today, oldest first."""
-    found: list[date] = []
-    end = today.replace(day=1) - timedelta(days=1)
-    while len(found) < MONTHS and (since is None or end >= since):
-        found.append(end)
-        end = end.replace(day=1) - timedelta(days=1)
-    return found[::-1]

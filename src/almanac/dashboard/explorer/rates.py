@@ -16,7 +16,7 @@ from almanac.dashboard.explorer.past import day_asked
 from almanac.dashboard.formatting.captions import CurveStep, curve_caption, dots_caption
 from almanac.dashboard.formatting.dates import day, day_of, frequency_of
 from almanac.dashboard.formatting.numbers import UnitWords, change, full, unit_of
-from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, masked
+from almanac.dashboard.formatting.values import ABSENT, FormattedValue, masked
 from almanac.dashboard.formatting.values import look as look_of
 from almanac.dashboard.visit import Answer, Html, Page, Redirect, Visit
 from almanac.domain.periods import add_months
@@ -251,7 +251,7 @@ def of_scope(scopes: Sequence[Scope], own: Scope, rates: dict[str, Any] | None) 
         for name in SLOPES:
             one = told.get((scope.code, name))
             value = None if one is None else one["valueBp"]
-            look = FormattedValue("none", NO_DATA, NO_DATA) if value is None else signed(value, 0)
+            look = ABSENT if value is None else signed(value, 0)
             days = [] if one is None else [day(leg["periodEnd"]) for leg in one["legs"]]
             apart = ", too far apart" if one is not None and one["excluded"] else ""
             found.append(ScopeSlope(scope, name, value, look, " and ".join(dict.fromkeys(days)) + apart))
@@ -265,7 +265,7 @@ def as_known(scopes: Sequence[Scope], yields: Yields) -> Slopes:
         for name, slug in zip(SLOPES, SLUGS, strict=True):
             row = yields.derived(scope, slug)
             if row is None or masked(row) or row["valueNumeric"] is None:
-                look = FormattedValue("none", NO_DATA, NO_DATA) if row is None else look_of(row)
+                look = ABSENT if row is None else look_of(row)
                 found.append(ScopeSlope(scope, name, None, look))
             else:
                 look = signed(row["valueNumeric"], 2)
@@ -306,7 +306,7 @@ def scope(visit: Visit) -> Answer:
     name = visit.values["scope"]
     as_of, refused = day_asked(visit)
     # The analytics of today take no day: of a past one they tell which scope is meant, and no number of theirs is shown.
-    told = (visit.ask_known if as_of is None else visit.look_up)(f"/rates/{name}")
+    told = (visit.ask_if_known if as_of is None else visit.look_up)(f"/rates/{name}")
     if told is None:
         return Html("explorer/rates_none.html", {"text": _unsupported(name), "scopes": there}, 404)
     rates = told.data

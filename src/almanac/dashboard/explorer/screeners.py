@@ -28,7 +28,7 @@ from almanac.dashboard.formatting.numbers import (
     table_scale,
     unit_of,
 )
-from almanac.dashboard.formatting.values import NO_DATA, FormattedValue, look_field, look_reading
+from almanac.dashboard.formatting.values import ABSENT, FormattedValue, look_field, look_reading, plain_text
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import rounded
 
@@ -77,14 +77,19 @@ def _checks(rows: Sequence[Row]) -> ValueColumn:
     for row in rows:
         words = _WORDS.get(row["quality"], "All hold")
         href = f"/companies/{row['entityId']}" if row["quality"] in _WORDS else ""
-        cells.append(ScreenedCell(FormattedValue("plain", words, words), href))
+        cells.append(ScreenedCell(plain_text(words), href))
     return ValueColumn("quality", "Checks", False, cells)
 
 
 def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> ValueColumn:
     values = [row["values"].get(name) for row in rows]
     if field["type"] == "text":
-        return ValueColumn(name, field["name"], False, [ScreenedCell(_look_text(value)) for value in values])
+        return ValueColumn(
+            name,
+            field["name"],
+            False,
+            [ScreenedCell(ABSENT if value is None else plain_text(value)) for value in values],
+        )
     currencies = {row["values"].get("currency") for row in rows} if filters.is_money(field) else {None}
     unit = filters.unit_words(name, field, next(iter(currencies), None))
     if len(currencies) > 1:
@@ -119,7 +124,7 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     )
     then = f"?as_of={as_of}" if as_of else ""
     cells = [
-        ScreenedCell(FormattedValue("none", NO_DATA, NO_DATA))
+        ScreenedCell(ABSENT)
         if one is None
         else ScreenedCell(
             look_reading(one, digits=digits, figure=not alike),
@@ -172,13 +177,9 @@ def _head(name: str, unit: UnitWords) -> str:
     )
 
 
-def _look_text(value: str | None) -> FormattedValue:
-    return FormattedValue("none", NO_DATA, NO_DATA) if value is None else FormattedValue("plain", value, value)
-
-
 def _look_scaled(value: float | None, scale: Scale) -> FormattedValue:
     if value is None:
-        return FormattedValue("none", NO_DATA, NO_DATA)
+        return ABSENT
     told, digits = in_scale(value, scale), 1
     while value and not rounded(told, digits):
         digits += 1  # a number that is there is never told as nothing
@@ -286,13 +287,8 @@ def _remedy(
     others: Mapping[str, str | None],
 ) -> dict[str, Any] | None:
     blame = filters.without(visit, screener, rows, others)
-    if blame is None:
-        return None
-    return {
-        "name": _field_name(blame.row.field, known),
-        "total": blame.total,
-        "href": visit.here(filter=blame.text, cursor=None),
-    }
+    href = "" if blame is None else visit.here(filter=blame.text, cursor=None)
+    return blame and {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
 
 
 def _field_name(field: str, known: filters.Fields) -> str:
@@ -414,9 +410,7 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
         # Rows of the form.
         "rows": dressed(visit, screener, rows, known),
         # What the form for another day keeps of the address.
-        "keep": {
-            name: visit.query[name] for name in ("filter", *screener.narrows, "sort", "order") if visit.query.get(name)
-        },
+        "keep": visit.kept("filter", *screener.narrows, "sort", "order"),
         # As addresses have it, `asc` or `desc`, and as tables are told it.
         "order": "desc" if falling else "asc",
         "order_words": "descending" if falling else "ascending",
@@ -457,26 +451,13 @@ def count(screener: filters.Screener, visit: Visit) -> Answer:
 def file(screener: filters.Screener, visit: Visit) -> Answer:
     """All rows of the filter as CSV, by the interface's own walk."""
     others, _ = _others(screener, visit)
-    asked = {
-        **others,
-        "filter": visit.query.get("filter", ""),
-        "sort": visit.query.get("sort"),
-        "order": visit.query.get("order"),
-    }
+    asked: dict[str, Any] = {**others, **{name: visit.query.get(name) or None for name in ("filter", "sort", "order")}}
     rows: list[dict[str, Any]] = []
-    cursor: str | None = None
-    while True:
-        told = visit.ask(
-            screener.path, **{name: value or None for name, value in asked.items()}, limit=_STEP, cursor=cursor
-        )
+    for told in visit.pages(screener.path, limit=_STEP, **asked):
         if (told.total or 0) > _FILE_ROWS:
-            raise ApiError(
-                400, f"a file holds at most {_FILE_ROWS:,} rows and the filter finds {told.total:,}; narrow it"
-            )
+            refusal = f"a file holds at most {_FILE_ROWS:,} rows and the filter finds {told.total:,}; narrow it"
+            raise ApiError(400, refusal)
         rows += told.data
-        cursor = told.next_cursor
-        if cursor is None:
-            break
     known, _ = _fields(screener, visit)
     shown = names(filters.rows_of(asked["filter"] or "", known), visit, known)
     return screen_file(screener, rows, shown)

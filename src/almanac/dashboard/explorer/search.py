@@ -38,12 +38,12 @@ def search(visit: Visit) -> Answer:
     instead = ""
     if not result.total and result.suggestion is not None:
         # What was most likely meant, at once: one step less than to offer it.
-        before, visit.told = visit.told, []
+        before, visit.responses = visit.responses, []
         better = finding.found(visit, result.suggestion)
         if better.total:
             instead, result = result.suggestion, better
         else:
-            visit.told = before
+            visit.responses = before
     groups = {name: getattr(result, name) for name in GROUPS}
     groups["companies"] = [row | {"href": company_address(row)} for row in result.companies]
     return Html("explorer/search.html", values | {"found": result, "groups": groups, "instead": instead})

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import msgspec
@@ -16,8 +18,8 @@ from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.revisions import pictures
 from almanac.dashboard.explorer.series_view import TABLE, Shown, about, other_sources, same_category
 from almanac.dashboard.explorer.watchlist import star
-from almanac.dashboard.formatting.dates import day, day_of, noun, read_day
-from almanac.dashboard.formatting.numbers import many, read_whole
+from almanac.dashboard.formatting.dates import day, day_of, noun, of_row, read_day
+from almanac.dashboard.formatting.numbers import many
 from almanac.dashboard.formatting.values import look
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
 
@@ -25,17 +27,13 @@ from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visi
 def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     """The page of a series as known on the day of the address, with the day as typed and what is wrong with it."""
     series = one.series
-    pages = max(1, -(-len(one.rows) // TABLE))
-    number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
+    pager = visit.pager(len(one.rows), TABLE)
     event = series_view.next_release(visit, one)
     releases = one.every.releases
     marked = series_view.events(visit, one)
     figure = series_view.figure(visit, one, marked)
     trail = series_view.trail(visit, one)
-    if one.heads and one.newest is not None and not one.series.record["rights"]["valueWithheld"]:
-        title = figure.unit or "Values"
-    else:
-        title = "Values"
+    told = one.newest is not None and not series.record["rights"]["valueWithheld"]
     return {
         "one": one,
         "series": series,
@@ -48,19 +46,16 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         "figure": figure,
         "marked": marked,
         # What heads the table's values.
-        "unit": title,
+        "unit": (told and figure.unit) or "Values",
         "ranges": one.range.options,
         "slider": _slider(visit, one, releases),
         # The sentence under the slider.
         "known": _known(one, releases),
         # Of a day before it the day of the first release, else empty.
         "first_release": releases[0].day if releases and one.as_of and not one.then.rows else "",
-        # One page of the table, of `total` rows the first of which is number `first`; addresses of the pages beside it.
-        "rows": series_view.table(one, number),
-        "total": len(one.rows),
-        "first": (number - 1) * TABLE + 1,
-        "before": visit.here(page=str(number - 1)) if number > 1 else "",
-        "after": visit.here(page=str(number + 1)) if number < pages else "",
+        # One page of the table.
+        "rows": series_view.table(one, pager.rows),
+        "pages": pager,
         "csv": f"{series.address}.csv{_query(visit)}",
         # The query of a comparison that begins with this series.
         "compare": _compare(visit, series),
@@ -72,7 +67,10 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         "about": about(one),
         "nearby": same_category(visit, one),
         "others": other_sources(visit, one),
-        "asked": _requests_of(visit, series),
+        # The requests of the page, that of its table first.
+        "asked": sorted(
+            visit.shown_requests, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?")
+        ),
         # Many points are there to be zoomed: the page has what that takes where its range can become so long.
         # A drawing with events is never covered by one that can be zoomed, which knows none.
         # Whether the page has what it takes to zoom, and where the points for that are (empty: the drawing shows more than one line).
@@ -89,20 +87,15 @@ def _alone(visit: Visit, one: Shown) -> bool:
 
 def _compare(visit: Visit, series: one_series.Series) -> str:
     """The query of a comparison that begins with this series on its day and in its range."""
-    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to", "events") if visit.query.get(name)]
+    kept = visit.kept("as_of", "from", "to", "events")
     if not visit.query.get("from") and not series.often:
-        kept.append(("from", one_series.ALL))
-    return urlencode([("series", series.id), *kept], safe=":")
+        kept["from"] = one_series.ALL
+    return urlencode({"series": series.id, **kept}, safe=":")
 
 
 def _query(visit: Visit) -> str:
-    kept = [(name, visit.query[name]) for name in ("as_of", "from", "to") if visit.query.get(name)]
+    kept = visit.kept("as_of", "from", "to")
     return f"?{urlencode(kept, safe=':')}" if kept else ""
-
-
-def _requests_of(visit: Visit, series: one_series.Series) -> list[Any]:
-    """The requests of the page, that of its table first."""
-    return sorted(visit.asked, key=lambda one: not one.path_and_query.startswith(f"{series.list_path}?"))
 
 
 def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> dict[str, Any] | None:
@@ -126,7 +119,7 @@ def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> 
         "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
         "today": visit.here(as_of=None, page=None) if one.as_of else "",
         # What a form for another day keeps of the address.
-        "keep": {name: visit.query[name] for name in ("from", "to", "sources", "events") if visit.query.get(name)},
+        "keep": visit.kept("from", "to", "sources", "events"),
         # Where a script asks for what changes with the day.
         "part": f"{one.series.address}/part",
         # Whether these are all releases there were, the first of them `since`.
@@ -147,7 +140,7 @@ def _known(one: Shown, releases: list[one_series.ReleaseDay]) -> str:
     if row is None:
         return f"Nothing was known on {day(one.as_of)}."
     told = look(row, digits=one.digits, history=True, figure=True)
-    sentence = f"Known on {day(one.as_of)}: newest {word} {series_view.period_of_row(row)} at {told.text}."
+    sentence = f"Known on {day(one.as_of)}: newest {word} {of_row(row)} at {told.text}."
     if not one.every.complete:
         return sentence
     then, now = one.then.cells, one.every.cells
@@ -172,6 +165,8 @@ def no_triangle(one: Shown) -> str:
     )
 
 
+A = TypeVar("A", bound=EmbeddedChart | Answer)
+
 #: Releases and periods of a page by release; rows of one by age.
 _RELEASES, _PERIODS, _AGES = 12, 24, 100
 
@@ -181,26 +176,21 @@ def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str
     series, then = one.series, one.then
     frequency, aged = series.record["frequency"], visit.query.get("by") == "age"
     triangle, ages, left_out = None, [], 0
-    text = newer = older = ""
+    pager = None
     if not one.shut and then.published:
         days, cells = [release.day for release in then.releases], list(then.cells)
         total, step = (len(cells), _AGES) if aged else (len(days), _RELEASES)
-        number = min(max(read_whole(visit.query.get("page")) or 1, 1), max(1, -(-total // step)))
+        pager = visit.pager(total, step)
         if aged:
-            rows = revisions.by_age(then, one.unit, one.digits, frequency)
-            ages = rows[(number - 1) * step : number * step]
+            ages = revisions.by_age(then, one.unit, one.digits, frequency)[pager.rows]
         else:
-            stop = total - (number - 1) * step
-            chosen = days[max(0, stop - step) : stop]
+            # The days are the oldest first, and the pages the newest.
+            chosen = days[::-1][pager.rows][::-1]
             fresh = {one_series.cell_of(row) for row in then.rows if chosen[0] <= row["observedAt"][:10] <= chosen[-1]}
             wanted = [cell for cell in cells if cell in fresh]
             left_out = max(0, len(wanted) - _PERIODS)
             triangle = revisions.by_release(then, chosen, wanted[:_PERIODS], one.unit, one.digits, frequency)
-        first = (number - 1) * step + 1
-        what = "periods" if aged else "releases"
-        text = f"{first:,}–{min(total, number * step):,} of {total:,} {what}, newest first"
-        newer = visit.here(page=str(number - 1) if number > 2 else None) if number > 1 else ""
-        older = visit.here(page=str(number + 1)) if number * step < total else ""
+        pager = pager._replace(text=f"{pager.text} {'periods' if aged else 'releases'}, newest first")
     return {
         "one": one,
         "series": series,
@@ -216,10 +206,7 @@ def revisions_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str
         "triangle": triangle,
         "left_out": left_out,
         "ages": ages,
-        # Which releases or periods these are, and the addresses of the pages beside it.
-        "text": text,
-        "newer": newer,
-        "older": older,
+        "pages": pager,
         "pictures": pictures(visit, series, then, one.unit, one.digits, one.known_to),
     }
 
@@ -230,53 +217,46 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def page(visit: Visit) -> Answer:
-    """The series, whole."""
-    return _answer(visit, "explorer/series.html")
+def of_series(tail: str = "") -> Callable[[Callable[[Visit, one_series.Series], A]], Callable[[Visit], A | Answer]]:
+    """Give a handler the series of the address, which ends with `tail`; answer for an id that is no series."""
+
+    def decorate(handler: Callable[[Visit, one_series.Series], A]) -> Callable[[Visit], A | Answer]:
+        def find(visit: Visit) -> A | Answer:
+            found = one_series.find(visit, visit.values["id"])
+            if isinstance(found, one_series.Missing):
+                return Html("explorer/no_series.html", {"missing": found}, 404)
+            if isinstance(found, str):
+                query = f"?{visit.query_string}" if visit.query_string else ""
+                return Redirect(f"{series_address(found)}{tail}{query}", 301)
+            return handler(visit, found)
+
+        return find
+
+    return decorate
 
 
-def part(visit: Visit) -> Answer:
-    """What changes with the day, by the same templates: for a script that puts it in place of what stands there."""
-    return _answer(visit, "explorer/series_part.html", "/part")
+@of_series()
+def page(visit: Visit, series: one_series.Series) -> Answer:
+    """Show the series, whole."""
+    return Html("explorer/series.html", series_page(visit, *_on_its_day(visit, series)))
 
 
-def _answer(visit: Visit, template: str, tail: str = "") -> Answer:
-    found = _found(visit, tail)
-    if not isinstance(found, one_series.Series):
-        return found
-    if tail:
-        visit.path = visit.path.removesuffix(tail)
-    one, typed, error = _on_its_day(visit, found)
-    return Html(template, series_page(visit, one, typed, error))
+@of_series("/part")
+def part(visit: Visit, series: one_series.Series) -> Answer:
+    """Show what changes with the day, by the same templates: for a script that puts it in place of what stands there."""
+    visit.path = visit.path.removesuffix("/part")
+    return Html("explorer/series_part.html", series_page(visit, *_on_its_day(visit, series)))
 
 
-def embedded(visit: Visit) -> Answer:
-    """The chart alone, for a frame in another page."""
-    return embedding.framed(visit, _embedded)
-
-
-def _embedded(visit: Visit) -> EmbeddedChart | Answer:
-    found = _found(visit)
-    if not isinstance(found, one_series.Series):
-        return found
-    one, _, error = _on_its_day(visit, found)
+@of_series()
+def _embedded(visit: Visit, series: one_series.Series) -> EmbeddedChart:
+    one, _, error = _on_its_day(visit, series)
     figure = series_view.figure(visit, one, series_view.events(visit, one))
-    records = [found.record, *(found.others if visit.query.get("sources") == "all" else ())]
+    records = [series.record, *(series.others if visit.query.get("sources") == "all" else ())]
     pairs = [
         (row["rights"]["attribution"] or row["sourceId"], row["rights"]["license"] or "not stated") for row in records
     ]
     return EmbeddedChart(figure.title, [figure], dict.fromkeys(pairs), one.as_of, [error] if error else [])
-
-
-def _found(visit: Visit, tail: str = "") -> one_series.Series | Answer:
-    """The series of the address, or the answer where its id is another one's or nobody's."""
-    found = one_series.find(visit, visit.values["id"])
-    if isinstance(found, one_series.Missing):
-        return Html("explorer/no_series.html", {"missing": found}, 404)
-    if isinstance(found, str):
-        query = f"?{visit.query_string}" if visit.query_string else ""
-        return Redirect(f"{series_address(found)}{tail}{query}", 301)
-    return found
 
 
 def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, str]:
@@ -293,7 +273,7 @@ def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, st
                 raise
             error = f"{refused.message[:1].upper()}{refused.message[1:]}."
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
-        visit.told.clear()
+        visit.responses.clear()
     return series_view.shown(visit, series), typed, error
 
 
@@ -315,49 +295,39 @@ def _day(visit: Visit, typed: str) -> str:
 # -- all revisions ------------------------------------------------------------------------------------------------------
 
 
-def all_revisions(visit: Visit) -> Answer:
-    """The triangle whole, by the day of the release or by the age of each number."""
-    found = _found(visit, "/revisions")
-    if not isinstance(found, one_series.Series):
-        return found
-    one, typed, error = _on_its_day(visit, found)
-    return Html("explorer/revisions.html", revisions_page(visit, one, typed, error))
+@of_series("/revisions")
+def all_revisions(visit: Visit, series: one_series.Series) -> Answer:
+    """Show the triangle whole, by the day of the release or by the age of each number."""
+    return Html("explorer/revisions.html", revisions_page(visit, *_on_its_day(visit, series)))
 
 
 # -- files --------------------------------------------------------------------------------------------------------------
 
 
-def as_json(visit: Visit) -> Answer:
-    """The vintages for scripts."""
-    found = _found(visit, "/vintages.json")
-    if not isinstance(found, one_series.Series):
-        return found
-    brief = one_series.in_brief(found, one_series.read_vintages(visit, found, as_of=visit.as_of))
+@of_series("/vintages.json")
+def as_json(visit: Visit, series: one_series.Series) -> Answer:
+    """Return the vintages for scripts."""
+    brief = one_series.in_brief(series, one_series.read_vintages(visit, series, as_of=visit.as_of))
     return Download(msgspec.json.encode(brief), "application/json")
 
 
-def as_points(visit: Visit) -> Answer:
-    """The line of the chart, each point with its sentence, for a drawing that can be zoomed."""
-    found = _found(visit, "/points.json")
-    if not isinstance(found, one_series.Series):
-        return found
-    body = series_view.line(_in_range(visit, found))
-    return Download(msgspec.json.encode(body), "application/json")
+@of_series("/points.json")
+def as_points(visit: Visit, series: one_series.Series) -> Answer:
+    """Return the line of the chart, each point with its sentence, for a drawing that can be zoomed."""
+    return Download(msgspec.json.encode(series_view.line(_in_range(visit, series))), "application/json")
 
 
-def as_csv(visit: Visit) -> Answer:
-    """The rows of the table as the interface gives them, unrounded; a withheld value is empty and `withheld` says so."""
-    found = _found(visit, ".csv")
-    if not isinstance(found, one_series.Series):
-        return found
+@of_series(".csv")
+def as_csv(visit: Visit, series: one_series.Series) -> Answer:
+    """Return the rows of the table as the interface gives them, unrounded; a withheld value is empty and `withheld` says so."""
     if not visit.query.get("from"):
         # Nothing in the address means all of it here: a file has no room to save.
         visit.query = {**visit.query, "from": one_series.ALL}
     rows = (
         [*(_text(row[name]) for name in _COLUMNS), str(row["rights"]["valueWithheld"]).lower()]
-        for row in _in_range(visit, found)
+        for row in _in_range(visit, series)
     )
-    return csv_download(f"{found.id.replace(':', '.')}.csv", [*_COLUMNS, "withheld"], rows)
+    return csv_download(f"{series.id.replace(':', '.')}.csv", [*_COLUMNS, "withheld"], rows)
 
 
 def _in_range(visit: Visit, series: one_series.Series) -> list[one_series.Row]:
@@ -379,5 +349,5 @@ PAGES = (
     Page("/series/{id}/part", part),
     Page("/series/{id}/revisions", all_revisions),
     Page("/series/{id}", page),
-    Page(f"{embedding.PREFIX}/series/{{id}}", embedded, who="anyone"),
+    Page(f"{embedding.PREFIX}/series/{{id}}", partial(embedding.framed, make=_embedded), who="anyone"),
 )

@@ -69,7 +69,9 @@ def shown(visit: Visit, series: one_series.Series) -> Shown:
         told = visit.ask(series.list_path, limit=20, order="desc", as_of=as_of, **series.filters)
         heads = [row for row in series.own(told.data) if not values.is_forecast(row)]
     every = one_series.read_vintages(visit, series)
-    end = None if as_of is None else _end(as_of)
+    end = as_of
+    if as_of is not None:  # the last second of a day, or a moment, as the interface writes times
+        end = f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(dates.moment_of(as_of).timestamp()))
     then = every.known_by(end)
     if end is not None and not every.complete:
         # What was left out may be just what was new then.
@@ -79,11 +81,6 @@ def shown(visit: Visit, series: one_series.Series) -> Shown:
     stated = [row["valueNumeric"] for row in rows or heads if not values.masked(row)]
     digits = unit.digits(stated, computed=any(computed(row) for row in rows or heads))
     return Shown(series, as_of, end, rows, heads[:2], every, then, span, unit, digits)
-
-
-def _end(as_of: str) -> str:
-    """A day's last second, or a moment, as the interface writes times."""
-    return f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(dates.moment_of(as_of).timestamp()))
 
 
 # -- head ---------------------------------------------------------------------------------------------------------------
@@ -96,7 +93,7 @@ def chips(one: Shown, visit: Visit) -> list[one_series.Row]:
     if row is not None and one.as_of is None:
         old = values.look(row, digits=one.digits, today=visit.today)
         if (row["metadata"] or {}).get("discontinued"):
-            found.append({"text": f"ended {period_of_row(row)}", "sign": "disc"})
+            found.append({"text": f"ended {dates.of_row(row)}", "sign": "disc"})
         elif row["freshnessStatus"] == "stale":
             text = old.chip.text if old.state == "stale" and old.chip else "stale"
             found.append({"text": text.capitalize(), "kind": "warn"})
@@ -125,7 +122,7 @@ def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_
         now = values.look(row, digits=one.digits, history=True, figure=True)
         found.append(
             {
-                "label": period_of_row(row),
+                "label": dates.of_row(row),
                 "look": now,
                 "big": True,
                 "note": f"known since {dates.day(row['observedAt'])}",
@@ -134,7 +131,7 @@ def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_
         before = one.heads[1] if len(one.heads) > 1 else None
         if before is not None and _number(row) is not None and _number(before) is not None:
             moved, words = one.unit.key_change(exact(row["valueNumeric"]) - exact(before["valueNumeric"]), one.digits)
-            found.append({"label": f"Change on {period_of_row(before)}", "text": moved, "note": words})
+            found.append({"label": f"Change on {dates.of_row(before)}", "text": moved, "note": words})
         first = next((states[0] for cell, states in one.then.cells.items() if cell == one_series.cell_of(row)), None)
         if (
             first is not None
@@ -221,6 +218,10 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
     drawing = None if newest is None and len(lines) == 1 else line_chart(
         lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction, events=marks,
     )  # fmt: skip
+    since = {}
+    for row in one.rows:
+        start, end = (None if part is None else dates.day_of(part).toordinal() for part in one_series.cell_of(row))
+        since[start, end or 0] = dates.day(row["observedAt"])
     topic = _topic(visit, one)
     if len(lines) > 1:
         caption = lines_caption(topic, [(line.name, line.points) for line in lines])
@@ -238,7 +239,7 @@ def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> Char
             one.unit,
             one.digits,
             firsts=circles,
-            since=_known_since(one.rows) if len(lines) == 1 else None,
+            since=since if len(lines) == 1 else None,
             events=marks,
         ),
         empty=one_sentence(one, visit),
@@ -251,17 +252,6 @@ def _chart_name(one: Shown, own: list[values.ChartPoint]) -> str:
     years = [date.fromordinal(point.end).year for point in own if point.value is not None]
     span = "" if not years else f", {min(years)} to {max(years)}" if min(years) < max(years) else f", {years[0]}"
     return f"{one.series.indicator['name']}, {one.series.place}{span}"
-
-
-def _known_since(rows: list[one_series.Row]) -> dict[tuple[int | None, int], str]:
-    """Since when each value is known, by the first and last day of its period."""
-    return {
-        (
-            None if row["periodStart"] is None else dates.day_of(row["periodStart"]).toordinal(),
-            dates.day_of(row["periodEnd"]).toordinal(),
-        ): dates.day(row["observedAt"])
-        for row in rows
-    }
 
 
 def line(rows: list[one_series.Row]) -> one_series.Row:
@@ -301,7 +291,7 @@ def one_sentence(one: Shown, visit: Visit) -> str:
     releases = one.every.releases
     if one.as_of is not None and not one.heads and releases and not one.then.rows:
         return f"Nothing was known on {dates.day(one.as_of)}. The first release was on {dates.day(releases[0].day)}."
-    history = next((told.history_from for told in visit.told if told.history_from), None)
+    history = visit.history_from
     if not one.heads and history is not None:
         return f"Your plan reaches back to {dates.day(history)}. Older values are not shown."
     if one.heads and not one.rows:
@@ -324,11 +314,11 @@ def _topic(visit: Visit, one: Shown) -> Topic:
 # -- table, triangle, lineage -------------------------------------------------------------------------------------------
 
 
-def table(one: Shown, page: int) -> list[one_series.Row]:
-    """A page of the table: each period with what it was first and since when it is so."""
+def table(one: Shown, rows: slice) -> list[one_series.Row]:
+    """Return rows of the table: each period with what it was first and since when it is so."""
     cells = one.then.cells
     found = []
-    for row in one.rows[(page - 1) * TABLE : page * TABLE]:
+    for row in one.rows[rows]:
         states = cells.get(one_series.cell_of(row))
         first = None if states is None else states[0]
         now, then = _number(row), None if first is None or first["revisionStatus"] == "unknown" else _number(first)
@@ -336,7 +326,7 @@ def table(one: Shown, page: int) -> list[one_series.Row]:
         found.append(
             {
                 "row": row,
-                "period": period_of_row(row),
+                "period": dates.of_row(row),
                 "look": values.look(row, digits=one.digits, history=True),
                 "first": None if then is None else one.unit.cell(then, one.digits),
                 "first_full": None if then is None else full(then),
@@ -359,29 +349,23 @@ def triangle(one: Shown) -> Triangle | None:
     return by_release(one.then, days, cells, one.unit, one.digits, one.series.record["frequency"])
 
 
-def chosen(one: Shown, text: str | None) -> one_series.Row | None:
-    """The row of a period as addresses have it (`2026-Q3`); None: the newest."""
-    if not text:
-        return one.newest
-    for row in one.rows:
-        if dates.code(dates.period_of(row["periodStart"], row["periodEnd"]), one.series.frequency) == text:
-            return row
-    return None
-
-
 def trail(visit: Visit, one: Shown) -> one_series.Row:
     """Title and steps of the lineage of the newest or the chosen value."""
-    row = chosen(one, visit.query.get("period"))
+    wanted, row = visit.query.get("period"), one.newest
+    if wanted:
+        row = next(
+            (
+                row
+                for row in one.rows
+                if dates.code(dates.period_of(*one_series.cell_of(row)), one.series.frequency) == wanted
+            ),
+            None,
+        )
     if row is None:
         return {"title": "Lineage", "steps": []}
     result: values.FormattedValue = values.look(row, digits=one.digits, history=True, figure=True)
     found, _ = of(visit, row, result)
-    return {"title": f"Lineage of {period_of_row(row)}: {result.text}", "steps": found}
-
-
-def period_of_row(row: one_series.Row) -> str:
-    """The period of a row in our notation."""
-    return dates.of_row(row)
+    return {"title": f"Lineage of {dates.of_row(row)}: {result.text}", "steps": found}
 
 
 def _number(row: one_series.Row) -> Any:

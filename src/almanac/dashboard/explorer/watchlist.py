@@ -15,7 +15,7 @@ from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.one_series import Series, find
 from almanac.dashboard.explorer.places import by_size, called, names
 from almanac.dashboard.formatting.dates import of_row
-from almanac.dashboard.formatting.numbers import change, read_whole, told_apart, unit_of
+from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
 from almanac.dashboard.formatting.values import FormattedValue, is_forecast, look, masked, points
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download, leads_here
 from almanac.store.accounts.records import AccountError
@@ -34,12 +34,8 @@ class Star(NamedTuple):
 def star(visit: Visit, kind: str, what: str, path: str = "") -> Star | None:
     """The star of a thing, on a page at `path`, else at this one; None while the accounts do not answer."""
     on = visit.people.look_up(lambda lists: lists.watches(visit.who.account, kind, what))
-    return None if on is None else Star(kind, what, on, _here(visit, path))
-
-
-def _here(visit: Visit, path: str = "") -> str:
     query = f"?{visit.query_string}" if visit.query_string else ""
-    return f"{path or visit.path}{query}"
+    return None if on is None else Star(kind, what, on, f"{path or visit.path}{query}")
 
 
 Row = Mapping[str, Any]
@@ -149,26 +145,18 @@ _COLUMNS = (
 _NOT_SAID = "This form does not say what to do. Nothing was changed"
 
 
-def page(visit: Visit) -> Answer:
-    """Show what is watched."""
-    return _page(visit)
-
-
-def _page(visit: Visit, problem: str = "") -> Answer:
+def page(visit: Visit, problem: str = "") -> Answer:
+    """Show what is watched, and what could not be done."""
     lists, account = visit.people.watchlist, visit.who.account
     watched = lists.watched(account)
-    pages = max(1, -(-len(watched) // _PAGE))
-    number = min(max(read_whole(visit.query.get("page")) or 1, 1), pages)
-    first = (number - 1) * _PAGE
-    visit.query = {name: value for name, value in visit.query.items() if name == "page"}
+    visit.query = visit.kept("page")
+    pager = visit.pager(len(watched), _PAGE)
     values: dict[str, Any] = {
-        "entries": listed(visit, watched[first : first + _PAGE]),
+        "entries": listed(visit, watched[pager.rows]),
         "watched": len(watched),
         "most": MOST_WATCHED,
-        "text": f"{first + 1:,}–{min(first + _PAGE, len(watched)):,} of {len(watched):,}",
-        "before": visit.here(page=str(number - 1)) if number > 1 else "",
-        "after": visit.here(page=str(number + 1)) if number < pages else "",
-        "asked": visit.asked[:_ASKED],
+        "pages": pager,
+        "asked": visit.shown_requests[:_ASKED],
         "errors": [{"field": "", "message": f"{problem}."}] if problem else [],
     }
     return Html("explorer/watchlist.html", values, 400 if problem else 200)
@@ -185,10 +173,11 @@ def change_watched(visit: Visit) -> Answer:
             lists.watch(account, kind, _named(visit, kind, what), now=visit.people.now())
         except AccountError as refused:
             text = str(refused)
-            return _page(visit, text[:1].upper() + text[1:])
+            return page(visit, text[:1].upper() + text[1:])
     else:
-        return _page(visit, _NOT_SAID)
-    return Redirect(_back(visit))
+        return page(visit, _NOT_SAID)
+    to = visit.form.get("to", "")
+    return Redirect(to if leads_here(to) else "/watchlist")
 
 
 def _named(visit: Visit, kind: str, what: str) -> str:
@@ -212,11 +201,6 @@ def _named(visit: Visit, kind: str, what: str) -> str:
     if found is None:
         raise AccountError(f"there is no {kind} “{what[:_NAME]}”")
     return found
-
-
-def _back(visit: Visit) -> str:
-    to = visit.form.get("to", "")
-    return to if leads_here(to) else "/watchlist"
 
 
 # -- files --------------------------------------------------------------------------------------------------------------

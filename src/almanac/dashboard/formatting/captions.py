@@ -111,7 +111,7 @@ def _latest(topic: Topic, shown: Sequence[ChartPoint]) -> str:
     kind = _kind(topic)
     told = topic.say(value)
     if kind == "growth":
-        start = f"{_subject(topic, kind)} {_grew(topic, value)} {_over(newest)}"
+        start = f"{_subject(topic, kind)} {_grew(topic, value)} {'in' if newest.frequency is Frequency.ANNUAL else 'in the year to'} {newest.period}"
     elif kind == "yield":
         start = f"{_subject(topic, kind)} yielded {told} {_when(newest)}"
     else:
@@ -136,7 +136,7 @@ def _range(topic: Topic, shown: Sequence[ChartPoint], bounded: bool) -> str:
         return ""
     low, high = _extremes(shown)
     first = shown[0]
-    since = _year(first) if shown[-1].end - first.end > 730 else first.period
+    since = date.fromordinal(first.end).year if shown[-1].end - first.end > 730 else first.period
     when = f"from {first.period} to {shown[-1].period}" if bounded else f"since {since}"
     it = "the rate" if _kind(topic) in {"growth", "yield"} or topic.unit.rate else "it"
     if topic.level(_value(low)) == topic.level(_value(high)):
@@ -207,11 +207,6 @@ def _grew(topic: Topic, value: float) -> str:
     return f"{up if level > 0 else 'fell'} {topic.say(abs(exact(value)))}"
 
 
-def _over(point: ChartPoint) -> str:
-    """The year that a rate of growth is over."""
-    return f"in {point.period}" if point.frequency is Frequency.ANNUAL else f"in the year to {point.period}"
-
-
 def _when(point: ChartPoint) -> str:
     on = point.frequency in {Frequency.DAILY, Frequency.WEEKLY} or point.start is None
     return f"{'on' if on else 'in'} {point.period}"
@@ -238,10 +233,6 @@ def _value(point: ChartPoint) -> float:
     return point.value
 
 
-def _year(point: ChartPoint) -> str:
-    return str(date.fromordinal(point.end).year)
-
-
 #: From so many values on their middle half is told; so many names are told of those who share one.
 _QUARTERED, _NAMED_PLACES = 8, 3
 
@@ -265,7 +256,7 @@ def curve_caption(
     if not there:
         return sentence(f"no yield of {country(place)} is shown")
     unit = UnitWords("Percent", sign="%", rate=True)
-    (low_tenor, low), (high_tenor, high) = min(there, key=_second), max(there, key=_second)
+    (low_tenor, low), (high_tenor, high) = min(there, key=lambda pair: pair[1]), max(there, key=lambda pair: pair[1])
     if len(there) == 1:
         first = f"government bonds of {country(place)} yielded {unit.sentence(low, 2)} at {_tenor(low_tenor)} on {day}"
     else:
@@ -301,16 +292,17 @@ def columns_caption(
     if not total:
         return sentence(f"there are no {what[1]} yet" if not columns else f"no {what[1]} from {_ends(columns)}")
     last, last_count = totals[-1]
-    busiest, most = max(totals, key=_second)
+    busiest, most = max(totals, key=lambda pair: pair[1])
     first = f"{_count(last_count, what)} {'so far ' if so_far else ''}on {last}"
     second = f"{_count(total, what)} in all from {_ends(columns)}, the most on {busiest}: {most:,}"
     if len(columns) == 1:
         second = ""
     sums = [sum(counts[index] for _, counts in columns) for index in range(len(parts))]
-    shares = [
-        f"{_share(part, total)} {'were ' if index == 0 else ''}{name}"
-        for index, (name, part) in enumerate(zip(parts[1:], sums[1:], strict=True))
-    ]
+    shares: list[str] = []
+    for name, part in zip(parts[1:], sums[1:], strict=True):
+        share = exact(100 * part) / exact(total)
+        told = "none" if not part else "less than 0.1%" if share < exact(0.1) else f"{rounded(share, 1)}%"
+        shares.append(f"{told} {'' if shares else 'were '}{name}")
     third = listed(shares)
     return " ".join(sentence(part) for part in (first, second, third) if part)
 
@@ -321,7 +313,7 @@ def dots_caption(name: str, rows: Sequence[tuple[str, float | None]], unit: Unit
     absent = [row for row, value in rows if value is None]
     if not there:
         return NOTHING
-    (low_row, low), (high_row, high) = min(there, key=_second), max(there, key=_second)
+    (low_row, low), (high_row, high) = min(there, key=lambda pair: pair[1]), max(there, key=lambda pair: pair[1])
     first = f"{name} is {unit.sentence(high, digits)} in {high_row}"
     if len(there) > 1:
         first = (
@@ -377,16 +369,7 @@ def _ends(columns: Sequence[tuple[str, Sequence[int]]]) -> str:
     return f"{columns[0][0]} to {columns[-1][0]}"
 
 
-def _share(part: int, total: int) -> str:
-    share = exact(100 * part) / exact(total)
-    return "none" if not part else "less than 0.1%" if share < exact(0.1) else f"{rounded(share, 1)}%"
-
-
 def _holders(rows: Sequence[tuple[str, float]], value: float) -> str:
     """Who has a value; of more than three, how many."""
     names = [name for name, one in rows if one == value]
     return listed(names) if len(names) <= _NAMED_PLACES else f"{len(names)} of {len(rows)}"
-
-
-def _second(pair: tuple[str, float]) -> float:
-    return pair[1]

@@ -46,9 +46,9 @@ def day_of(value: Moment) -> date:
 
 
 def day(value: Moment) -> str:
-    """`20 Nov 2026`, in one piece: a narrow cell must not break it."""
+    """Return `20 Nov 2026`, in one piece: a narrow cell must not break it."""
     found = day_of(value)
-    return f"{found.day}{NBSP}{SHORT_MONTHS[found.month - 1]}{NBSP}{found.year}"
+    return f"{found.day}{NBSP}{_month(found)}"
 
 
 def short_day(value: Moment) -> str:
@@ -71,7 +71,7 @@ def day_code(value: Moment) -> str:
 def clock(value: Moment) -> str:
     """`10:00`."""
     found = moment_of(value)
-    return f"{found.hour:02d}:{found.minute:02d}"
+    return f"{found:%H:%M}"
 
 
 def moment(value: Moment) -> str:
@@ -122,6 +122,15 @@ def _wire(value: Moment) -> str:
 def days_from(value: date, days: int) -> date:
     """So many days later, or earlier; the first or the last day of the calendar where it has none beyond."""
     return date.fromordinal(min(max(value.toordinal() + days, 1), date.max.toordinal()))
+
+
+def years_before(value: date, years: int) -> date:
+    """Return the same day so many years earlier; of 29 February the 28th."""
+    year = max(value.year - years, 1)
+    try:
+        return value.replace(year=year)
+    except ValueError:
+        return value.replace(year=year, day=28)
 
 
 def read_day(text: str) -> date:
@@ -197,14 +206,20 @@ def notation(span: Period, frequency: Frequency | None = None) -> str:
         return day(end)
     found = _regular(span)
     if found is None:
-        return f"{_length(span)}{NBSP}to{NBSP}{_month_or_day(end)}"
+        # Of a period that ends within a month its last day.
+        whole = end == date.max or (end + timedelta(days=1)).day == 1
+        return f"{_length(span)}{NBSP}to{NBSP}{_month(end) if whole else day(end)}"
     if found is Frequency.ANNUAL:
         return str(end.year)
     if found is Frequency.SEMIANNUAL:
         return f"{end.year}{NBSP}H{end.month // 6}"
     if found is Frequency.QUARTERLY:
         return f"{end.year}{NBSP}Q{end.month // 3}"
-    return f"{SHORT_MONTHS[end.month - 1]}{NBSP}{end.year}"
+    return _month(end)
+
+
+def _month(day: date) -> str:
+    return f"{SHORT_MONTHS[day.month - 1]}{NBSP}{day.year}"
 
 
 def code(span: Period, frequency: Frequency | None = None) -> str:
@@ -266,10 +281,3 @@ def _length(span: Period) -> str:
     if months == 12:
         return "year"
     return f"{months}{NBSP}months" if months > 1 else "month" if days > 26 else f"{days}{NBSP}days"
-
-
-def _month_or_day(end: date) -> str:
-    """The month that a period ends with, or the day where it ends within one."""
-    if (end + timedelta(days=1)).day == 1 if end < date.max else True:
-        return f"{SHORT_MONTHS[end.month - 1]}{NBSP}{end.year}"
-    return day(end)

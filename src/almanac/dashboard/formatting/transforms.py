@@ -12,9 +12,10 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import dropwhile
 from typing import NamedTuple
 
-from almanac.dashboard.formatting.dates import day
+from almanac.dashboard.formatting.dates import day, years_before
 from almanac.dashboard.formatting.numbers import UnitWords
 from almanac.dashboard.formatting.values import ChartPoint, parted
 from almanac.domain.numbers import exact_sum, significant
@@ -71,7 +72,7 @@ def transformed(
         raise ValueError(f"“{name}” is no transform. There are {', '.join(TRANSFORMS)}")
     if name == "log":
         return Transformed(
-            [_with(point, [point], _logarithm) for point in points],
+            [_with(point, [point], lambda x: significant(math.log(x)) if x > 0 else None) for point in points],
             UnitWords("Natural logarithm", computed=3),
             3,
             "ln(x), of what is above zero",
@@ -85,7 +86,11 @@ def transformed(
         return Transformed(
             _compared(points, before, _difference(unit)), _moved(unit), max(digits, unit.least), f"x less x {lag}"
         )
-    return Transformed(_compared(points, before, _growth), _PERCENT, 1, f"100·(x / x {lag} − 1)")
+
+    def growth(now: float, base: float) -> float | None:
+        return significant(100.0 * (now / base - 1.0)) if base > 0 else None
+
+    return Transformed(_compared(points, before, growth), _PERCENT, 1, f"100·(x / x {lag} − 1)")
 
 
 def common_base(lines: Sequence[Sequence[ChartPoint]]) -> date | None:
@@ -111,7 +116,8 @@ def _compared(
             if base is None
             else _with(point, [point, base], compute)
         )
-    return _from_first(found)
+    # Points at the beginning that have nothing to be compared with are no gap.
+    return list(dropwhile(lambda point: point.state == "none", found))
 
 
 def _with(point: ChartPoint, inputs: Sequence[ChartPoint], compute: Callable[..., float | None]) -> ChartPoint:
@@ -125,12 +131,6 @@ def _with(point: ChartPoint, inputs: Sequence[ChartPoint], compute: Callable[...
     return point._replace(value=value, state="none" if value is None else "shown", first=None)
 
 
-def _from_first(points: list[ChartPoint]) -> list[ChartPoint]:
-    """Without the points at the beginning that have nothing to be compared with: they are no gap."""
-    begin = next((index for index, point in enumerate(points) if point.state != "none"), len(points))
-    return points[begin:]
-
-
 def _period_before(points: Sequence[ChartPoint], index: int) -> ChartPoint | None:
     if index == 0:
         return None
@@ -141,8 +141,8 @@ def _period_before(points: Sequence[ChartPoint], index: int) -> ChartPoint | Non
 def _year_before(points: Sequence[ChartPoint], index: int) -> ChartPoint | None:
     """Find the same period a year before; of days and weeks the last one with a value in the week up to that day."""
     now = points[index]
-    wanted = _a_year_earlier(date.fromordinal(now.end)).toordinal()
-    place = bisect_right(points, wanted, key=_end) - 1
+    wanted = years_before(date.fromordinal(now.end), 1).toordinal()
+    place = bisect_right(points, wanted, key=lambda point: point.end) - 1
     if now.frequency.months:
         # The last day of February is another one in a leap year.
         return next(
@@ -160,20 +160,13 @@ def _year_before(points: Sequence[ChartPoint], index: int) -> ChartPoint | None:
     return None
 
 
-def _a_year_earlier(end: date) -> date:
-    try:
-        return end.replace(year=max(end.year - 1, 1))
-    except ValueError:  # 29 February
-        return end.replace(year=end.year - 1, day=28)
-
-
 def _index(points: Sequence[ChartPoint], base: date | None) -> Transformed:
     if base is None:
         raise ValueError("an index is 100 at a day, which was not given")
     wanted = base.toordinal()
     at = next((one for one in points if (one.start or one.end) <= wanted <= one.end), None)
     if at is None and points and points[-1].frequency.months == 0:
-        place = bisect_right(points, wanted, key=_end) - 1
+        place = bisect_right(points, wanted, key=lambda point: point.end) - 1
         at = points[place] if place >= 0 and points[place].end > wanted - _LOOK_BACK else None
     unit = UnitWords(f"Index, {day(base)} = 100", least=1, move="index points", moves="points")
     if at is None:
@@ -185,17 +178,9 @@ def _index(points: Sequence[ChartPoint], base: date | None) -> Transformed:
     return Transformed([_with(point, [point, at], compute) for point in points], unit, 1, f"100·x / x of {at.period}")
 
 
-def _growth(now: float, base: float) -> float | None:
-    return significant(100.0 * (now / base - 1.0)) if base > 0 else None
-
-
 def _difference(unit: UnitWords) -> Callable[[float, float], float]:
     times = 100 if unit.fraction else 1
     return lambda now, base: exact_sum(now, -base, times=times)
-
-
-def _logarithm(value: float) -> float | None:
-    return significant(math.log(value)) if value > 0 else None
 
 
 # -- units --------------------------------------------------------------------------------------------------------------
@@ -212,7 +197,3 @@ def _moved(unit: UnitWords) -> UnitWords:
     if unit.move:
         return UnitWords(unit.move.capitalize(), after=unit.move, least=unit.least, move=unit.move, moves=unit.moves)
     return unit._replace(head=f"{unit.head}, change")
-
-
-def _end(point: ChartPoint) -> int:
-    return point.end

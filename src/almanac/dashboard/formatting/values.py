@@ -58,6 +58,15 @@ class FormattedValue(NamedTuple):
         return self.state not in {"withheld", "outside_plan", "none"} and bool(self.text)
 
 
+#: How a value looks that there is not.
+ABSENT = FormattedValue("none", NO_DATA, NO_DATA)
+
+
+def plain_text(text: str) -> FormattedValue:
+    """Return how a text looks."""
+    return FormattedValue("plain", text, text)
+
+
 def masked(row: Row) -> bool:
     """Whether the value of a record may not be shown, whatever stands in it."""
     rights = row.get("rights")
@@ -95,7 +104,7 @@ def look(
     if metadata.get("withdrawn"):
         return _withdrawn(was, told, day(row["observedAt"]))
     if value is None:
-        return _no_data() if text is None else _text(str(text))
+        return ABSENT if text is None else plain_text(str(text))
     plain = _plain(value, told)._replace(forecast=is_forecast(row))
     if not history:
         old = _old(plain, row, today)
@@ -129,7 +138,7 @@ def look_release(row: Row, key: str = "actual", *, digits: int | None = None, fi
 def look_yield(row: Row | None, *, digits: int | None = None) -> FormattedValue:
     """How a point of a curve looks; None: the tenor is absent."""
     if row is None:
-        return _no_data()
+        return ABSENT
     return _look_value({"unit": "percent", "indicatorId": "gov_yield", **row}, row.get("yield"), digits, None)
 
 
@@ -138,7 +147,7 @@ def look_field(
 ) -> FormattedValue:
     """How a value of an equity screen, a statement's item or a score looks: a number or a text without a record around it."""
     if value is None or isinstance(value, str):
-        return _no_data() if value is None else _text(value)
+        return ABSENT if value is None else plain_text(value)
     return _plain(value, _Told(unit, digits, computed=False, figure=figure))
 
 
@@ -191,14 +200,6 @@ def _shut(row: Row) -> FormattedValue | None:
     return FormattedValue(
         "withheld", WITHHELD, f"withheld, {why}", chip=chip, reason=reason, source=row.get("sourceId")
     )
-
-
-def _no_data() -> FormattedValue:
-    return FormattedValue("none", NO_DATA, NO_DATA)
-
-
-def _text(text: str) -> FormattedValue:
-    return FormattedValue("plain", text, text)
 
 
 def _plain(value: Number, told: _Told) -> FormattedValue:
@@ -350,7 +351,7 @@ def points(rows: Iterable[Mapping[str, Any]], firsts: Mapping[Cell, float] | Non
                 None if value is None else firsts.get((start, end)),
             )
         )
-    found.sort(key=_order)
+    found.sort(key=lambda point: (point.end, point.end if point.start is None else point.start))
     return found
 
 
@@ -430,10 +431,6 @@ def parted(before: ChartPoint, after: ChartPoint) -> bool:
 def counted(count: int, frequency: Frequency) -> str:
     """`43 quarters`, `1 month`."""
     return f"{count:,} {noun(frequency, count)}"
-
-
-def _order(point: ChartPoint) -> tuple[int, int]:
-    return point.end, point.end if point.start is None else point.start
 
 
 def _month(end: int) -> int:

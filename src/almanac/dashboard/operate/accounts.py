@@ -9,6 +9,7 @@ import msgspec
 
 from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
+from almanac.reports.wording import sentence
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.accounts.records import ROLES, AccountError, AccountInfo
@@ -29,37 +30,22 @@ class AccountDeed(msgspec.Struct, frozen=True):
     title: str
     text: str
     button: str
-    do: Callable[[Visit, Administration, AccountInfo], str | None]
+    do: Callable[[Visit, Administration, AccountInfo], Any]
     #: Not to oneself: nobody may be left to undo it.
     not_self: bool = False
     bad: bool = False
 
 
-def _plan(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.set_plan(one.email, visit.form.get("plan", ""), visit.settings.plans, now=visit.people.now())
-
-
-def _disable(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.disable(one.email, now=visit.people.now())
-
-
-def _enable(visit: Visit, by: Administration, one: AccountInfo) -> None:
-    by.enable(one.email, now=visit.people.now())
-
-
-def _reset(visit: Visit, by: Administration, one: AccountInfo) -> str:
-    return f"{visit.settings.dashboard_address}/reset/{by.reset_link(one.email, now=visit.people.now())}"
-
-
 DEEDS = {
-    "plan": AccountDeed("Change the plan of", "Limits and history follow the new plan from the next request on.", "Change plan", _plan),
+    "plan": AccountDeed("Change the plan of", "Limits and history follow the new plan from the next request on.", "Change plan", lambda visit, by, account: by.set_plan(account.email, visit.form.get("plan", ""), visit.settings.plans, now=visit.people.now())),
     "disable": AccountDeed(
         "Suspend", "Its keys get 403 and nobody can sign in with it, until it is let in again. Nothing is deleted.", "Suspend account",
-        _disable, not_self=True, bad=True,
+        lambda visit, by, account: by.disable(account.email, now=visit.people.now()), not_self=True, bad=True,
     ),
-    "enable": AccountDeed("Let in again", "Its keys and its people are let in as before.", "Let in again", _enable),
+    "enable": AccountDeed("Let in again", "Its keys and its people are let in as before.", "Let in again", lambda visit, by, account: by.enable(account.email, now=visit.people.now())),
     "reset": AccountDeed(
-        "Make a reset link for", "You get a link that sets a new password, once, to hand over. Links on their way end.", "Make the link", _reset,
+        "Make a reset link for", "You get a link that sets a new password, once, to hand over. Links on their way end.", "Make the link",
+        lambda visit, by, account: f"{visit.settings.dashboard_address}/reset/{by.reset_link(account.email, now=visit.people.now())}",
     ),
 }  # fmt: skip
 
@@ -68,12 +54,8 @@ def _by(visit: Visit) -> Administration:
     return Administration(visit.people.accounts, visit.who.email)
 
 
-def accounts(visit: Visit) -> Answer:
-    """Accounts, invitations that are open, and what was done lately."""
-    return _page(visit)
-
-
-def _page(visit: Visit, link: Any = None) -> Answer:
+def accounts(visit: Visit, link: Any = None) -> Answer:
+    """Show accounts, invitations that are open, and what was done lately."""
     by, now = _by(visit), visit.people.now()
     after = visit.query.get("after", "")
     place = read_whole(after, 17) or 0
@@ -129,9 +111,9 @@ def act(visit: Visit) -> Answer:
     try:
         link = deed.do(visit, _by(visit), one)
     except AccountError as error:
-        return _confirm(visit, name, deed, one, _sentence(error), 400)
-    if link is not None:
-        return _page(visit, link={"for": one.email, "address": link, "what": "sets a new password"})
+        return _confirm(visit, name, deed, one, sentence(str(error)), 400)
+    if name == "reset":
+        return accounts(visit, link={"for": one.email, "address": link, "what": "sets a new password"})
     return Redirect(f"/operate/accounts?done={name}")
 
 
@@ -153,15 +135,12 @@ def invite(visit: Visit) -> Answer:
             typed["email"], typed["plan"], visit.settings.plans, now=visit.people.now(), role=typed["role"]
         )
     except AccountError as error:
-        return _invite(visit, typed, [{"field": _culprit(typed, visit), "message": _sentence(error)}], 400)
+        culprit = (
+            "plan" if typed["plan"] not in visit.settings.plans else "role" if typed["role"] not in ROLES else "email"
+        )
+        return _invite(visit, typed, [{"field": culprit, "message": sentence(str(error))}], 400)
     link = f"{visit.settings.dashboard_address}/signup/{token}"
-    return _page(visit, link={"for": made.email, "address": link, "what": "makes the account"})
-
-
-def _culprit(typed: dict[str, str], visit: Visit) -> str:
-    if typed["plan"] not in visit.settings.plans:
-        return "plan"
-    return "role" if typed["role"] not in ROLES else "email"
+    return accounts(visit, link={"for": made.email, "address": link, "what": "makes the account"})
 
 
 def withdraw_form(visit: Visit) -> Answer:
@@ -179,11 +158,6 @@ def withdraw(visit: Visit) -> Answer:
     except AccountError:
         raise NotFound("There is no such invitation. It may have been used, or have run out.") from None
     return Redirect("/operate/accounts?done=withdraw")
-
-
-def _sentence(error: AccountError) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 PAGES = (

@@ -11,7 +11,6 @@ from almanac.dashboard.visit import Answer, Html, NotFound, Page, Visit
 from almanac.domain.cadence import Cadence
 from almanac.store.accounts.administration import Administration
 from almanac.store.log import history, payloads, schedule
-from almanac.store.log.history import RunRow
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
 
@@ -28,7 +27,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
     with visit.api.log() as view:
         words, held = history.last_words(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
-        waiting = _counts(payloads.quarantined(view))
+        waiting = Counter(row.source for row in payloads.quarantined(view))
     now = visit.api.now()
     rows = []
     for row in told:
@@ -40,18 +39,12 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
                 "due": due,
                 "error": None if word is None else word.error,
                 "failures": 0 if word is None else word.failures,
-                "quarantined": waiting.get(row["id"], 0),
+                "quarantined": waiting[row["id"]],
                 "consent": visit.settings.consent(row["id"]),
                 "leased": turn is not None and turn.by(now) is not None,
             }
         )
     return sorted(rows, key=lambda row: (ORDER[row["health"]], -row["failures"], row["id"]))
-
-
-def read_runs(visit: Visit, limit: int, *, source: str | None = None, before: int | None = None) -> list[RunRow]:
-    """The latest runs."""
-    with visit.api.log() as view:
-        return history.runs(view, limit, source=source, before=before)
 
 
 def quarantined(visit: Visit) -> list[PayloadRow]:
@@ -79,7 +72,10 @@ def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
     except OSError as error:
         return str(error), "away"
     text = _text(content)
-    return (_hex(content), "hex") if text is None else (text, "text")
+    if text is not None:
+        return text, "text"
+    lines = (content[start : start + _HEX_LINE].hex(" ") for start in range(0, len(content), _HEX_LINE))
+    return "\n".join(f"{number * _HEX_LINE:04x}  {line}" for number, line in enumerate(lines)), "hex"
 
 
 def moment(seconds: int) -> datetime:
@@ -98,18 +94,6 @@ def _text(content: bytes) -> str | None:
     return found if all(one.isprintable() or one in "\r\n\t\ufeff" for one in found) else None
 
 
-def _hex(content: bytes) -> str:
-    lines = (content[start : start + _HEX_LINE] for start in range(0, len(content), _HEX_LINE))
-    return "\n".join(f"{number * _HEX_LINE:04x}  {line.hex(' ')}" for number, line in enumerate(lines))
-
-
-def _counts(rows: list[PayloadRow]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in rows:
-        found[row.source] = found.get(row.source, 0) + 1
-    return found
-
-
 _RUNS, _QUARANTINED = 100, 100
 
 
@@ -117,7 +101,8 @@ def overview(visit: Visit) -> Answer:
     """The first page of those who run the service."""
     rows = read_sources(visit)
     waiting = quarantined(visit)
-    last = read_runs(visit, 1)
+    with visit.api.log() as view:
+        last = history.runs(view, 1)
     values = {
         "health": Counter(row["health"] for row in rows),
         "bad": [row for row in rows if row["health"] in {"failing", "late"}],
@@ -139,7 +124,8 @@ def runs(visit: Visit) -> Answer:
     source = visit.query.get("source") or None
     typed = visit.query.get("before", "")
     before = read_whole(typed, 11)
-    rows = read_runs(visit, _RUNS + 1, source=source, before=before)
+    with visit.api.log() as view:
+        rows = history.runs(view, _RUNS + 1, source=source, before=before)
     shown = rows[:_RUNS]
     following = visit.here(before=str(shown[-1].started_at)) if len(rows) > _RUNS else ""
     values = {"rows": shown, "source": source, "next": following, "first": visit.here(before=None) if before else ""}

@@ -1,1 +1,1 @@
-"""Formulas over observations: operators, windows, whole series at once."""
+"""Formulas over observations: operators, look-up windows, and derivation cell by cell or for whole series."""

@@ -1,9 +1,10 @@
 """
-Formulas over a group of entities: one value of each for the same period, each held against the others.
+Formulas that compare the members of a group of entities for the same period.
 
-All results of a period are computed together. At every instant at which a value of the group changed, the values as
-known then are compared anew, and an entity has a new vintage where its own result differs from the one before; so
-derive(as_of T) = (derive)(as_of T) here too. What an arrival costs is bounded by the group and the period it is for.
+All results of a period are computed together. At every instant at which a value of the group changed, the values known
+then are compared again, and an entity gets a new vintage if its own result differs from the one before. So derive(as_of
+T) = (derive)(as_of T) holds here too. The cost of an arrival is bounded by the size of the group and the affected
+periods.
 """
 
 from __future__ import annotations
@@ -23,17 +24,18 @@ from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
 
-#: Scale of the median absolute deviation that makes it the standard deviation of a normal distribution.
+#: Factor that turns a median absolute deviation into the standard deviation of a normal distribution.
 _NORMAL = 1.4826
 
 
 @dataclass(frozen=True, slots=True)
 class PeerComparison:
     """
-    A comparison. `others`: how many besides the entity itself must have a value. `years`: each also needs one for the same
-    period so many years before. `decimals`: results are rounded to these, None: not at all.
+    A comparison within a group.
 
-    `compare`: values of the group → for the place of each its result, None for none.
+    `others` is how many other entities must have a value. With `years`, each also needs a value for the same period
+    that many years before. Results are rounded to `decimals`, or not at all if it is None. `compare` takes the values
+    of the group and returns a function from a place in it to that entity's result, or None if it has none.
     """
 
     others: int
@@ -42,22 +44,25 @@ class PeerComparison:
     decimals: int | None = None
 
     def base(self, output: int) -> int:
-        """Ordinal of the period the years before; months count, so for daily data there are none."""
+        """
+        Return the ordinal of the same period `years` before. Monthly and lower frequencies only, because it counts in
+        months.
+        """
         return output - 12 * self.years
 
     def fits(self, frequency: Frequency) -> bool:
-        """Whether periods of a frequency can be looked up years before."""
+        """Return whether periods of this frequency can be looked up years before."""
         return not self.years or frequency.months > 0
 
 
 class PeerNote(msgspec.Struct, frozen=True, rename="camel"):
-    """Row-level metadata of a result: how many others the entity was compared with."""
+    """The row-level metadata of a result: the number of other entities it was compared with."""
 
     peer_count: int
 
 
 class Scored(NamedTuple):
-    """One vintage of a result, and of every entity it was compared among: (entity, place of the series among its candidates)."""
+    """One vintage of a result, with each entity in the comparison as (entity, index of the series among its candidates)."""
 
     vintage: Vintage
     used: tuple[tuple[str, int], ...]
@@ -101,7 +106,7 @@ PEER_COMPARISONS: dict[str, Callable[[Mapping[str, Any]], PeerComparison]] = {
 
 
 def peer_comparison(name: str, params: Mapping[str, Any]) -> PeerComparison:
-    """The comparison a formula names. Raises FormulaError naming the parameter that is missing."""
+    """Return the comparison that a formula names. Raises FormulaError if a parameter is missing."""
     try:
         return PEER_COMPARISONS[name](params)
     except KeyError as missing:
@@ -109,7 +114,10 @@ def peer_comparison(name: str, params: Mapping[str, Any]) -> PeerComparison:
 
 
 class _Contribution(NamedTuple):
-    """What an entity contributes at a moment: its value if it has one, from which candidate, and all vintages looked at."""
+    """
+    An entity's contribution at a moment: its value or None, the index of its candidate, the vintages used and all
+    vintages looked at.
+    """
 
     value: float | None
     choice: int
@@ -117,7 +125,7 @@ class _Contribution(NamedTuple):
     looked: tuple[Vintage, ...]
 
 
-#: For each candidate the histories of the cell itself and of the one years before (the same list where none is needed).
+#: For each candidate the histories of the cell itself and of the one years before (the same list if none is needed).
 _Cells = Sequence[tuple[Sequence[Vintage], Sequence[Vintage]]]
 
 
@@ -126,9 +134,10 @@ def compare(
     allowance_days: int,
 ) -> dict[str, dict[int, list[Scored]]]:  # fmt: skip
     """
-    Vintages of every entity of a group for these output ordinals, by entity and period key; an entity without any is left out.
+    Return the vintages of each entity for these output ordinals, by entity and period key. Entities without a result
+    are left out.
 
-    `group`: entity → candidate series in order of preference. The order of entities is the order of sums.
+    `group` maps an entity to its candidate series in order of preference. Sums are taken in the order of the entities.
     """
     results: dict[str, dict[int, list[Scored]]] = defaultdict(dict)
     for output in outputs:
@@ -143,7 +152,10 @@ def compare(
 def result_of(
     comparison: PeerComparison, group: Mapping[str, Sequence[InputSeries]], output: int, entity: str, moment: int
 ) -> tuple[Vintage | None, dict[str, tuple[int, tuple[Vintage, ...]]]]:
-    """One entity's result as known at a moment (None: none), and of each entity compared the candidate and the vintages used."""
+    """
+    Return one entity's result as known at a moment, and for each entity compared its candidate's index and the vintages
+    used. The result is None if there is none.
+    """
     entries = {name: _entry(comparison, _cells(comparison, several, output), moment) for name, several in group.items()}
     present = [name for name, entry in entries.items() if entry.value is not None]
     scores = _scores(comparison, entries, present)
@@ -158,7 +170,7 @@ def result_of(
 def _period(
     comparison: PeerComparison, group: Mapping[str, Sequence[InputSeries]], output: int
 ) -> dict[str, list[Scored]]:
-    """The whole knowledge history of one period, for all entities at once."""
+    """Compute all vintages of one period's results, for all entities at once."""
     cells = {name: found for name, several in group.items() if (found := _cells(comparison, several, output))}
     moments: dict[int, set[str]] = defaultdict(set)
     for name, found in cells.items():
@@ -196,7 +208,10 @@ def _cells(comparison: PeerComparison, several: Sequence[InputSeries], output: i
 
 
 def _entry(comparison: PeerComparison, cells: _Cells, moment: int) -> _Contribution:
-    """The first candidate with a value for the period (a forecast is none) and, where it must, for the one years before."""
+    """
+    Return the first candidate that has a value for the period, forecasts and projections excluded, and if the
+    comparison needs it, one for the period years before.
+    """
     looked: list[Vintage] = []
     for choice, (own, before) in enumerate(cells):
         found = [
@@ -217,7 +232,7 @@ def _at(history: Sequence[Vintage], moment: int) -> Vintage | None:
 def _scores(
     comparison: PeerComparison, entries: Mapping[str, _Contribution], present: Sequence[str]
 ) -> Callable[[int], float | None] | None:
-    """Results by place among those present; None where they are too few."""
+    """Return a function from a place among those present to its result, or None if too few entities have a value."""
     if len(present) <= comparison.others:
         return None
     score = comparison.compare([value for name in present if (value := entries[name].value) is not None])
@@ -234,7 +249,7 @@ def _scores(
 def _vintage(
     comparison: PeerComparison, entries: Mapping[str, _Contribution], present: Sequence[str], moment: int, value: float
 ) -> Vintage:
-    """A result of this moment with all that follows from its inputs."""
+    """Build the result of this moment, with the flags and times that follow from its inputs."""
     used = [vintage for name in present for vintage in entries[name].used]
     looked = (v for entry in entries.values() for v in entry.looked)
     note = msgspec.json.encode(PeerNote(len(present) - 1)).decode()
@@ -242,6 +257,9 @@ def _vintage(
 
 
 def _nothing(entries: Mapping[str, _Contribution], moment: int) -> Vintage:
-    """A withdrawal: an entity's own value or too many of the others are not known any more."""
+    """
+    Build a withdrawal for the moment from which the comparison is impossible: the entity's own value or too many others
+    are gone.
+    """
     looked = [vintage for entry in entries.values() for vintage in entry.looked]
     return withdrawal(moment, looked)

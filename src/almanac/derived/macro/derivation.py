@@ -1,9 +1,9 @@
 """
-From vintages of inputs to vintages of a result, for every moment of knowledge at once.
+Derivation: from the vintages of inputs to the vintages of a result, for all knowledge times at once.
 
-For each output cell the whole history of knowledge is recomputed: at every instant at which one of the cells it looks
-up changed, the inputs as known then go through the formula, and a vintage is made where the result differs from the
-one before. So derive(as_of T) = (derive)(as_of T) for all T. Inputs changed at one instant count together.
+The whole knowledge history of each output cell is recomputed: at every instant at which an input cell changed, the
+inputs known then go through the formula, and a vintage is made if the result differs from the one before. So
+derive(as_of T) = (derive)(as_of T) for all T. Inputs that changed at the same instant count together.
 
 Cells whose inputs all have exactly one vintage (nearly all) take a vectorised path with the same answer.
 """
@@ -34,9 +34,10 @@ def span_needed(
     operator: Operator, frequency: Frequency, changed: Iterable[tuple[date, date]]
 ) -> tuple[date, date] | None:
     """
-    First and last day of input periods that outputs touched by changes need, as far as the calendar goes.
+    Return the first and last day of the input periods needed for all outputs that the changes affect, within the
+    calendar. Return None without changes.
 
-    `changed`: spans of changed cells, by their ends.
+    `changed` holds spans of changed cells, by their period ends.
     """
     spans = list(changed)
     if not spans:
@@ -47,7 +48,10 @@ def span_needed(
 
 
 def _moved(day: date, months: int) -> date:
-    """A day some months away. A publisher may write 0001-01-01 or 9999-12-31: nothing is beyond the ends of the calendar."""
+    """
+    Add months to a day, limited to the ends of the calendar because publishers write days such as 0001-01-01 and
+    9999-12-31.
+    """
     number = day.year * 12 + day.month - 1 + months
     if number < date.min.year * 12:
         return date.min
@@ -58,9 +62,10 @@ def derive(
     operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], allowance_days: int
 ) -> dict[int, list[Derived]]:
     """
-    Vintages of every output cell that the changes can have altered, by period key; an empty list: none.
+    Return the vintages of every output cell that the changes can affect, by period key. An empty list means that the
+    cell has none.
 
-    `inputs`: for each input of the formula its candidate series in order of preference (one, where one source has all).
+    `inputs` holds, for each input of the formula, its candidate series in order of preference.
     """
     made, rest = derive_at_once(operator, frequency, inputs, allowance_days)
     made.update(derive_cells(operator, frequency, inputs, rest, allowance_days))
@@ -70,7 +75,10 @@ def derive(
 def derive_at_once(
     operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], allowance_days: int
 ) -> tuple[dict[int, list[Derived]], list[int]]:
-    """The part of `derive` that is found for whole series at once; and the ordinals of the output cells that are left."""
+    """
+    Do the part of `derive` that works on whole series. Return its results and the ordinals of the output cells left
+    over.
+    """
     outputs = _outputs(operator, frequency, inputs)
     made: dict[int, list[Derived]] = {}
     if operator.vector and all(len(candidates) == 1 for candidates in inputs):
@@ -88,7 +96,7 @@ def derive_cells(
     outputs: Iterable[int],
     allowance_days: int,
 ) -> dict[int, list[Derived]]:
-    """The part of `derive` that is found cell by cell: of output cells by their ordinals."""
+    """Do the part of `derive` that works cell by cell, for output cells given by their ordinals."""
     keys = {output: key_at(output, frequency) for output in outputs}
     return {
         key: _history_of_cell(operator, frequency, inputs, output, key, allowance_days) for output, key in keys.items()
@@ -96,11 +104,11 @@ def derive_cells(
 
 
 def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]]) -> Ints:
-    """Output ordinals that a change can have touched: those of the undated input, where a look-up meets a changed cell."""
+    """Return the output ordinals that a change can affect: those whose look-ups reach a changed cell."""
     first = operator.slots[0]
     present = [series.arrays.ordinals for series in inputs[first.input]]
     if not first.months and not first.within and all(series.changed is None for series in inputs[first.input]):
-        # All cells of this input count as changed, and each is what its own output looks at.
+        # All cells of this input changed, and each is looked up by its own output.
         return np.unique(np.concatenate(present))
     gone = [series.touched() for series in inputs[first.input]]
     every = np.unique(np.concatenate([*present, *gone])) if present else np.empty(0, dtype=np.int64)
@@ -119,7 +127,7 @@ def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence
 
 
 class Lookup(NamedTuple):
-    """What a look-up gave at one moment: the vintages used, and all that were looked at."""
+    """The result of a look-up at one moment: its value, the vintages used, and all vintages looked at."""
 
     value: float | None
     used: tuple[Vintage, ...]
@@ -134,7 +142,7 @@ def _history_of_cell(
     key: int,
     allowance_days: int,
 ) -> list[Derived]:
-    """The whole knowledge history of one output cell."""
+    """Compute all vintages of one output cell."""
     windows = [[cells_for(slot, output, frequency, series) for series in inputs[slot.input]] for slot in operator.slots]
     moments = sorted({v.known for slot in windows for candidates in slot for _, history in candidates for v in history})
     made: list[Derived] = []
@@ -157,7 +165,7 @@ Window = list[tuple[int, list[Vintage]]]
 
 
 def cells_for(slot: Slot, output: int, frequency: Frequency, series: InputSeries) -> Window:
-    """Cells with vintages that a slot may look at, nearest first."""
+    """Return the cells with vintages that a slot may look at, nearest first."""
     low, high = window(slot, np.array([output], dtype=np.int64), frequency, series.frequency)
     span = range(int(high[0]), int(low[0]) - 1, -1)
     return [(o, series.cells[o]) for o in span if o in series.cells]
@@ -168,9 +176,10 @@ def result_at(
     output: int, moment: int,
 ) -> tuple[Vintage, tuple[int, ...]] | None:  # fmt: skip
     """
-    The result as known at a moment, a withdrawal where its inputs are on two bases, or None where an input is missing.
+    Return the result as known at a moment and the index of the series used for each input, or None if there is no
+    result.
 
-    All lags of one input come from one series.
+    The result is a withdrawal if the inputs are on different bases. All lags of one input are read from one series.
     """
     chosen: list[int] = []
     found: dict[int, Lookup] = {}
@@ -214,7 +223,10 @@ def result_at(
 def look(
     slot: Slot, window: Window, output: int, frequency: Frequency, series: InputSeries, moment: int
 ) -> Lookup:  # fmt: skip
-    """What a slot finds as known at a moment: the nearest value, one made of those inside a period, or a move."""
+    """
+    Resolve a slot as known at a moment: the nearest value, an aggregate of the values inside a period, or the last
+    move.
+    """
     known = [(place, found) for place, history in window if (found := _as_known(history, moment)) is not None]
     if slot.within:
         return _inside(slot, known, output - slot.months, frequency, series)
@@ -231,10 +243,11 @@ Known = Sequence[tuple[int, Vintage]]
 
 def _inside(slot: Slot, known: Known, output: int, frequency: Frequency, series: InputSeries) -> Lookup:
     """
-    The last value inside a longer period, or their mean or sum, if that is over: `known` are its cells, latest first.
+    Return the last, mean or summed value inside a longer period if that period is complete. `known` holds its cells,
+    latest first.
 
-    Months and quarters: all of them have a value. Days and weeks: a value for the last day or for a later one within
-    the allowance is known. What shows that the period is over counts among the inputs.
+    Months and quarters: each must have a value. Days and weeks: a value for the last day, or for a later one within the
+    allowance, must be known. The vintages that prove the period complete count among the inputs.
     """
     own = series.frequency
     first, last, _ = inside(output, frequency, own)
@@ -258,10 +271,11 @@ def _inside(slot: Slot, known: Known, output: int, frequency: Frequency, series:
 
 def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> Lookup:
     """
-    The last change of at least the slot's size between neighbouring values, 0 for none; `known` are latest first.
+    Return the last change of at least the slot's size between neighbouring values, or 0 if there was none. `known` is
+    latest first.
 
-    None is told only of a window whose beginning has a value: of what was not seen for so long nobody knows that it did not
-    move. The first neighbour may be from the days before the window: it is what the first value inside has changed from.
+    An answer of 0 needs a value at the beginning of the window, because otherwise an unseen move is possible. The value
+    from the days before the window counts as the one from which the first value inside has changed.
     """
     start = int(shift(np.array([output], dtype=np.int64), slot.months, frequency)[0])
     there = [(place, v, v.value) for place, v in known if v.value is not None]
@@ -280,13 +294,13 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
     if not found and there[-1][0] > start:
         return Lookup(None, (), tuple(v for _, v in known))
     used = tuple(v for _, v, _ in there[:count])
-    # Where the values end before the window does, one that was withdrawn may be why: all of it was looked at.
+    # If values end before the window does, a withdrawal may be the cause, so all of it counts as looked at.
     looked = tuple(v for place, v in known if place >= end)
     return Lookup(found, used, looked)
 
 
 def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
-    """The last vintage known by a moment; a history is short, so a walk from its end is the fastest search."""
+    """Return the last vintage known at a moment. Histories are short, so a walk from the end is the fastest search."""
     for vintage in reversed(history):
         if vintage.known <= moment:
             return vintage
@@ -294,7 +308,7 @@ def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
 
 
 def _nothing(windows: Sequence[Sequence[Window]], moment: int) -> Vintage:
-    """A withdrawal: nothing can be computed at this moment from what is known."""
+    """Build a withdrawal for a moment at which nothing can be computed."""
     looked = [
         vintage
         for slot in windows

@@ -1,4 +1,4 @@
-"""Which input cells one derived value was computed from, and the value computed again."""
+"""Explanation of one derived value: the input cells it was computed from, and the recomputed value."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from almanac.domain.periods import Frequency
 
 
 class Used(NamedTuple):
-    """One input cell: the place of its input in the formula, of its series among the input's, its ordinal, its vintage."""
+    """
+    One input cell: its input's place in the formula, its series' index among the candidates, its ordinal and its
+    vintage.
+    """
 
     input: int
     choice: int
@@ -23,7 +26,10 @@ class Used(NamedTuple):
 def explain(
     operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], output: int, moment: int
 ) -> tuple[Vintage | None, list[Used]]:
-    """The result of one output cell as known at a moment, and the cells it was computed from, in the formula's order."""
+    """
+    Return the result of one output cell as known at a moment, and the cells it was computed from, in the formula's
+    order.
+    """
     windows = [[cells_for(slot, output, frequency, s) for s in inputs[slot.input]] for slot in operator.slots]
     found = result_at(operator, frequency, inputs, windows, output, moment)
     if found is None:

@@ -1,4 +1,4 @@
-"""Input series as formulas read them, as lists of vintages and as columns; and what derivation gives."""
+"""Input series as formulas read them, both as lists of vintages and as columns, and the vintages that derivation returns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from almanac.domain.times import EPOCH_ORDINAL
 
 Ints = npt.NDArray[np.int64]
 Cells = Mapping[int, list[Vintage]]
-#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags, number of the note (0: none).
+#: Period key, knowledge time, value (infinite: none), release (NO_RELEASE: none), ingestion, flags, note number (0:
+#: none).
 NumberRow = tuple[int, int, float, int, int, int, int]
 _ROW = np.dtype([
     ("period", np.int64), ("known", np.int64), ("value", np.float64), ("released", np.int64), ("ingested", np.int64),
@@ -25,13 +26,13 @@ _ROW = np.dtype([
 ])  # fmt: skip
 #: No release time, in arrays.
 NO_RELEASE = -(1 << 62)
-#: January 1970 as the number of a month.
+#: January 1970 as a month number.
 EPOCH_MONTH = 1970 * 12
 _KEY_BITS = (highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))).bit_length()
 
 
 class Derived(NamedTuple):
-    """One vintage of a result and the series (by place among each input's candidates) it was computed from."""
+    """One vintage of a result, and for each input the index of the candidate series it was computed from."""
 
     vintage: Vintage
     used: tuple[int, ...]
@@ -39,10 +40,11 @@ class Derived(NamedTuple):
 
 class InputSeries:
     """
-    Open vintages of one input series over the range that is needed, by ordinal of its own frequency.
+    Open vintages of one input series over the needed range, by ordinal of its own frequency.
 
-    `cells` may be given as a function, called once if some cell must be looked at by itself, where `arrays` are there.
-    `changed`: ordinals whose vintages changed; None: all of them. `factor`: what values are multiplied by when looked up.
+    `cells` may be a function if `arrays` is given; it is called once, when a single cell is first needed. `changed`
+    holds the ordinals whose vintages changed; None means all. Values are multiplied by `factor` when they are looked
+    up.
     """
 
     __slots__ = ("_arrays", "_cells", "changed", "factor", "frequency")
@@ -62,7 +64,7 @@ class InputSeries:
         self._arrays = arrays
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """On its way to another process it has its cells with it, and they are all it is looked at for there."""
+        """Pickle the series with its cells. The other process looks at cells only, so `changed` and `arrays` stay behind."""
         return InputSeries, (self.frequency, self.cells, None, None, self.factor)
 
     @property
@@ -78,7 +80,7 @@ class InputSeries:
         return self._arrays
 
     def touched(self) -> Ints:
-        """Changed ordinals, ascending."""
+        """Return the changed ordinals, ascending."""
         if self.changed is None:
             return self.arrays.ordinals
         return np.array(sorted(self.changed), dtype=np.int64)
@@ -87,9 +89,9 @@ class InputSeries:
 @dataclass(slots=True)
 class Arrays:
     """
-    Cells of a series as columns, ascending by ordinal; `single` marks those with one vintage that is a number.
+    Cells of a series as columns, ascending by ordinal. `single` marks cells with just one vintage that is a number.
 
-    `marks` are places in `stated`, the different marks of its values; the first are none.
+    `marks` are indexes into `stated`, which lists the distinct marks of the values; its first item is None.
     """
 
     ordinals: Ints
@@ -107,7 +109,7 @@ class Arrays:
         numbers = sorted(cells)
         histories = [cells[number] for number in numbers]
         last = [history[-1] for history in histories]
-        # A missing value becomes NaN on the way.
+        # None becomes NaN here.
         value = np.array([vintage.value for vintage in last], dtype=np.float64)
         marks, stated = _marks([marks_of(vintage.note) for vintage in last])
         return cls(
@@ -125,9 +127,9 @@ class Arrays:
     @classmethod
     def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency, note: Callable[[int], str | None]) -> Arrays:
         """
-        Make the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
+        Build the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
 
-        `note` gives the text of a note by its number.
+        `note` returns the text of a note by its number.
         """
         table = np.fromiter(rows, dtype=_ROW)
         if not len(table):
@@ -136,7 +138,7 @@ class Arrays:
         first = np.flatnonzero(np.append(True, period[1:] != period[:-1]))
         end = np.append(first[1:], len(table)) - 1
         ordinals = _numbers(period[end], frequency)
-        # Of irregular periods with the same number the last counts, as in a dictionary.
+        # If irregular periods share a number, the last one counts, as in a dictionary.
         kept = np.append(ordinals[1:] != ordinals[:-1], True)
         last, ordinals = table[end[kept]], ordinals[kept]
         alone = (end == first)[kept]
@@ -152,14 +154,14 @@ class Arrays:
 
 
 def _marks(found: Sequence[Marks | None]) -> tuple[Ints, tuple[Marks | None, ...]]:
-    """Number different marks from 1 on; 0 is none."""
+    """Return each value's mark as a number, from 1, and the distinct marks by number; 0 means none."""
     places: dict[Marks | None, int] = {None: 0}
     numbers = _whole(places.setdefault(one, len(places)) for one in found)
     return numbers, tuple(places)
 
 
 def _numbers(keys: Ints, frequency: Frequency) -> Ints:
-    """`ordinal` for many keys."""
+    """Return the `ordinal` of many keys."""
     ends: Ints = keys >> _KEY_BITS
     if not frequency.months:
         return ends

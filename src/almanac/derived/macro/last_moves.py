@@ -1,4 +1,4 @@
-"""The last move of a rate within a stretch of time, for whole series at once."""
+"""The last move of a rate within a window, for whole series at once."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ Bools = npt.NDArray[np.bool_]
 
 def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) -> tuple[Arrays, Bools, Bools]:
     """
-    For each output the last move as a column of its own, whether its window says something, and whether it is settled.
+    Return three columns: each output's last move, whether its window gives a result, and whether that is settled.
 
-    It says something where there is a move, or a value at its beginning; one that is not settled may have done so for a
-    while. Settled: every cell of the window has one vintage and none was known after the newest one, so that there was one
-    answer from the beginning. What an answer rests on are the cells down to the older one of the move, or all of them.
+    A window gives a result if it holds a move or has a value at its beginning. Windows that are not settled are also
+    marked, because they may have given one for a while. A window is settled if all its cells have one vintage and none
+    became known after the newest cell, so that the answer never changed. An answer rests on the cells down to the older
+    one of the move, or on all cells of the window.
     """
     low, high = window(slot, outputs, frequency, frequency)
     places = arrays.ordinals
@@ -45,7 +46,7 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
     value = np.where(hit, change[newest], 0.0)
     rests = np.where(hit, newest - 1, begin)
 
-    # Marks are gathered cell by cell.
+    # Cells with marks are left to the cell-by-cell path.
     irregular = ~arrays.single | (arrays.marks != 0)
     late = _highest(arrays.known, first, last) > arrays.known[last]
     settled = ~(_any(irregular, first, last) | late)
@@ -71,14 +72,17 @@ def last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays) 
 
 
 def _any(there: Bools, first: Ints, last: Ints) -> Bools:
-    """Whether one is true from `first` to `last`, both included."""
+    """Return whether any item from `first` to `last`, both included, is true."""
     counted = np.concatenate([[0], np.cumsum(there)])
     found: Bools = counted[last + 1] > counted[first]
     return found
 
 
 def _highest(values: Ints, first: Ints, last: Ints) -> Ints:
-    """The highest from `first` to `last`, both included: two stretches of a power of two cover any stretch."""
+    """
+    Return the highest value from `first` to `last`, both included. Two overlapping stretches of a power of two cover
+    each range (a sparse table).
+    """
     levels = [values]
     longest = int((last - first).max(initial=0)) + 1
     while 1 << len(levels) <= longest:

@@ -1,4 +1,4 @@
-"""Where an operator's look-ups go: the cells of an input that an output period may meet."""
+"""Look-up windows: the cells of an input that an output period may use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _INSTANT = highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))
 
 
 def window(slot: Slot, outputs: Ints, frequency: Frequency, own: Frequency) -> tuple[Ints, Ints]:
-    """Ordinals, in the input's own frequency, of the cells a slot may look at: inclusive low and high for each output."""
+    """
+    Return the ordinals, in the input's own frequency, of the cells a slot may look at: an inclusive low and high for
+    each output.
+    """
     if slot.within:
         spans = [inside(int(o) - slot.months, frequency, own) for o in outputs]
         return np.array([s[0] for s in spans], dtype=np.int64), np.array([s[2] for s in spans], dtype=np.int64)
@@ -31,7 +34,10 @@ def look_back(slot: Slot, frequency: Frequency) -> int:
 
 
 def shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
-    """Ordinals some months earlier: a subtraction for months, the same calendar day (or the month's last) for days."""
+    """
+    Return the ordinals `months` earlier: a subtraction for months, the same calendar day (or the month's last) for
+    days.
+    """
     if not months:
         return outputs
     if frequency.months:
@@ -49,7 +55,7 @@ def shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
 
 
 def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
-    """First and last day, as ordinals, of the periods with these numbers (`key_at` for whole series)."""
+    """Return the first and last day, as ordinals, of the periods with these numbers (`key_at` for whole series)."""
     if not frequency.months:
         return outputs - (6 if frequency is Frequency.WEEKLY else 0), outputs
     months = (outputs - EPOCH_MONTH).astype("datetime64[M]")
@@ -59,19 +65,22 @@ def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
 
 
 def keys(starts: Ints, ends: Ints) -> Ints:
-    """Period keys from first and last days."""
+    """Return period keys from first and last days."""
     found: Ints = ends * (_INSTANT + 1) + (_INSTANT - 1) - (ends - starts)
     return found
 
 
 def midnight(days: Ints) -> Ints:
-    """Unix seconds at which days begin, from their ordinals."""
+    """Return the unix seconds at which days, given as ordinals, begin."""
     begins: Ints = (days - EPOCH_ORDINAL) * DAY_SECONDS
     return begins
 
 
 def inside(output: int, frequency: Frequency, own: Frequency) -> tuple[int, int, int]:
-    """For a period of a lower frequency: first and last ordinal inside it in the input's frequency, and the last witness."""
+    """
+    Return the first and last ordinal, in the input's frequency, inside a period of a lower frequency, and the last
+    ordinal that proves it complete.
+    """
     period = Period.from_key(key_at(output, frequency))
     start = period.start or period.end
     if own.months:

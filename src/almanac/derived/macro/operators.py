@@ -1,10 +1,10 @@
 """
 The operators that formulas of the catalogue are made of.
 
-An operator says which cells it looks up for an output period (`slots`) and what it makes of their values (`apply`).
-`apply` works on floats and on numpy arrays alike, with the same operations in the same order, so that the vectorised
-and the cell-by-cell path give the same bits. What it gives is rounded as `domain.numbers` says: sums and differences of
-published numbers are exact in decimals, everything else has twelve significant digits.
+An operator states which cells it looks up for an output period (`slots`) and how it combines their values (`apply`).
+`apply` works on floats and on numpy arrays with the same operations in the same order, so the vectorised and the
+cell-by-cell path give the same bits. Results are rounded as `domain.numbers` says: sums and differences of published
+numbers are exact in decimals, everything else has twelve significant digits.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class Slot:
     """
     One look-up: an input, some months before the output's period.
 
-    `within`: the `last` value, the `mean` or the `sum` of the values inside that period, from an input of the same or a
-    higher frequency. `optional`: the operator copes with its absence. `move`: not a value but the last change of at least
-    that size from one value to the next, after the cell `months` ago; 0 where there was none though that cell, or one of
-    the days before it, has a value; a change across one of the
-    `breaks`, ordinals of the first period of another definition, is none.
+    `within` takes the `last` value, the `mean` or the `sum` of the values inside that period, from an input of the same
+    or a higher frequency. `optional` says that the operator works without the value. `move` looks up the last change of
+    at least that size between neighbouring values, after the cell `months` ago; it is 0 if there was none and that
+    cell, or one of the days before it, has a value. `breaks` are ordinals of periods that start a new definition; a
+    change across one is ignored.
     """
 
     input: int
@@ -46,12 +46,12 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class Operator:
     """
-    A formula's arithmetic. `apply` gets one value per slot and returns a value, or None for none.
+    The arithmetic of a formula. `apply` takes one value per slot and returns a value, or None if there is none.
 
-    `vector`: every slot is required and `apply` is plain arithmetic, so whole arrays may go through it.
-    `note`: row-level metadata as a JSON object text, from the same values. `money`: the inputs are amounts that enter in
-    whole units of one currency, flows as the part that falls into their period. `words`: the result is a text, and
-    `apply` gives its place among these.
+    `vector` says that every slot is required and `apply` is plain arithmetic, so it accepts whole arrays. `note`
+    returns row-level metadata as JSON object text from the same values. `money` says that the inputs are amounts,
+    converted to whole units of one currency, with flows as the part that falls into their period. With `words` the
+    result is a text, and `apply` returns its index among them.
     """
 
     slots: tuple[Slot, ...]
@@ -64,20 +64,23 @@ class Operator:
 
 
 class GapNote(msgspec.Struct, frozen=True, rename="camel"):
-    """Row-level metadata of a result: how many of the periods it looks at have no value."""
+    """The row-level metadata of a result: how many of the periods it looks at have no value."""
 
     missing_periods: int
 
 
 class FormulaError(Exception):
-    """A formula asks for an operator or a parameter that does not exist. The message names both."""
+    """A formula names an operator or parameter that doesn't exist, or a lag that can't be used. The message says which."""
 
 
 _MONTHS = {"m": 1, "q": 3, "y": 12}
 
 
 def lag_months(text: str, frequency: Frequency) -> int:
-    """`1y`, `3m`, `1q` in months; `1p` is one period of a monthly or lower frequency. Raises FormulaError."""
+    """
+    Return a lag such as `1y`, `3m` or `1q` in months. `1p` is one period of a monthly or lower frequency. Raises
+    FormulaError.
+    """
     count, letter = text[:-1], text[-1:]
     if not count.isdecimal() or letter not in {*_MONTHS, "p"}:
         raise FormulaError(f"lag {text!r}: write a number and one of p, m, q, y")
@@ -89,14 +92,17 @@ def lag_months(text: str, frequency: Frequency) -> int:
 
 
 def fits(lag: str, frequency: Frequency) -> bool:
-    """Whether a lag is a whole number of periods of a frequency (a month ago in quarterly data is not)."""
+    """Return whether a lag is a whole number of periods (a month ago isn't, in quarterly data)."""
     if lag.endswith("p"):
         return frequency.months > 0
     return not frequency.months or lag_months(lag, frequency) % frequency.months == 0
 
 
 def _power(x: Number, n: int) -> Number:
-    """X to a small whole power by repeated multiplication: `**` may differ in the last bit between scalar and array."""
+    """
+    Raise to a small whole power by repeated multiplication, because `**` may differ in the last bit between scalars and
+    arrays.
+    """
     result = x
     for _ in range(n - 1):
         result = result * x
@@ -119,7 +125,7 @@ def _change(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 
 def _difference(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """A − b, of one period."""
+    """Subtract b from a, both of one period."""
     return Operator(
         (Slot(0), Slot(1)), lambda a, b: exact_sum(a, -b), same_source=bool(params.get("same_source", False))
     )
@@ -131,12 +137,12 @@ def _butterfly(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 
 def _sum(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """A + b, of one period, one of them computed."""
+    """Add a and b, both of one period and at least one of them computed."""
     return Operator((Slot(0), Slot(1)), lambda a, b: significant(exact_sum(a, b)))
 
 
 def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """The rate at the end of the period − the inflation of the period (ex post)."""
+    """Subtract the inflation of the period from the rate at its end (ex post)."""
 
     def apply(inflation: float, rate: float) -> float:
         return numbers.difference(rate, inflation, computed=True)
@@ -146,11 +152,11 @@ def _real_rate(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 def _sahm(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """
-    mean₃(u)_t − min(mean₃(u)_{t−12} … mean₃(u)_{t−1}), after Sahm (2019), each mean over those of its months that there are.
+    mean₃(u)_t − min(mean₃(u)_{t−12} … mean₃(u)_{t−1}), after Sahm (2019), each mean over those of its months that have
+    a value.
 
-    The month itself must have one. `least_months`: values a mean needs; `least_means`: means the minimum needs. So the
-    publisher does it: for November 2025 FRED has 0.35, with no rate for October. `missingPeriods` counts the months of the
-    fifteen that have no value.
+    A mean needs `least_months` values, the minimum `least_means` means. FRED computes it in this way: it has 0.35 for
+    November 2025 without a rate for October. `missingPeriods` counts the months without a value among the fifteen.
     """
     least_months, least_means = int(params["least_months"]), int(params["least_means"])
     slots = tuple(Slot(0, months, optional=months > 0) for months in range(15))
@@ -202,7 +208,10 @@ def _credit_impulse(params: Mapping[str, Any], frequency: Frequency) -> Operator
 
 
 def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """The neutral rate + π + 0.5·(π − π*) + 0.5·gap, π the mean inflation of the period; both rate and target π* are 2 after Taylor (1993)."""
+    """
+    Apply the Taylor rule, neutral rate + π + 0.5·(π − π*) + 0.5·gap, with π the mean inflation of the period; the
+    neutral rate and the target π* are 2 after Taylor (1993).
+    """
     neutral, target = float(params.get("neutral", 2)), float(params.get("target", 2))
 
     def apply(gap: float, inflation: float) -> float:
@@ -213,8 +222,8 @@ def _taylor(params: Mapping[str, Any], frequency: Frequency) -> Operator:
 
 def _cycle(params: Mapping[str, Any], frequency: Frequency) -> Operator:
     """
-    The direction of the last move of at least `move` within `lag`: hiking or cutting; on_hold where there was none, and a
-    value is known from as long ago.
+    Name the direction of the last move of at least `move` within `lag`: hiking or cutting, or on_hold if there was none
+    and a value from as long ago is known.
     """
     breaks = tuple(sorted(ordinal(Period.ending(day, frequency).key, frequency) for day in params.get("breaks", ())))
     move = Slot(0, lag_months(params["lag"], frequency), move=float(params["move"]), breaks=breaks)
@@ -243,7 +252,10 @@ _OPERATORS: dict[str, Callable[[Mapping[str, Any], Frequency], Operator]] = {
 
 
 def operator(name: str, params: Mapping[str, Any], frequency: Frequency) -> Operator:
-    """The operator of a formula for data of a frequency. Raises FormulaError naming what is unknown."""
+    """
+    Return the operator of a formula for data of a frequency. Raises FormulaError for an unknown operator or a missing
+    parameter.
+    """
     make = _OPERATORS.get(name)
     if make is None:
         raise FormulaError(f"unknown operator {name!r}; there are {', '.join(sorted(_OPERATORS))}")

@@ -1,4 +1,4 @@
-"""What a computed vintage takes over from its inputs: its flags, its times of release and ingestion."""
+"""Flags, release and ingestion times that a computed vintage takes over from its inputs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ import msgspec
 
 from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Marks, Vintage, is_unknown, marks_of, number
 
-#: Note of a withdrawal for want of one base.
+#: Note of a withdrawal because the inputs are on different bases.
 TWO_BASES = '{"reason":"two_bases"}'
 
 
 def on_two_bases(marks: Iterable[tuple[int, Marks | None]]) -> bool:
     """
-    Return whether values are on different bases. `marks`: those of every value, with the place of its input.
+    Return whether the values are on different bases. `marks` holds each value's input index and marks.
 
-    Values of one input must agree wholly; of several inputs the prices they count in, where both state them.
+    Values of one input must agree in base and prices. Values of several inputs must agree in the prices they count in,
+    if they state them.
     """
     stated: dict[int, tuple[str | None, str | None]] = {}
     for place, found in marks:
@@ -27,7 +28,7 @@ def on_two_bases(marks: Iterable[tuple[int, Marks | None]]) -> bool:
 
 
 def passed_on(note: str | None, marks: Iterable[Marks | None]) -> str | None:
-    """Add the publishers' marks on the inputs to a result's own note."""
+    """Add the flags of the inputs' publishers to a result's own note."""
     flags = sorted({flag for found in marks if found is not None for flag in found.flags})
     if not flags:
         return note
@@ -39,10 +40,11 @@ def result(
     moment: int, value: float | None, text: str | None, used: Sequence[Vintage], looked: Iterable[Vintage], note: str | None
 ) -> Vintage:  # fmt: skip
     """
-    A result as known from a moment: unknown or a projection if one of the inputs `used` is, final if all are, released
-    with the last, with all marks of theirs.
+    Build a result as known from a moment on, with the flags and times that follow from its inputs.
 
-    `looked`: all vintages looked at, of which the last ingested counts. Raises ValueError for a value that is no number.
+    It is unknown or a projection if one of the inputs `used` is, and final if all are. It is released with the last of
+    them, and takes over their flags. `looked` holds all vintages looked at; the last ingested counts. Raises ValueError
+    for NaN and infinities.
     """
     flags = 0
     if any(is_unknown(v.flags) for v in used):
@@ -62,6 +64,9 @@ def result(
 
 
 def withdrawal(moment: int, looked: Sequence[Vintage], note: str | None = None) -> Vintage:
-    """That nothing can be computed any more from a moment on. `looked`: all vintages looked at, at least one."""
+    """
+    Build a withdrawal: from this moment on nothing can be computed. `looked` holds all vintages looked at, at least
+    one.
+    """
     flags = UNKNOWN if any(v.flags & UNKNOWN for v in looked) else 0
     return Vintage(moment, None, None, flags, None, max(v.ingested for v in looked), 0, note)

@@ -1,4 +1,4 @@
-"""The two rules of `domain.numbers`, for a float and for whole arrays with the same bits."""
+"""The two rounding rules of `domain.numbers`, for floats and whole arrays with the same bits."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from almanac.domain import numbers
 Floats = npt.NDArray[np.float64]
 Number = Any  # a float, or an array of floats
 
-#: The powers of ten that are floats: a product or quotient with one is rounded once, as a decimal is when it is read.
+#: Powers of ten that are exact floats: multiplying or dividing by one rounds just once, as parsing a decimal does.
 _TENS = 10.0 ** np.arange(23)
-#: Scaled by a power of ten a value may be off by this: so near to the middle of two neighbours its text decides.
+#: Possible error of a scaled value. That close to the middle between two neighbours, the text decides.
 _OFF = 1e-3
-#: Decimals to try, and the whole numbers up to which a decimal of that many places is its float's shortest text.
+#: Decimals to try, and the limit for whole numbers below which such a decimal is its float's shortest text.
 _PLACES, _SHORT = [3, 6, 9], 1e15
 
 
 def significant(value: Number) -> Number:
-    """A value to twelve significant digits (`domain.numbers.significant`)."""
+    """Round to twelve significant digits (`domain.numbers.significant`)."""
     return numbers.significant(value) if isinstance(value, float) else _significant(value)
 
 
 def exact_sum(*terms: Number) -> Number:
-    """A sum that is exact in decimals (`domain.numbers.exact_sum`); in arrays NaN and infinities stay what they are."""
+    """Add exactly in decimals (`domain.numbers.exact_sum`). In arrays, NaN and infinities stay as they are."""
     return numbers.exact_sum(*terms) if isinstance(terms[0], float) else _exact_sum(*terms)
 
 
@@ -40,7 +40,7 @@ def _significant(values: Floats) -> Floats:
     up, down = _TENS[np.maximum(tens, 0)], _TENS[np.maximum(-tens, 0)]
     scaled = np.where(sure, size, 0.0) * up / down
     whole = np.rint(scaled)
-    # A logarithm just beside a whole number may have come out on its other side.
+    # The logarithm of a value near a power of ten may be rounded to the wrong side.
     sure &= (whole >= 10.0 ** (numbers.DIGITS - 1)) & (whole <= 10.0**numbers.DIGITS)
     sure &= np.abs(np.abs(scaled - whole) - 0.5) > _OFF
     rounded: Floats = np.where(sure, np.copysign(whole * down / up, values), values) + 0.0
@@ -51,9 +51,9 @@ def _significant(values: Floats) -> Floats:
 
 def _exact_sum(*terms: Floats) -> Floats:
     """
-    Where all terms are decimals of few places they are added as whole numbers, and the sum divided once.
+    Add terms with few decimals as whole numbers, and divide the sum once; add the others as decimals.
 
-    A decimal of at most fifteen digits that rounds to a float is the float's shortest text.
+    This is exact because a decimal of at most fifteen digits that rounds to a float is that float's shortest text.
     """
     with np.errstate(all="ignore"):
         total: Floats = np.sum(terms, axis=0) + 0.0

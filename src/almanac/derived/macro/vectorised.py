@@ -1,4 +1,4 @@
-"""Whole series at once: cells whose inputs all have one vintage, with the same answer as cell by cell."""
+"""Derivation for whole series: cells whose inputs all have one vintage, with the same answer as cell by cell."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def at_once(
     result: dict[int, list[Derived]],
 ) -> Ints:  # fmt: skip
     """
-    Compute at once all cells whose look-ups meet single vintages only; returns the outputs left for the sweep.
+    Compute all cells whose look-ups meet single vintages only, put them into `result` and return the outputs left over.
 
-    A look-back may be decided here only if everything it could have met was known no later than the other inputs:
-    else an older value stood in for a while, and that is a vintage of its own.
+    A look-back is decided here only if every cell it could have met was known no later than the other inputs. Otherwise
+    an older value was used for a while, which makes a vintage of its own.
     """
     if not len(outputs) or any(series.frequency is not frequency for series in inputs):
         return outputs
@@ -39,7 +39,7 @@ def at_once(
         if not len(arrays.ordinals):
             return outputs
         if slot.move:
-            # Cells of the window are looked at in full: all of them must be single and known before the cell itself.
+            # Cells of the window are examined in full: all must be single and known before the cell itself.
             moves, met, settled = last_moves(slot, outputs, frequency, arrays)
             there &= met
             eligible &= settled
@@ -71,7 +71,7 @@ def at_once(
             allowance_days,
             result,
         )
-    # Outputs for which some look-up meets no cell at all have no vintages: their rows, if any, are closed.
+    # Outputs with a look-up that meets no cell have no vintages; existing rows are closed.
     result.update((key, []) for key in keys(*spans(outputs[~there], frequency)).tolist())
     rest: Ints = outputs[there & ~eligible]
     return rest
@@ -107,8 +107,8 @@ def _emit(
         known[finite].tolist(), numbers, texts, flags[finite].tolist(),
         _releases(released[finite]), ingested[finite].tolist(), repeat(0), repeat(None) if notes is None else notes[finite].tolist(), repeat(0),
     )  # fmt: skip
-    # No Python code runs per cell from here: `tuple.__new__` makes a named tuple of a row, and `zip` of one iterable
-    # rows of one. Nearly all the time of a derivation was spent in constructors before.
+    # No Python code runs per cell from here: `tuple.__new__` turns a row into a named tuple, and `zip` of one iterable
+    # makes rows of one. Constructors took nearly all the time of a derivation before.
     vintages: Iterable[Vintage] = map(tuple.__new__, repeat(Vintage), columns)
     made: Iterable[Derived] = map(tuple.__new__, repeat(Derived), zip(vintages, repeat(used)))
     result.update(zip(key[finite].tolist(), map(list, zip(made)), strict=True))
@@ -118,7 +118,10 @@ def _emit(
 def _notes(
     operator: Operator, picks: Sequence[tuple[Arrays, Ints]]
 ) -> tuple[npt.NDArray[np.object_] | None, npt.NDArray[np.bool_]]:
-    """Return the notes of results (None: no result has one), and which results are refused because their inputs are on two bases."""
+    """
+    Return the notes of the results (None if no result has one), and which results are refused because their inputs are
+    on different bases.
+    """
     marks = np.array([arrays.marks[index] for arrays, index in picks])
     if not marks.any():
         return None, np.zeros(marks.shape[1], dtype=bool)
@@ -143,7 +146,7 @@ def _releases(released: Ints) -> Iterable[int | None]:
 
 
 def _first_place(starts: Ints, ends: Ints, known: Ints, released: Ints, stated: Ints, allowance_days: int) -> Ints:
-    """Flags that `settle` adds to the one vintage of each cell, without building its tables."""
+    """Return the flags that `settle` would add to the only vintage of each cell, without building its tables."""
     forecast = np.where(midnight(starts) > known, FORECAST, 0)
     late = released > midnight(ends + 1 + allowance_days)
     initial = (stated & (FINAL | UNKNOWN) == 0) & (released != NO_RELEASE) & ~late

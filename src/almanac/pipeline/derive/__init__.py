@@ -1,1 +1,1 @@
-"""Keeping what is derived in step with what changed."""
+"""Recomputation of derived data after changes."""

@@ -1,4 +1,4 @@
-"""Keeping companies' statements, ratios and scores in step with the facts they are computed from."""
+"""Recomputation of companies' statements, ratios and scores after changes of the facts they depend on."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from almanac.store.observations.writing.batch import Batch
 
 _KINDS = {"income": statements.INCOME, "balance": statements.BALANCE, "cash_flow": statements.CASH_FLOW}
 _MONEY = {"money", "per_share"}
-#: Companies that are derived ahead of the one that is written, for each process.
+#: Companies derived ahead of the one being written, per process.
 _AHEAD = 16
-#: About what a stated fact takes in a filing.
+#: Approximate bytes of a stated fact.
 _STATE_BYTES = 500
 
 
@@ -49,19 +49,21 @@ Bodies = dict[Key, list[tuple[int, bytes]]]
 
 class Served(NamedTuple):
     """
-    Vintages of one derived series, settled: by period key, ascending, each as (known, value, flags, released, ingested,
-    note, place of its tags in `Made.tags`). Plain tuples: they come from another process, and there are many.
+    Settled vintages of one derived series.
+
+    By period key, ascending, each as (known, value, flags, released, ingested, note, index of its tags in `Made.tags`).
+    They are plain tuples because they come from another process and are many.
     """
 
     slug: str
     frequency: Frequency
-    #: Of money that is not in the company's main one.
+    #: The currency, if it isn't the company's main one.
     currency: str | None
     cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
 
 
 class Made(NamedTuple):
-    """All that is derived of a company. The series are in the order of their names: each process orders sets in its own way."""
+    """All derived data of a company. The series are sorted by name, because each process orders sets in its own way."""
 
     series: list[Served]
     #: Sets of tags that values come from, the empty one first.
@@ -70,7 +72,7 @@ class Made(NamedTuple):
 
 
 class _Begun(NamedTuple):
-    """A company that is being derived: of what, and the work."""
+    """A company whose derivation has begun: its input and the job."""
 
     company: CompanyInput
     made: Job[Made]
@@ -78,9 +80,9 @@ class _Begun(NamedTuple):
 
 class CompanyDeriver:
     """
-    Derives what follows from companies' facts and writes what differs.
+    Derivation of companies' data from their facts, writing only the differences.
 
-    Companies do not look at each other: several are derived at a time by `processes`, and written in their order.
+    Companies do not depend on each other: `processes` derives several at a time, and they are written in order.
     """
 
     def __init__(self, db: Database, processes: Processes) -> None:
@@ -88,20 +90,20 @@ class CompanyDeriver:
         self._processes = processes
         #: Companies whose statements may have changed, in the order in which that was noticed.
         self._changed: dict[str, None] = {}
-        #: How many payloads at hand have yet to speak of a company.
+        #: Remaining payloads of the batch with inputs of each company.
         self._awaited: dict[str, int] = {}
-        #: Companies that are derived already, from what the store holds of them until something more is noted.
+        #: Companies derived in advance, from the stored data before any further note.
         self._begun: dict[str, _Begun] = {}
 
     def note(self, entity: str) -> None:
-        """Remember that something a company's statements are made from changed."""
+        """Remember that an input of a company's statements changed."""
         self._changed[entity] = None
         begun = self._begun.pop(entity, None)
         if begun is not None:
             begun.made.drop()
 
     def forget(self) -> None:
-        """Drop what is noted: the batch that it belonged to was undone."""
+        """Discard the noted changes, because their batch was undone."""
         self._changed.clear()
         self._awaited.clear()
         for begun in self._begun.values():
@@ -110,15 +112,15 @@ class CompanyDeriver:
 
     def expect(self, mentions: Mapping[str, int]) -> None:
         """
-        Take note of how many payloads of the batch will tell facts or filings of each company.
+        Record how many payloads of the batch contain facts or filings of each company.
 
-        One of which the last was told is derived while the payloads after it are folded; should one of those say more of it
-        after all (another kind of company, by its name in a list), it is derived anew.
+        A company whose last payload was folded is derived while later ones are folded. If one of those changes it after
+        all, for example its name in a list, it is derived again.
         """
         self._awaited = dict(mentions) if self._processes.count > 1 else {}
 
     def spoken(self, entity: str) -> None:
-        """A payload has told all facts and filings that it tells of a company."""
+        """Record that all facts and filings of a company in one payload have been folded."""
         left = self._awaited.get(entity)
         if left is None:
             return
@@ -129,18 +131,18 @@ class CompanyDeriver:
                 self._begun[entity] = begun
 
     def run(self, batch: Batch) -> int:
-        """Bring every company noted into step, inside the batch that changed it. Returns how much changed."""
+        """Derive every noted company, inside the batch that changed it. Returns how many cells and statements changed."""
         noted, self._changed = list(self._changed), {}
         self._awaited = {}
         return sum(self._write(batch, company, made) for company, made in self._derived(noted))
 
     def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
-        """Compute everything of every company anew and write what differs. Returns how much changed."""
+        """Recompute everything of every company and write the differences. Returns how many cells and statements changed."""
         every = counted(facts.entities(self._db), meter, "companies")
         return sum(self._write(batch, company, made) for company, made in self._derived(every))
 
     def check(self, probe: Batch, meter: Meter = unmetered) -> Iterator[str]:
-        """Compute everything anew and compare. `probe` collects what differs of series; what differs of statements is yielded."""
+        """Recompute everything and compare. `probe` collects the differences of series; those of statements are yielded."""
         for company, made in self._derived(counted(facts.entities(self._db), meter, "companies")):
             self._items(probe, company, made)
             for key in statements.differing(self._db, company.entity, made.statements):
@@ -148,9 +150,9 @@ class CompanyDeriver:
 
     def _derived(self, entities: Iterable[str]) -> Iterator[tuple[CompanyInput, Made]]:
         """
-        Companies with all that is derived of them, in their order; without those nobody spoke of.
+        Yield companies with their derived data, in order. Companies without any data are skipped.
 
-        All of it is computed anew: one report can move the fiscal calendar of years long past.
+        Everything is recomputed, because one report can move the fiscal calendar of long past years.
         """
         ahead = 1 if self._processes.count == 1 else _AHEAD * self._processes.count
         waiting: deque[_Begun] = deque()
@@ -173,7 +175,7 @@ class CompanyDeriver:
         return _Begun(company, self._processes.job(derived, company, weight=states * _STATE_BYTES))
 
     def _write(self, batch: Batch, company: CompanyInput, made: Made) -> int:
-        """Write what differs of a company. Returns the number of derived cells and statements that changed."""
+        """Write a company's differences. Returns the number of derived cells and statements that changed."""
         changed = self._items(batch, company, made)
         moved = statements.replace(self._db, batch.version, company.entity, made.statements)
         if merging.mark_reports(self._db, company.entity) or moved:
@@ -212,7 +214,7 @@ class CompanyDeriver:
 
 
 def derived(company: CompanyInput) -> Made:
-    """All that is derived of a company. Raises what `derive` raises."""
+    """Derive all data of a company. Raises what `derive` raises."""
     outcome = derive(company, measure=ratios.measures, reach=ratios.REACH_DAYS)
     tags: dict[tuple[str, ...], int] = {(): 0}
     series = [
@@ -231,7 +233,7 @@ def derived(company: CompanyInput) -> Made:
 def _settled(
     made: Sequence[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
 ) -> list[tuple[int, float | None, int, int | None, int, str | None, int]]:
-    """What is served of one cell. `tags` grows by the sets of tags met."""
+    """Return the served vintages of one cell. New sets of tags are added to `tags`."""
     stated = [
         Vintage(
             one.known,
@@ -257,8 +259,10 @@ def _settled(
 
 def _renamed(served: Sequence[Vintage], made: Iterable[ItemVintage]) -> list[Vintage]:
     """
-    The vintages of a cell, and one more where its period came to be called otherwise while nothing else of it changed: as
-    known then, a row and its statement have one name. It is no revision: its status is that of the one before.
+    Add a vintage where a cell's period was renamed while nothing else of it changed.
+
+    This gives a row and its statement one name at every moment. It is not a revision, so its status is that of the
+    vintage before.
     """
     at = {vintage.known: vintage for vintage in served}
     found: list[Vintage] = []
@@ -276,7 +280,7 @@ def _renamed(served: Sequence[Vintage], made: Iterable[ItemVintage]) -> list[Vin
 
 @functools.lru_cache(maxsize=4_096)
 def _said(method: str | None, fiscal: tuple[int, str] | None) -> str | None:
-    """What a row says beside its value: its period's fiscal name, and how it was come by."""
+    """Return the note of a row: its period's fiscal name and the method of its value, or None without either."""
     told = [] if fiscal is None else [fiscal_note(*fiscal)]
     if method is not None:
         told.append(f'"method":"{method}"')
@@ -295,9 +299,9 @@ def _bodies(outcome: CompanyVintages) -> Bodies:
 
 def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | None:
     """
-    What the statements of a company are made from, as the store has it; None for a company nobody spoke of.
+    Read the inputs of a company's statements from the store, or None for an unknown company.
 
-    `placed`: each state tells the raw cell it is of, so that amounts tell theirs.
+    With `placed`, each state includes its raw cell, so that amounts can name theirs.
     """
     record = facts.company(db, entity)
     if record is None:

@@ -1,4 +1,4 @@
-"""The series of formulas over a group of entities: who belongs to the group, and what changes have altered."""
+"""Series of formulas over a group of entities: the members of a group, and the results that changes affect."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from almanac.pipeline.derive.plans import Topics, result_of
 from almanac.store.observations.reading.directory import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 
-#: Ordinals this far apart are read in ranges of their own.
+#: Ordinals further apart than this are read in separate ranges.
 _GAP = 40
 #: Entity → candidate series, in order of preference.
 Group = dict[str, list[SeriesSpec]]
 
 
 def belongs(entity: Entity, members: str) -> bool:
-    """Whether an entity is of the group a formula names. Raises FormulaError for a group that does not exist."""
+    """Return whether an entity belongs to the group `members`. Raises FormulaError for an unknown group."""
     if members == "countries":
         return entity.kind == "country"
     if members == "rates_scopes":
@@ -46,10 +46,10 @@ def belongs(entity: Entity, members: str) -> bool:
 
 class Sections:
     """
-    Computes formulas over groups. Reads the catalogue and a live view of the series there are.
+    Computation of formulas over groups, from the catalogue and a live view of the existing series.
 
-    Candidates are series that may be shown without anybody's consent: one withheld country would else withhold the
-    results of all the others. They are chosen by the catalogue alone, so that recording a consent moves no value.
+    Candidates are series that may be shown without a consent, because one withheld country would otherwise withhold the
+    results of all others. The catalogue alone decides, so recording a consent changes no value.
     """
 
     def __init__(self, catalog: Catalog, topics: Topics, preference: Callable[[SeriesSpec], tuple[Any, ...]]) -> None:
@@ -61,9 +61,11 @@ class Sections:
         self, batch: Batch, formula: Formula, changes: Mapping[str, set[int] | None], specs: Mapping[str, SeriesSpec]
     ) -> Iterator[tuple[SeriesSpec, dict[int, list[Vintage]]]]:
         """
-        Every series of a formula that changes can have altered, and the vintages of its altered cells (an empty list: none).
+        Yield every series of a formula that the changes can affect, with the vintages of its affected cells (an empty
+        list: none).
 
-        `changes`: changed periods by series id, None for all; `specs`: what each of those series is or was.
+        `changes` maps series ids to changed periods, None for all of them; `specs` describes each of those series,
+        including former ones.
         """
         how = peer_comparison(formula.operator, formula.params)
         slug = formula.inputs[0]
@@ -81,7 +83,7 @@ class Sections:
             yield from self._of(batch, formula, how, frequency, touched[frequency])
 
     def _takes(self, formula: Formula, how: PeerComparison, spec: SeriesSpec) -> bool:
-        """Whether a series of the formula's input takes part in the comparison."""
+        """Return whether a series of the formula's input takes part in the comparison."""
         if spec.entity in formula.except_entities or not how.fits(spec.frequency):
             return False
         if formula.frequencies and spec.frequency not in formula.frequencies:
@@ -94,7 +96,7 @@ class Sections:
         return max(rights.exposure, rights.channel, spec.exposure) is Exposure.public
 
     def _place(self, spec: SeriesSpec) -> tuple[Any, ...]:
-        """Where a candidate stands: as where it is read, but for consents."""
+        """Return the sort key of a candidate: the order for readers, but without regard to consents."""
         return (not self._public(spec), *self._preference(spec)[1:])
 
     def _of(
@@ -150,7 +152,7 @@ class Sections:
 
 
 def _cells(batch: Batch, spec: SeriesSpec, touched: set[int] | None, how: PeerComparison) -> dict[int, list[Vintage]]:
-    """Open vintages of a series, all or those that outputs touched need, by ordinal."""
+    """Return open vintages of a series by ordinal, all or those needed for the outputs `touched`."""
     handle = batch.existing(spec.id)
     found: dict[int, list[Vintage]] = {}
     for span in [EVERY_KEY] if touched is None else _spans(touched | {how.base(o) for o in touched}, spec.frequency):
@@ -160,7 +162,7 @@ def _cells(batch: Batch, spec: SeriesSpec, touched: set[int] | None, how: PeerCo
 
 
 def _spans(numbers: Iterable[int], frequency: Frequency) -> Iterator[tuple[int, int]]:
-    """Ranges of period keys that hold the periods with these numbers, those near each other in one."""
+    """Yield ranges of period keys that cover the periods with these numbers. Nearby periods share a range."""
     last: int | None = None
     first = 0
     for number in sorted(numbers):
@@ -174,7 +176,7 @@ def _spans(numbers: Iterable[int], frequency: Frequency) -> Iterator[tuple[int, 
 
 
 def _span(first: int, last: int, frequency: Frequency) -> tuple[int, int]:
-    """Keys of all periods that end in the months (or on the days) with these numbers."""
+    """Return the range of keys of all periods that end between these months, or days, given by their numbers."""
     ends = end_of(key_at(first, frequency)), end_of(key_at(last, frequency))
     begin = Period.ending(ends[0], Frequency.MONTHLY).start if frequency.months else ends[0]
     return lowest_key(begin or ends[0]), highest_key(ends[1])

@@ -1,4 +1,4 @@
-"""Keeping derived series in step with what changed. Which series there are to be is decided in `plans`."""
+"""Recomputation of derived series after changes. `plans` decides which series exist."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from almanac.store.summary.figures import derived_series
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
-#: Series that are computed ahead of the one that is written, for each process.
+#: Series computed ahead of the one being written, per process.
 _AHEAD = 8
 
 
 class Deriver:
-    """Keeps derived series in step. Holds the list of all series; `register` every new raw series with it."""
+    """Recomputation of derived series. It holds the list of all series, so `register` each new raw series."""
 
     def __init__(self, catalog: Catalog, db: Database, processes: Processes | None = None) -> None:
         self._catalog = catalog
         self._db = db
         self._processes = processes or Processes(1)
-        #: Series that are computed and not yet written, in the order in which they will be.
+        #: Series that are computed and not yet written, in writing order.
         self._begun: deque[SeriesAtWork] = deque()
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
@@ -65,8 +65,10 @@ class Deriver:
 
     def register(self, spec: SeriesSpec) -> None:
         """
-        Take note of a series. One that is new may change which series formulas make, one that has come to be something else
-        (the computed rates of an index that there is unadjusted now) what these say of themselves.
+        Record a series that is new or whose specification changed.
+
+        A new series may change which series formulas produce. A changed one may change the descriptions of its results
+        (for example if an index is now unadjusted).
         """
         if self._find_spec(spec) == spec:
             return
@@ -80,9 +82,10 @@ class Deriver:
 
     def reconsider(self, spec: SeriesSpec | None = None) -> None:
         """
-        Take note that rights of a series have changed, or (None) any rights or orders of preference.
+        Record that the rights of a series changed or, with None, that any rights or orders of preference did.
 
-        Formulas that choose by them, those of several inputs or over a group, are computed anew at the next `run`.
+        Formulas with several inputs choose by them, and are recomputed at the next `run`; with None, those over a group
+        are too.
         """
         self._directory = None
         self._compared_anew = self._compared_anew or spec is None
@@ -92,14 +95,14 @@ class Deriver:
                 held = self._topics.get((formula.slug, entity), ())
                 self._before[formula.slug, entity] = [SeriesPlan(one, formula, (), mixed=False) for one in held]
         if spec is not None:
-            # What is computed from it alone has its rights, and may in turn be one of several inputs.
+            # A series computed from it alone has its rights, and may be one of several inputs itself.
             for formula in self._users[spec.indicator]:
                 for entity in self._entities(formula, spec) if len(formula.inputs) == 1 else ():
                     for made in self._topics.get((formula.slug, entity), ()):
                         self.reconsider(made)
 
     def _preference(self, spec: SeriesSpec) -> tuple[Any, ...]:
-        """What rows of a series are chosen by where they are read, by rights and orders as they are now."""
+        """Return the preference of a series as readers see it, by the current rights and orders. A lower key is preferred."""
         if self._directory is None:
             self._directory = Directory(self._db, 0)
         info = self._directory.series_by_id(spec.id)
@@ -107,7 +110,7 @@ class Deriver:
         return (info is None or info.rights.withheld, *rank)
 
     def _find_spec(self, spec: SeriesSpec) -> SeriesSpec | None:
-        """What a series is held to be; None for one that does not exist."""
+        """Return the known specification of a series, or None if the series doesn't exist."""
         return next((held for held in self._topics.get((spec.indicator, spec.entity), ()) if held.id == spec.id), None)
 
     def _leave(self, spec: SeriesSpec) -> None:
@@ -115,7 +118,10 @@ class Deriver:
         topic[:] = [held for held in topic if held.id != spec.id]
 
     def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
-        """Entities whose result of a formula a series takes part in: its own, or all where the formula names it."""
+        """
+        Return the entities whose result of a formula depends on a series: its own, or all if the formula names it
+        explicitly.
+        """
         names = [pair for text in formula.inputs for pair in input_slugs(text)]
         if any(entity == spec.entity and slug == spec.indicator for entity, slug in names if entity is not None):
             free = {slug for entity, slug in names if entity is None}
@@ -126,9 +132,9 @@ class Deriver:
 
     def run(self, batch: Batch, changes: Changes) -> None:
         """
-        Bring all derived series into step with changed inputs, inside the batch that changed them.
+        Recompute all derived series that depend on changed inputs, inside the batch that changed them.
 
-        `changes` grows by the derived series that changed in turn.
+        Derived series that change are added to `changes`.
         """
         self._directory = None
         for series in changes:
@@ -159,7 +165,10 @@ class Deriver:
         return {spec.id: None for (indicator, _), held in self._topics.items() if indicator == slug for spec in held}
 
     def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
-        """Compute every derived series anew from what is stored and write what differs. Returns the number of cells changed."""
+        """
+        Recompute every derived series from the stored inputs and write the differences. Returns the number of changed
+        cells.
+        """
         with self._all_or_nothing():
             return self._recompute(batch, meter)
 
@@ -177,7 +186,7 @@ class Deriver:
                 held.pop(formula.slug, None)
                 continue
             plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
-            # Whatever else is stored under this formula goes before those that would be computed from it.
+            # Other series stored under this formula go first, because others may be computed from them.
             for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
                 changed += self._drop(batch, identifier)
             for plan in plans:
@@ -203,7 +212,7 @@ class Deriver:
         return sorted(found)
 
     def _clear(self, batch: Batch, before: Sequence[SeriesPlan], now: Sequence[SeriesPlan], changes: Changes) -> None:
-        """Close the rows of derived series that are made no more (one source has come to have all inputs)."""
+        """Close the rows of derived series that are no longer produced, for example because one source now has all inputs."""
         kept = {plan.spec.id for plan in now}
         for plan in before:
             if plan.spec.id not in kept and plan.spec.id in self._specs:
@@ -213,7 +222,7 @@ class Deriver:
                 self._forget(plan.spec)
 
     def _forget(self, spec: SeriesSpec) -> None:
-        """A series without rows takes no part in further formulas; should it come back, it is new."""
+        """Remove a series without rows from further formulas. If it comes back, it counts as new."""
         for formula in self._users[spec.indicator]:
             for entity in self._entities(formula, spec):
                 self._before.setdefault((formula.slug, entity), self.plans(formula, entity))
@@ -221,16 +230,17 @@ class Deriver:
 
     def _drop_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
         """
-        A series exists while it has a vintage: which series formulas make must follow from what is stored alone.
+        Remove a series that has no vintages left, because the stored data alone must decide which series formulas
+        produce.
 
-        One can lose its last when a value and its withdrawal are stated for the same second, or by a replay.
+        A series can lose its last vintage if a value and its withdrawal are stated for the same second, or by a replay.
         """
         if not batch.has_rows(batch.existing(spec.id)):
             self._forget(spec)
 
     @contextlib.contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        """What was begun when an error ended the block is not wanted any more: the batch is undone."""
+        """Drop unfinished work when the block ends, because after an error the batch is undone."""
         try:
             yield
         finally:
@@ -238,7 +248,10 @@ class Deriver:
                 self._begun.popleft().rest.drop()
 
     def _finish_before(self, batch: Batch, formula: Formula, changes: Changes) -> int:
-        """Write what must be there before a formula is computed: its inputs; before peers are compared, all that was begun."""
+        """
+        Write the inputs that a formula needs before it is computed; before a comparison of peers, write everything
+        begun.
+        """
         needed = {slug for text in formula.inputs for _, slug in input_slugs(text)}
         if formula.operator in PEER_COMPARISONS or any(one.plan.formula.slug in needed for one in self._begun):
             return self._finish(batch, changes)
@@ -246,9 +259,9 @@ class Deriver:
 
     def _begin(self, batch: Batch, plan: SeriesPlan, changes: Changes, *, anew: bool) -> int:
         """
-        Begin to bring one series into step: its cells are computed by whoever is free, while others are written.
+        Begin to recompute one series: a free process computes its cells while others are written.
 
-        What was begun is written in its order, as soon as enough is; returns the number of cells that changed by it.
+        Begun series are written in order once there are enough. Returns the number of cells changed by that.
         """
         every = [series for candidates in plan.inputs for series in candidates]
         if not anew and not any(series in changes for series in every):
@@ -279,14 +292,14 @@ class Deriver:
         return self._finish(batch, changes, _AHEAD * self._processes.count if self._processes.count > 1 else 0)
 
     def _finish(self, batch: Batch, changes: Changes, left: int = 0) -> int:
-        """Write what was begun, in its order, until only so much is left. Returns the number of cells that changed."""
+        """Write begun series in order until only `left` remain. Returns the number of changed cells."""
         count = 0
         while len(self._begun) > left:
             count += self._write(batch, self._begun.popleft(), changes)
         return count
 
     def _write(self, batch: Batch, one: SeriesAtWork, changes: Changes) -> int:
-        """Write one series that was computed; the number of its cells that changed."""
+        """Write one computed series and return the number of changed cells."""
         plan, computed = one.plan, one.computed()
         every = [series for candidates in plan.inputs for series in candidates]
         if self._find_spec(plan.spec) is None and not any(computed.values()):
@@ -306,7 +319,7 @@ class Deriver:
     def _input(
         self, batch: Batch, op: Operator, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
     ) -> InputSeries:
-        """One input as stored now. `at_once`: as columns; cell by cell only if some cell turns out to need it."""
+        """Return one input as stored now. With `at_once` it is given as columns, and as cells only if one is needed."""
         spec = self._specs[series]
         handle = batch.existing(series)
 
@@ -321,9 +334,9 @@ class Deriver:
 
     def _compare(self, batch: Batch, formula: Formula, moved: Changes, changes: Changes) -> int:
         """
-        Bring the series of a formula over a group of entities into step; the number of their cells that changed.
+        Recompute a formula over a group of entities and return how many cells changed.
 
-        `moved`: what the inputs' changes are taken to be; `changes` grows.
+        `moved` holds the changes of the inputs to consider; changed results are added to `changes`.
         """
         count = 0
         held = {spec.id: spec for (slug, _), specs in self._topics.items() if slug == formula.slug for spec in specs}
@@ -351,7 +364,7 @@ class Deriver:
 
 
 def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:
-    """Formulas so that each comes after those it is computed from."""
+    """Return the formulas in an order in which each comes after its inputs."""
     done: dict[str, Formula] = {}
 
     def visit(formula: Formula) -> None:

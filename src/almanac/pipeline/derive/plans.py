@@ -1,10 +1,10 @@
 """
-Which series a formula makes for an entity, and from which others, given the series that exist.
+Plans: which series a formula produces for an entity, and from which inputs, given the existing series.
 
-A formula makes one series per source that has all its inputs, and one from the preferred inputs, under the service's
-own source, unless one source is the first for every input. Which, is decided per formula and entity by the series that
-exist and by what may be sent of them, whatever the moment: what is preferred of a result is then the formula on what is
-preferred of its inputs.
+A formula produces one series for each source that has all its inputs. It also produces one from the preferred inputs,
+under the service's own source, unless one source is the first choice for every input. This is decided per formula and
+entity, from the existing series and their rights, independently of the moment, so that the preferred result is the
+formula applied to the preferred inputs.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ Topics = Mapping[tuple[str, str], Sequence[SeriesSpec]]
 
 class SeriesPlan(NamedTuple):
     """
-    One derived series: what it is, and for each input of its formula the series it may come from, best first.
+    One derived series: its specification, and for each input of its formula the candidate series, best first.
 
-    `mixed`: there are several for an input, so each row says which it came from.
+    `mixed` is true if an input has several candidates, so that each row records its own inputs.
     """
 
     spec: SeriesSpec
@@ -41,15 +41,19 @@ class SeriesPlan(NamedTuple):
 
 
 def operator_of(formula: Formula, entity: str, frequency: Frequency) -> Operator:
-    """The operator of a formula for an entity, with the days on which the entity's input was redefined. Raises FormulaError."""
+    """
+    Return the operator of a formula for an entity, with the days on which the entity's input was redefined. Raises
+    FormulaError.
+    """
     return operator(formula.operator, {**formula.params, "breaks": formula.redefined.get(entity, ())}, frequency)
 
 
 def factor(catalog: Catalog, op: Operator, spec: SeriesSpec) -> float:
     """
-    What a published number is multiplied by before it enters a formula: 1 unless the formula is about money.
+    Return the factor for published numbers that enter a formula: 1 unless the formula is about money.
 
-    Then the power of ten of unit and series, and for a flow at annual rates the part of the year a period is.
+    For money it is the power of ten of unit and series, and for a flow at annual rates also the period's share of a
+    year.
     """
     if not op.money:
         return 1.0
@@ -59,7 +63,7 @@ def factor(catalog: Catalog, op: Operator, spec: SeriesSpec) -> float:
 
 
 def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Frequency, source: str) -> SeriesSpec:
-    """The series of a formula's results for an entity, as far as the formula and the entity say what it is."""
+    """Return the series specification of a formula's results for an entity, as far as formula and entity determine it."""
     return SeriesSpec(
         source=source,
         native=formula.slug,
@@ -73,9 +77,9 @@ def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Freque
 
 class Planner:
     """
-    Makes plans from a catalogue and the series there are (a live view, not a copy).
+    A maker of plans from a catalogue and a live view of the existing series.
 
-    `preference`: what series of one topic are chosen by where rows are read, the least first.
+    `preference` returns the sort key by which readers choose among series of one topic; the lowest is preferred.
     """
 
     def __init__(self, catalog: Catalog, topics: Topics, preference: Callable[[SeriesSpec], tuple[Any, ...]]) -> None:
@@ -84,7 +88,7 @@ class Planner:
         self._preference = preference
 
     def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
-        """The series a formula makes for an entity, from the series that exist."""
+        """Return the plans of all series that a formula produces for an entity."""
         if entity in formula.except_entities:
             return []
         return [
@@ -92,7 +96,7 @@ class Planner:
         ]
 
     def _of(self, formula: Formula, entity: str, frequency: Frequency) -> Iterator[SeriesPlan]:
-        """The series of one frequency."""
+        """Yield the plans for one frequency."""
         op = operator_of(formula, entity, frequency)
         options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
         if op.money:
@@ -116,7 +120,7 @@ class Planner:
             yield self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True)
 
     def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
-        """Frequencies of the result: those of the input the operator looks up first, if the lag fits them."""
+        """Return the frequencies of the result: those of the input that the operator looks up first, if the lag fits them."""
         setter = formula.inputs[operator_of(formula, entity, Frequency.MONTHLY).slots[0].input]
         found = {spec.frequency for spec in self._series_of(setter, entity)}
         lag = str(formula.params.get("lag", ""))
@@ -131,8 +135,10 @@ class Planner:
         self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
     ) -> list[SeriesSpec]:
         """
-        For one input: its series, of each alternative one per source. Of several frequencies that is the highest, of one
-        topic the main series before its variants.
+        Return the candidate series of one input, one per source for each alternative.
+
+        If an input within a period has several frequencies, the highest is taken; the main series of a topic comes
+        before its variants.
         """
         words = {slot.within for slot in op.slots if slot.input == place and slot.within}
         found: list[SeriesSpec] = []
@@ -143,7 +149,7 @@ class Planner:
                     continue
                 if words:
                     held = offered.get(spec.source)
-                    # A mean or a sum is over whole periods of which it is known how many there are.
+                    # A mean or sum needs whole periods with a known number of values.
                     countable = words == {"last"} or spec.frequency.months
                     if (
                         countable
@@ -157,7 +163,7 @@ class Planner:
         return found
 
     def _of_one_currency(self, formula: Formula, options: Sequence[Sequence[SeriesSpec]]) -> list[list[SeriesSpec]]:
-        """The options in the first currency, by the order of the first input, in which every input is there; else none."""
+        """Return the options in the first currency, by the order of the first input, that every input has; or none."""
         for first in self._ranked(formula.inputs[0], options[0]):
             currency = self._currency(first)
             if currency is not None:
@@ -167,18 +173,21 @@ class Planner:
         return []
 
     def _in_other_currencies(self, spec: SeriesSpec) -> list[SeriesSpec]:
-        """Series of the same amounts from before a change of currency (or after it): a rate of growth takes either, never both."""
+        """
+        Return series of the same amounts in a former or later currency. A growth rate uses the values of one of them,
+        never both.
+        """
         every = sorted(self._topics.get((spec.indicator, spec.entity), ()), key=lambda one: one.variant or "")
         return [one for one in every if one.source == spec.source and one.id != spec.id and one.code == spec.code]
 
     def _currency(self, spec: SeriesSpec) -> str | None:
-        """ISO code of the money a series counts in; None where it does not count money."""
+        """Return the ISO code of the currency that a series counts in, or None if it doesn't count money."""
         if not is_amount(spec.unit):
             return None
         return currency_of(spec.unit, spec.currency or self._catalog.entities[spec.entity].currency)
 
     def _ranked(self, text: str, options: Sequence[SeriesSpec]) -> list[SeriesSpec]:
-        """Options as they are preferred: what may be sent, then by the alternative (`a|b`: a first), then by the order of sources."""
+        """Sort options by preference: rights first, then the alternative (`a|b`: a first), then the order of sources."""
         slugs = [slug for _, slug in input_slugs(text)]
 
         def place(spec: SeriesSpec) -> tuple[Any, ...]:
@@ -198,9 +207,9 @@ class Planner:
         mixed: bool,
     ) -> SeriesPlan:
         every = [spec for candidates in inputs for spec in candidates]
-        # As fresh as what it is made of: a data set that may be later than its frequency makes its results later too.
+        # A result may be as late as its inputs, so a slow data set makes its results slow too.
         allowance = max(spec.allowance_days or spec.frequency.allowance_days for spec in every)
-        # Of rows that come from different series, each says for itself what its own inputs have in common.
+        # With mixed inputs, each row states what its own inputs have in common.
         alike = () if mixed else every
         curves = {(spec.curve_type, spec.compounding) for spec in alike}
         curve = next(iter(curves)) if len(curves) == 1 else (None, None)

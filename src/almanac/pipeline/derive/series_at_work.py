@@ -1,9 +1,9 @@
 """
-Derived series that are being computed while others are written.
+Derived series that are computed while others are written.
 
-What is found for a whole series at once is found here, in no time. Cells that are looked at one by one, those with several
-vintages above all, are a job for whichever process is free; all that it looks at goes with it, since a worker cannot ask
-the store.
+What can be computed for a whole series at once is computed right here. Cells that need individual attention, mostly
+those with several vintages, become a job for a free process; all their inputs go along, because a worker has no access
+to the store.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from almanac.derived.macro.operators import Operator
 from almanac.pipeline.derive.plans import SeriesPlan, operator_of
 from almanac.pipeline.processes import Job, Processes
 
-#: So few cells are computed here: to send them away costs more. And about what one that is looked at takes.
+#: So few cells are computed here, because sending them away costs more; and the approximate bytes of a cell.
 _FEW_CELLS, _CELL_BYTES = 30, 500
 
 
 class SeriesAtWork(NamedTuple):
-    """A series that is being computed."""
+    """A series whose computation has begun."""
 
     plan: SeriesPlan
-    #: Period keys between which all cells go that are not computed; None: none go.
+    #: Period keys between which all uncomputed cells are removed; None: none are.
     span: tuple[int, int] | None
-    #: Vintages by period key, of the cells found at once.
+    #: Vintages by period key, for cells computed at once.
     made: dict[int, list[Derived]]
-    #: The same of all other cells.
+    #: Vintages by period key, for all other cells.
     rest: Job[dict[int, list[Derived]]]
 
     def computed(self) -> dict[int, list[Derived]]:
-        """All cells that changes can have altered; an empty list: none. To be asked for once."""
+        """Return all cells that changes can affect; an empty list means no vintages. Call it only once."""
         return self.made | self.rest.result()
 
 
@@ -43,7 +43,7 @@ def begun(
     inputs: Sequence[Sequence[InputSeries]],
     span: tuple[int, int] | None,
 ) -> SeriesAtWork:
-    """Begin to compute a series from its inputs as they are now. Raises what `derive_at_once` raises."""
+    """Begin to compute a series from its current inputs. Raises what `derive_at_once` raises."""
     made, rest = derive_at_once(op, plan.spec.frequency, inputs, _allowance(plan))
     weight = 0
     if processes.count == 1 or len(rest) <= _FEW_CELLS:
@@ -56,13 +56,13 @@ def begun(
 def cells_of(
     plan: SeriesPlan, inputs: Sequence[Sequence[InputSeries]], outputs: Sequence[int]
 ) -> dict[int, list[Derived]]:
-    """Vintages of some output cells of a series, by period key. Raises what `derive_cells` raises."""
+    """Return the vintages of some output cells of a series, by period key. Raises what `derive_cells` raises."""
     frequency = plan.spec.frequency
     op = operator_of(plan.formula, plan.spec.entity, frequency)
     return derive_cells(op, frequency, inputs, outputs, _allowance(plan))
 
 
-#: For what is not worth the way to a worker.
+#: For jobs too small for a worker.
 _HERE = Processes(1)
 
 

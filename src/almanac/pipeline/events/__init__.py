@@ -1,1 +1,1 @@
-"""Keeping official events in step with calendars, vintages and filings."""
+"""Updating of official events after changes of calendars, vintages and filings."""

@@ -1,4 +1,4 @@
-"""What companies file, as official events."""
+"""Official events for companies' filings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def enter(
     db: Database, version: int, source: str, entity: str, name: str, filings: Iterable[tuple[Filing, bool]]
 ) -> bool:
     """
-    Enter the events that filings of a company are; with each, whether its time is exact. Returns whether any changed.
+    Store the events of a company's filings, each with whether its time is exact. Returns whether any changed.
 
-    A filing never moves: an event of one has one state, which may come to be known better.
+    A filing never moves, so its event has one state, whose time may become known more exactly.
     """
     target: dict[str, list[EventState]] = {}
     for filing, exact in filings:
@@ -52,7 +52,7 @@ def enter(
 
 
 def _url(source: str, entity: str, filing: Filing) -> str | None:
-    """The filing's page in the regulator's archive; none for what was never filed."""
+    """Return the filing's page in the regulator's archive, or None for a simulated filing."""
     if is_simulated(source):
         return None
     return page_of(cik_of(entity), filing.accession, filing.document)

@@ -1,4 +1,4 @@
-"""Changes of policy rates as events, from the rates of each day. Pure."""
+"""Policy rate changes as events, from daily rates. Pure."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from almanac.domain.releases import HeadlineVintage, is_before
 from almanac.domain.times import midnight
 from almanac.pipeline.events.release_states import States
 
-#: Smaller differences of a policy rate are new definitions (a midpoint, a mean), no moves. Percentage points.
+#: Smaller differences of a policy rate, in percentage points, are new definitions (a midpoint, a mean), not moves.
 SMALLEST_MOVE = 0.05
 
 
 def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[str, str]) -> States:
     """
-    Changes of a daily policy rate, dated by the day on which they take effect, from vintages by (period, known).
+    Return the changes of a daily policy rate, dated by the day they take effect, from vintages sorted by (period,
+    known).
 
-    A change is told between neighbours in time: after a gap nobody knows when the rate moved. A change that a later correction takes back is canceled. A day without a value any more counts as if it was not
-    there: the next one is held against the day before it.
+    A change is reported only between neighbouring days, because after a gap nobody knows when the rate moved. If a
+    later correction reverses it, it is canceled. A day whose value was withdrawn counts as absent: the next day is
+    compared with the one before it.
     """
     entity, name = place
     by_event: States = {}
-    #: The day before, and behind a day of which a value was withdrawn those further back; the nearest first.
+    #: The day before, and if that day's value was ever withdrawn, earlier days too; the nearest first.
     before: list[list[HeadlineVintage]] = []
     for period, group in groupby(vintages, key=lambda one: one.period):
         now = list(group)
@@ -73,7 +75,7 @@ def _at(states: Sequence[HeadlineVintage], known: int) -> float | None:
 
 
 def _nearest(days: Iterable[Sequence[HeadlineVintage]], known: int) -> float | None:
-    """The value of the first of these days that was not withdrawn by then; None where that one was not known yet."""
+    """Return the value of the first of these days that was not withdrawn by then, or None if that one was not yet known."""
     for states in days:
         value = _at(states, known)
         if value is not None or states[0].known > known:

@@ -1,7 +1,7 @@
 """
-The states of events about releases, meetings and policy rates, from what calendars and vintages say. Pure.
+States of events about releases, meetings and policy rates, from calendars and vintages. Pure.
 
-A state follows from all that is known of its event, never from the order in which that arrived.
+A state follows from everything known about its event, whatever the order of arrival.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from almanac.domain.releases import (
 )
 from almanac.domain.times import DAY_SECONDS, midnight
 
-#: Type of the events that are a calendar's and no release of ours.
+#: Event type of calendar entries without a release of ours.
 NOTICE = "publication"
 
-#: What a calendar said of a period: since when, when it happens (unix seconds), `minute` or `day`, status, page.
+#: A calendar's statement on a period: known since, time (unix seconds), `minute` or `day`, status, page.
 Planned = tuple[int, int, str, str, str | None]
-#: What a calendar said of an entry, and since when.
+#: A calendar's statement on an entry, with its knowledge time.
 Statement = tuple[int, ReleaseCalendarEntry]
 States = dict[str, list[EventState]]
-#: For each period the calendar that tells of it, and what it said.
+#: For each period the calendar that covers it, and its statements.
 Announced = dict[int, tuple[ReleaseCalendar, list[Planned]]]
 
 
@@ -42,9 +42,10 @@ def by_days(
     days: Iterable[tuple[int, int]], calendar: ReleaseCalendar, spoken: Collection[int] = ()
 ) -> dict[int, list[Planned]]:
     """
-    Announcements of each period, from days that a calendar lists and since when (`store.releases.days`).
+    Return the announcements of each period, from a calendar's days and when each became known (`store.releases.days`).
 
-    Only what was announced before it happened, and not on days `spoken` for: of which an entry of another calendar tells. A later word on a period is a move where a period has one publication.
+    A day counts if it was announced before it was over, and is not in `spoken`, the days covered by entries of another
+    calendar. If a period has one publication only, a later day for it is a move.
     """
     found: dict[int, list[Planned]] = defaultdict(list)
     if calendar.after_days is None:
@@ -62,10 +63,10 @@ def by_days(
 
 
 class Entries(NamedTuple):
-    """Announcements by what they are about, and by uid those that are a publication of their own."""
+    """Announcements by period, and by uid those that stand for a publication of their own."""
 
     by_period: dict[int, list[Planned]]
-    #: With the period, None where nothing says it.
+    #: With the period, or None if it is unknown.
     others: dict[str, tuple[int | None, list[Planned]]]
 
 
@@ -73,11 +74,11 @@ def by_entries(
     entries: Iterable[Statement], calendar: ReleaseCalendar, publications: Iterable[Published] = ()
 ) -> Entries:
     """
-    Announcements from entries of a calendar (`store.releases.entries`).
+    Return the announcements from the entries of a calendar (`store.releases.entries`).
 
-    What an entry is about is what it says itself, else what the publisher's schedule says of its day, else what came out
-    with it: never a guess from the day. No entry stands in for another: of two that one payload lists for one period the
-    first has it, the other is a publication of its own.
+    An entry's period is the one it states itself, or else what the publisher's schedule says for its day, or else what
+    was published with it; it is never guessed from the day. No entry replaces another: if one payload lists two for one
+    period, the first gets it and the other is a publication of its own.
     """
     said = {uid: list(group) for uid, group in groupby(entries, key=lambda one: one[1].uid)}
     about = {uid: key for uid, states in said.items() if (key := _stated(states, calendar)) is not None}
@@ -95,7 +96,7 @@ def by_entries(
 
 
 def _stated(states: Sequence[Statement], calendar: ReleaseCalendar) -> int | None:
-    """What an entry is about by its own word, or by the publisher's schedule; the latest word counts."""
+    """Return the period of an entry as it says itself, or else by the publisher's schedule. The latest statement counts."""
     newest_first = [entry for _, entry in reversed(states)]
     told = [entry.period for entry in newest_first] + [calendar.schedule.get(entry.day) for entry in newest_first]
     return next((Period.parse(name).key for name in told if name is not None), None)
@@ -105,10 +106,11 @@ def _came_out_with(
     said: Mapping[str, Sequence[Statement]], about: Mapping[str, int], publications: Iterable[Published]
 ) -> dict[str, int]:
     """
-    What the numbers say of entries of which nothing else says the period: what they brought.
+    Assign periods to entries by the numbers published with them, for entries whose period nothing else states.
 
-    Numbers with a stated time came with the entry of that day. Others were first seen by chance at some time: they came
-    with the last entry before it, if the calendar lists the next one too, so that none is missing between.
+    Numbers with a stated time came with the entry of that day. Others were first seen at a random later time: they came
+    with the last entry before it, provided the calendar also lists the next one, so that no entry between them is
+    missing.
     """
     held = sorted((_begins(states[-1][1]), uid) for uid, states in said.items() if states[-1][1].status != "canceled")
     begins, claimed = [begin for begin, _ in held], set(about.values())
@@ -130,7 +132,7 @@ def _begins(entry: ReleaseCalendarEntry) -> int:
 
 
 def planned(said: Iterable[Statement]) -> list[Planned]:
-    """States of one entry, as its calendar said them over time: one that is elsewhere than before is rescheduled."""
+    """Return the states of one entry over time. An entry that has moved is `rescheduled`."""
     states: list[Planned] = []
     moved = False
     for known, entry in said:
@@ -149,12 +151,13 @@ def release_states(
     frequency: Frequency,
 ) -> States:
     """
-    States of the events of a release of one place (id, name): announced, released, revised. One event for each period.
+    Return the states of the events of a release in one place (id, name), one event per period: announced, released,
+    revised.
 
-    `announced` by the first calendar, in order of preference, that tells of a period; `published` by each source of the
-    numbers, in order of preference. What is published without having been announced is a release where it was news, else
-    history that came along. It is out when the first source has its number; of those that have it within a day, the
-    preferred one's counts.
+    `announced` comes from the first calendar, by preference, that mentions the period; `published` from each source of
+    the numbers, by preference. A publication that was not announced counts as a release only if it was news; otherwise
+    it is history that came along. The release is out when the first source has its number; among sources that have it
+    within a day, the preferred one counts.
     """
     out: dict[int, list[tuple[str, Published]]] = defaultdict(list)
     for data, publications in published:
@@ -165,13 +168,13 @@ def release_states(
         calendar, told = announced.get(period, (None, ()))
         news = [pair for pair in out[period] if pair[1].news or _announced(pair[1], told)]
         if out[period] and not news:
-            # A publication that is still to come is one all the same, of numbers that were out before.
+            # A planned publication counts, even if its numbers were out before.
             told = [plan for plan in told if plan[1] > min(one.known for _, one in out[period])]
             if not told:
                 continue
         first = min((publication.known for _, publication in news), default=0)
         news.sort(key=lambda pair: pair[1].known >= first + DAY_SECONDS)
-        # What a calendar says only afterwards is no announcement.
+        # What a calendar says only afterwards is not an announcement.
         before = [plan for plan in told if not news or plan[0] < news[0][1].known]
         if not before:
             calendar = None
@@ -191,8 +194,10 @@ def release_states(
 
 def _announced(publication: Published, told: Iterable[Planned]) -> bool:
     """
-    Whether a calendar had announced a publication. Where its time is not stated, it was out before what is announced for
-    later: numbers of a first load are no release of the next one.
+    Return whether a calendar had announced a publication.
+
+    A publication without a stated time was out before anything announced for later: numbers of a first load do not
+    belong to the next release.
     """
     known = publication.known
     return any(plan[0] < known and (publication.stated or plan[1] <= known) for plan in told)
@@ -205,8 +210,10 @@ def other_states(
     others: Mapping[str, tuple[int | None, list[Planned]]],
 ) -> States:
     """
-    States of the events of a release that are named by their entry: nothing says what they are about, or another one is
-    about the same. One that is still listed after its time has come out.
+    Return the states of a release's events that are identified by their entry, because its period is unknown or taken
+    by another entry.
+
+    An entry still listed after its time counts as released.
     """
     by_event: States = {}
     for uid, (period, states) in others.items():
@@ -225,12 +232,12 @@ def other_states(
 def _out(
     state: Callable[..., EventState], publication: Published, before: Sequence[Planned], data: tuple[str, ...]
 ) -> list[EventState]:
-    """A release that is out, and revised if it was."""
+    """Return the state of a release that is out and, if it was revised, the revised state."""
     occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
     last = before[-1] if before else None
     if last is not None and last[1] <= publication.known and last[3] != "canceled":
-        # Where the publisher does not say when it was, what it had announced is nearer than the time of fetching;
-        # and an announced hour says more than a bare day.
+        # If the publisher doesn't state the time, the announced one is closer than the time of fetching; and an
+        # announced hour says more than a day.
         same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
         if not publication.stated or (same_day and last[2] == "minute"):
             occurred, precision = last[1], last[2]
@@ -258,8 +265,10 @@ def notice_states(
     entries: Iterable[tuple[int, ReleaseCalendarEntry]], source: str, native: str, place: tuple[str, str]
 ) -> States:
     """
-    States of what a calendar announces and no release of ours is about: a publication of one place (id, name), without
-    an indicator. Entries of one period are one event. One that is still listed after its time has come out.
+    Return the states of calendar entries without a release of ours: publications of one place (id, name), without an
+    indicator.
+
+    Entries for one period form one event. An entry still listed after its time counts as released.
     """
     country, name = place
     said: dict[str, list[tuple[int, ReleaseCalendarEntry]]] = defaultdict(list)
@@ -297,7 +306,7 @@ def notice_states(
 
 
 def _status_after(status: str, known: int, begins: int, precision: str) -> str:
-    """The status of an entry that its calendar lists: after its time it has happened."""
+    """Return the status of a listed entry: once its time has passed, it counts as released."""
     over = known >= begins + (DAY_SECONDS if precision == "day" else 0)
     return "released" if over and status in {"scheduled", "rescheduled"} else status
 
@@ -305,7 +314,7 @@ def _status_after(status: str, known: int, begins: int, precision: str) -> str:
 def meeting_states(
     entries: Iterable[tuple[int, ReleaseCalendarEntry]], source: str, native: str, name: str, country: str
 ) -> States:
-    """States of the meetings in a calendar. One that a calendar still lists after its time has been held."""
+    """Return the states of the meetings in a calendar. A meeting still listed after its time counts as held."""
     found: States = {}
     for uid, said in groupby(entries, key=lambda one: one[1].uid):
         statements = list(said)
@@ -322,7 +331,7 @@ def meeting(
     identifier: str, known: int, begins: int, precision: str, zone: str, status: str, source: str, name: str,
     country: str, url: str | None,
 ) -> EventState:  # fmt: skip
-    """One state of a meeting at which a bank decides on its policy rate."""
+    """Build one state of a bank's policy rate meeting."""
     return EventState(
         event=identifier,
         known_at=known,

@@ -1,4 +1,4 @@
-"""Keeping the events of releases, meetings and policy rates in step with calendars and vintages."""
+"""Updating of the events of releases, meetings and policy rates from calendars and vintages."""
 
 from __future__ import annotations
 
@@ -36,21 +36,22 @@ from almanac.store.events import releases as store
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
 
-#: Source of the meetings that ship with the package, and what the name of its simulated kin's entries begins with.
+#: Source of the meetings that ship with the package; its simulated copy is named after it.
 BANKS = "central-bank-calendars"
 _MEETING, _RATE = "policy_meeting", "policy_rate"
 _ENTERED = "meetings"
 
 #: Release and place.
 _Part = tuple[str, str]
-#: Makes these the states of events at a data version; says whether anything changed.
+#: Sets the states of events at a data version, and returns whether anything changed.
 Put = Callable[[Database, int, Mapping[str, Sequence[EventState]]], bool]
 
 
 class ReleaseEvents:
     """
-    Events of one store: `note` what calendars say, `run` after what is computed. Raises CatalogError for a table of
-    releases that does not fit the catalogue.
+    The events of one store. `note` calendars, and `run` after derivation.
+
+    Raises CatalogError if the table of releases does not fit the catalogue.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class ReleaseEvents:
         self._db = db
         self._orders = orders
         self._simulated = simulated_world
-        #: The simulated calendar of meetings, where there is one.
+        #: The simulated calendar of meetings, or None.
         self._meetings = simulated_copy(BANKS, catalog.sources)
         self.releases: tuple[Release, ...] = simulated(shipped(), catalog.sources) if simulated_world else shipped()
         self._by_type = {one.type: one for one in self.releases}
@@ -78,13 +79,13 @@ class ReleaseEvents:
         self._put: Put = events.replace
 
     def forget(self) -> None:
-        """Forget what a batch that was undone had noted."""
+        """Discard what was noted by a batch that was undone."""
         self._touched.clear()
 
     # -- what calendars say ---------------------------------------------------------------------------------------------
 
     def note(self, row: PayloadRow, parsed: Parsed) -> None:
-        """Enter a payload's calendar. Its days of releases (`Parsed.release_dates`) are in the store already."""
+        """Store a payload's calendar entries. Its release days (`Parsed.release_dates`) are already in the store."""
         if parsed.calendar:
             store.put_entries(
                 self._db,
@@ -111,7 +112,7 @@ class ReleaseEvents:
     # -- events ---------------------------------------------------------------------------------------------------------
 
     def run(self, batch: Batch, changes: Changes) -> None:
-        """Bring events into step with series that changed and calendars that were noted, inside the batch that did."""
+        """Update events after changes of series and noted calendars, inside the batch that changed them."""
         parts: set[_Part] = set()
         rates: set[str] = set()
         for series in changes:
@@ -129,9 +130,10 @@ class ReleaseEvents:
 
     def recompute(self, batch: Batch, put: Put = events.replace) -> int:
         """
-        Make every event anew and write what differs. Returns how many groups of them did: 0 in a healthy store.
+        Recompute every event and write the differences. Returns how many groups of events differed: 0 in a healthy
+        store.
 
-        `put` takes what `events.replace` does, and may but look at it.
+        `put` takes the arguments of `events.replace`, and may just compare.
         """
         self._put = put
         try:
@@ -175,7 +177,7 @@ class ReleaseEvents:
         return changed
 
     def _release(self, batch: Batch, release: Release, entity: str) -> int:
-        """Bring the events of a release of one place into step, whoever tells of it: one for each period."""
+        """Update the events of a release in one place, one per period, from all calendars and sources."""
         out: dict[Frequency, list[tuple[str, list[Published]]]] = defaultdict(list)
         for data in self._sources(release.headline, entity):
             frequency, publications = self._published(release, entity, data)
@@ -202,7 +204,7 @@ class ReleaseEvents:
         return self._replace(batch, target, None, release.type, entity)
 
     def _sources(self, headline: str, entity: str) -> list[str]:
-        """Sources of a release's numbers, by preference."""
+        """Return the sources of a release's numbers, by preference."""
         order = list(self._orders.get(headline, ()))
         return sorted(
             store.sources_of(self._db, headline, entity),
@@ -219,7 +221,10 @@ class ReleaseEvents:
         return None, []
 
     def _replace(self, batch: Batch, target: States, source: str | None, kind: str, entity: str) -> int:
-        """Make these the events of a source (None: of all), type and place: those that are there and not among them go."""
+        """
+        Replace the events of a source (None: of all), type and place. Existing events that are not in `target` are
+        removed.
+        """
         gone: States = {identifier: [] for identifier in store.events_of(self._db, source, kind, entity)}
         if not self._put(self._db, batch.version, gone | target):
             return 0
@@ -231,7 +236,7 @@ class ReleaseEvents:
         return entity, entity if held is None else held.name
 
     def _notices(self, batch: Batch, source: str) -> int:
-        """Events of the entries in a calendar that no release of ours is about. A bare list of days makes none."""
+        """Update events for calendar entries without a release of ours. A bare list of days makes none."""
         listed = self._calendars[source]
         place = self._place(listed[0][1].country)
         ours = {calendar.native for _, calendar in listed}
@@ -252,13 +257,14 @@ class ReleaseEvents:
         return changed
 
     def meetings_differ(self) -> bool:
-        """Whether the store holds other meetings than it should: those of the package, in a simulated world none of them."""
+        """Return whether the stored meetings differ from the package's. A simulated world should have none of those."""
         return (meta(self._db, _ENTERED) or "") != self._digest()
 
     def write_meetings(self, batch: Batch) -> None:
         """
-        Enter the meetings that ship with the package, as part of a batch. In a simulated world they are taken out: an empty
-        store counts as a real one until it is filled.
+        Store the meetings that ship with the package, as part of a batch.
+
+        In a simulated world they are removed: an empty store counts as a real one until it is filled.
         """
         held = meetings()
         known = midnight(held.entered.toordinal())

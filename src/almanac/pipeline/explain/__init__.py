@@ -1,1 +1,1 @@
-"""How a derived value came about, for an interface that knows no formulas."""
+"""Explanations of derived values, for an interface that knows no formulas."""

@@ -1,4 +1,4 @@
-"""Explaining a company's derived value: the facts it was computed from, and the value computed again."""
+"""Explanations of companies' derived values: the facts used, and the value computed again."""
 
 from __future__ import annotations
 
@@ -19,8 +19,11 @@ from almanac.store.observations.reading.rows import ObservationRow
 
 
 def explain_company(view: View, row: ObservationRow) -> Recomputed | None:
-    """A line of a statement, a figure of twelve months, a ratio or a score; None where it cannot be computed any more."""
-    # A company has tens of thousands of facts, each a few tuples: looking among them for cycles took half the time.
+    """
+    Explain a line of a statement, a twelve-month figure, a ratio or a score. Return None for an unknown company; the
+    value is None if it can't be computed any more.
+    """
+    # A company has tens of thousands of facts in small tuples; collecting garbage among them took half the time.
     with uncollected():
         return _explained(view, row)
 
@@ -33,7 +36,7 @@ def _explained(view: View, row: ObservationRow) -> Recomputed | None:
     end = end_of(row.period).toordinal()
     found: tuple[float, tuple[Amount, ...]] | None = None
     item = items().get(spec.indicator)
-    # Only what the value can be made of: the rest of the company's years would be ten times the work.
+    # Only what the value can depend on: all of the company's years would be ten times the work.
     ledger = as_known(company, row.known, range(end if item is not None else end - REACH_DAYS, end + 1))
     if item is not None:
         amount = _amounts(ledger, spec.frequency, instant=item.is_instant).get(spec.indicator, {}).get(end)
@@ -56,7 +59,7 @@ def _amounts(ledger: CompanyFinancials, frequency: Frequency, *, instant: bool) 
 
 
 def _inputs(company: CompanyInput, places: Iterable[tuple[str, int]], moment: int) -> Iterable[InputCell]:
-    """Each fact in the state that was known at the moment."""
+    """Yield each fact in the state known at the moment."""
     held: dict[tuple[str, int], FactVintage] = {}
     for cells in company.facts.values():
         for history in cells.values():

@@ -1,4 +1,7 @@
-"""Explaining a derived value to the HTTP interface, which knows no formulas: the inputs used, and the value computed again."""
+"""
+Explanations of derived values for the HTTP interface, which knows no formulas: the inputs used, and the value computed
+again.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import ObservationRow
 from almanac.store.observations.reading.series_info import SeriesInfo
 
-#: Before this a month cannot be counted back.
+#: Before this day a month can't be subtracted.
 _EARLIEST = date(1, 2, 1)
 
 
 class InputCell(NamedTuple):
-    """One input cell a value was computed from: series id, period key, and its vintage as known then."""
+    """One input cell of a value: series id, period key, and its vintage as known then."""
 
     series: str
     period: int
@@ -31,7 +34,7 @@ class InputCell(NamedTuple):
 
 
 class Recomputed(NamedTuple):
-    """A derived value computed again from its inputs as known at its knowledge time."""
+    """A derived value recomputed from its inputs as known at its knowledge time."""
 
     value: float | None
     text: str | None
@@ -39,17 +42,20 @@ class Recomputed(NamedTuple):
 
 
 class Explainer:
-    """Explains rows of derived series by the formulas of a catalogue."""
+    """An explainer of derived rows by the formulas of a catalogue."""
 
     def __init__(
         self, catalog: Catalog, of_company: Callable[[View, ObservationRow], Recomputed | None] | None = None
     ) -> None:
-        """`of_company` explains what is derived of companies, which no formula of the catalogue computes."""
+        """
+        Create an explainer. `of_company` explains companies' derived values, which no formula of the catalogue
+        computes.
+        """
         self._catalog = catalog
         self._of_company = of_company
 
     def __call__(self, view: View, row: ObservationRow) -> Recomputed | None:
-        """None where the formula or an input is no more."""
+        """Explain a row. Return None if its formula or an input no longer exists."""
         spec = row.series.spec
         if self._of_company is not None and spec.entity.startswith("company_"):
             return self._of_company(view, row)
@@ -83,7 +89,7 @@ class Explainer:
 
 
 def _compared(view: View, row: ObservationRow, formula: Formula, infos: list[SeriesInfo]) -> Recomputed:
-    """A value of a formula over a group: its inputs are the cells of every entity it was compared among."""
+    """Explain a value of a formula over a group. Its inputs are the cells of every entity in the comparison."""
     how = peer_comparison(formula.operator, formula.params)
     frequency = row.series.spec.frequency
     output = ordinal(row.period, frequency)

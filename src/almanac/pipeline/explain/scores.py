@@ -1,4 +1,4 @@
-"""Explaining a company's scores to the HTTP interface, test by test, from the lines of its statements as they are served."""
+"""Explanations of companies' scores for the HTTP interface, test by test, from the served lines of their statements."""
 
 from __future__ import annotations
 
@@ -23,19 +23,21 @@ from almanac.store.companies import facts
 from almanac.store.companies.statements import INCOME
 from almanac.store.observations.reading.reader import View as StoreView
 
-#: Days before the reach of a score that are read too: the score may be of twelve months up to eighteen months older than
-#: the newest, and what a chain of quarters ends on may begin before it.
+#: Extra days to read before the reach of a score: its twelve months may end eighteen months before the newest, and the
+#: chain of quarters behind it may begin earlier still.
 _SLACK = 400 + 550
-#: What names of raw series begin with, by their taxonomy.
+#: Prefixes of raw series names, by taxonomy.
 _STANDARDS = ("us_gaap_", "ifrs_full_")
 
 
 def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None) -> Mapping[str, Mapping[str, Any]]:
     """
-    Score → its tests with inputs and values, as known at a moment; the port `api.ports.ScoreExplainer`.
+    Return each score with its tests, their inputs and values, as known at `at` (unix seconds). It implements
+    `api.ports.ScoreExplainer`.
 
-    All are of the newest twelve months that give one of them, as in the lists. An input of twelve months or of a day that ends before `ends_from` has no value. Empty where nothing can be computed,
-    and where the scores themselves are of a period that ends before it. Numbers are as the wire writes them.
+    All scores are of the newest twelve months that have one of them, as in the lists. An input whose period ends before
+    `ends_from` has no value. The result is empty if nothing can be computed, or if the company's newest period ends
+    before `ends_from`. Numbers are as the wire writes them.
     """
     found = ledger(view, entity, at)
     if found is None:
@@ -61,7 +63,7 @@ def explain_scores(view: StoreView, entity: str, at: int, ends_from: date | None
 def _newest(
     found: CompanyFinancials, frequency: Frequency, ends: Sequence[int], first: int
 ) -> tuple[int, dict[str, ScoreBreakdown]]:
-    """The newest twelve months, ending on `first` or later, of which there is a score; without any the newest of all."""
+    """Return the newest twelve months, ending on `first` or later, that have a score; without any, the newest of all."""
     for end in reversed(ends):
         if end < first:
             break
@@ -72,17 +74,17 @@ def _newest(
 
 
 def _oldest(at: int, newest: int) -> int:
-    """From which day on a score counts beside accounts that still do; of a company that reports no more any."""
+    """Return the first day on which the period of a score may end. There is no limit for a company that no longer reports."""
     first = add_months(date.fromordinal(day_at(at)), -MONTHS).toordinal()
     return first if newest >= first else 1
 
 
 def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     """
-    The ledger of a company's last years as it is stored, for scores; None for one without statements at that moment.
+    Return the stored financials of a company's last years for scores, or None if it has no statements at that moment.
 
-    Sums of twelve months are those that scores were computed from. Regimes are told by the currency and by what values
-    came from.
+    Twelve-month sums are those that the scores were computed from. Regimes are told apart by currency and by the
+    standard of the raw series.
     """
     record = facts.company(view, entity)
     newest = facts.newest_day(view, entity, INCOME, at, view.version)
@@ -115,7 +117,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
 
 
 class _Regimes:
-    """Standard and currency of stored values, by number: those of one kind and period are of one."""
+    """Numbers for the standard and currency of stored values. All values of one kind, frequency and period share them."""
 
     def __init__(self, view: StoreView, stored: Iterable[facts.Stored]) -> None:
         standards: dict[tuple[bool, str, int], str | None] = {}
@@ -131,7 +133,7 @@ class _Regimes:
             self._number[place] = known.setdefault((standard, currencies[place]), len(known))
 
     def of(self, one: facts.Stored) -> int:
-        """The number of a value's."""
+        """Return the number of a value's regime."""
         return self._number[self._place(one)]
 
     def _place(self, one: facts.Stored) -> tuple[bool, str, int]:
@@ -139,13 +141,13 @@ class _Regimes:
 
 
 def _standard(series: Iterable[str]) -> str | None:
-    """`us_gaap` or `ifrs_full`, by the names of raw series; None where these are covers of reports alone."""
+    """Return `us_gaap` or `ifrs_full`, by the names of raw series, or None if none of them has such a name."""
     slugs = (identifier.split(":")[2] for identifier in series)
     return next((name for slug in slugs for name in _STANDARDS if slug.startswith(name)), None)
 
 
 def _within(seen: RatioInputs, end: int, name: str, ends_from: date | None) -> bool:
-    """Whether the period of an input ends inside the plan's window."""
+    """Return whether the period of an input ends inside the plan's window."""
     if ends_from is None:
         return True
     back = parsed(name).back

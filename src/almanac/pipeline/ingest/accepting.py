@@ -1,4 +1,4 @@
-"""Letting responses pass that are held for what they would withdraw."""
+"""Acceptance of responses that are held back because they would withdraw much."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from almanac.store.log import payloads
 
 
 class NotHeld(Exception):  # noqa: N818  (the name says what is the matter)
-    """There is no such response to let pass. The message says which there are."""
+    """There is no such held response. The message lists those there are."""
 
 
 def accept(world: Workplace, sha256: str, say: Say) -> list[RunOutcome]:
     """
-    Let the responses with that hash pass, or with the one hash that begins so: recorded for good, then taken in.
+    Accept the held responses with that hash, or with the only hash that begins so: record it for good, and ingest them.
 
-    Killed in between, it is run again. Raises NotHeld where none is held, or hashes of several begin so.
+    If it is killed in between, run it again. Raises NotHeld if no held response matches, or responses with several
+    hashes do.
     """
     held = [row for row in payloads.quarantined(world.db) if row.held]
     meant = [row for row in held if row.sha256.startswith(sha256.lower())]

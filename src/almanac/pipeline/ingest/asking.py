@@ -1,4 +1,4 @@
-"""Asking publishers: the requests of their plans, those that answers lead to, and the responses inside archives."""
+"""Requests to publishers: those of a plan, those that answers lead to, and the responses inside archives."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
 from almanac.store.raw.captures import Capture
 
-#: Requests that an answer may lead to and that are asked at once.
+#: Most follow-up requests of an answer that are asked at once.
 _AT_ONCE = 50
 
 
@@ -38,13 +38,13 @@ def from_network(
     portion: Portion = Portion.WHOLE,
 ) -> list[RunOutcome]:
     """
-    Ask each publisher, for the series of these entities (None: of all). What comes back is read whole.
+    Ask each publisher, for the series of these entities (None: of all), and ingest the answers.
 
-    `portion` says which requests of the plan. Which were answered is kept where the plan is whole (no `since`, no entities).
-
-    A source without series of its own (companies) is asked unless entities are named. A request that fails is
-    reported and the others go on; one that is answered by "there is nothing" is no failure. `between` is called before each request and after each response that was taken in;
-    what it raises ends the asking there, with nothing half-written. Raises ValueError for a missing key and for a setting a source cannot use, and ClockBehindError.
+    `portion` chooses requests of the plan. The results of requests are recorded only for a whole plan (no `since`, no
+    entities). A source without series of its own (companies) is asked unless entities are named. A failed request is
+    reported and the others continue; the answer "there is nothing" is not a failure. `between` is called before each
+    request and after each ingested response; if it raises, the run ends there with nothing half-written. Raises
+    ValueError for a missing key and for a setting that a source cannot use, and ClockBehindError.
     """
     for source in sources:
         check_clock(world.db, source.id, world.settings.clock())
@@ -72,10 +72,10 @@ def plan_of(
     key: str | None = None,
 ) -> tuple[Connector, list[Request]]:
     """
-    A source's connector, as its settings choose, and its plan, for the series of these entities (None: of all). The whole one
-    (no `since`, no entities) is parted into what is asked each turn and what on the slow round.
+    Return a source's connector, as its settings choose, and its plan for the series of these entities (None: of all).
 
-    `key` stands for the one of the settings. Raises ValueError for a missing key and for a setting that it cannot use.
+    The whole plan (no `since`, no entities) is split into requests for each turn and requests for the slow round. `key`
+    replaces the one of the settings. Raises ValueError for a missing key and for a setting that the source cannot use.
     """
     own = settings.sources.get(source.id, SourceSettings())
     reader = connector(source.connector).chosen(own)
@@ -93,7 +93,7 @@ def plan_of(
 
 
 class _Asking:
-    """One run of asking over one source."""
+    """One run over one source."""
 
     def __init__(
         self,
@@ -118,21 +118,22 @@ class _Asking:
         self.ingest = Ingest(world, source, say, self.reader)
         stated = world.catalog.providers[source.provider].limit
         self._limit = limit_of(source.provider, stated, with_key=bool(self.key))
-        #: Hosts that could not be reached: the first address that failed for it, and how many more were not asked.
+        #: Unreachable hosts, with the first address that failed and the number of others not asked.
         self._given_up: dict[str, tuple[str, int]] = {}
-        #: Publishers whose limit, or word, keeps requests waiting: told once.
+        #: Publishers whose limits delay requests; each is reported once.
         self._waited_for: set[str] = set()
-        #: Requests that have no answer of any use, so far.
+        #: Requests without a usable answer so far.
         self._unanswered = 0
 
     def arrivals(self, plan: Sequence[Request], whole: Sequence[Request] | None = None) -> Iterator[Arrival]:
         """
-        Every response: what was planned, and the few that each answer led to at once, as they belong to it; then, in a
-        round of their own, whose progress is told, the many that an answer led to. `whole`: all that the source is ever asked,
-        None where `plan` is of a part of its series or of its time.
+        Yield every response: those planned, each followed by the few that its answer leads to, and then, in a round
+        with progress of its own, those of answers that lead to many.
+
+        `whole` holds all requests of the source, or is None if `plan` covers only some series or a part of the time.
         """
         now = list(plan)
-        #: URL → the planned request through which it is asked.
+        #: URL → the planned request that leads to it.
         asked = {request.url: request.url for request in plan}
         while plan:
             later: list[Request] = []
@@ -161,8 +162,10 @@ class _Asking:
 
     def _tell_gone(self, asked: Sequence[Request], whole: Sequence[Request] | None) -> None:
         """
-        Fail the requests of a data set of which all found nothing. A part of them may: a window that has just begun is empty,
-        and one series may be gone; so others of the data set that were answered before speak for it.
+        Report a data set as failed if all its requests found nothing.
+
+        Some of them may find nothing: a window that has just begun is empty, and a single series may be gone. So if
+        other requests of the data set were answered before, it counts as existing.
         """
         nothing = set(self.ingest.outcome.empty)
         latest = self._world.raw.latest
@@ -183,7 +186,7 @@ class _Asking:
                 self._register.note(request, request.url, answered=False)
 
     def _trouble(self) -> tuple[int, int]:
-        """Requests without an answer, and answers that could not be read, so far."""
+        """Return the number of unanswered requests and of unreadable answers so far."""
         return self._unanswered, self.ingest.outcome.quarantined_responses
 
     def _ask(self, request: Request, led: list[Request]) -> Iterator[Arrival]:
@@ -227,7 +230,7 @@ class _Asking:
     def _opened(
         self, request: Request, got: Fetched, payload: Payload, last: Capture | None, led: list[Request]
     ) -> Iterator[Arrival]:
-        """What an answer is, or holds. What it leads to is added to `led`."""
+        """Yield the responses that an answer contains. Requests that it leads to are added to `led`."""
         try:
             led += self.reader.follow(payload, self._source, self.key)
             self._register.announce(self.reader.announced(payload))
@@ -255,7 +258,10 @@ class _Asking:
             self._failed(request.url, str(error), f"failed {request.url}: {error}")
 
     def _payload(self, request: Request, got: Fetched, last: Capture | None) -> Payload:
-        """The answer; one that has not changed is the one kept last, for what it leads to has to be asked for again."""
+        """
+        Return the answer as a payload. An unchanged one gets the stored body if it can lead to further requests,
+        because those must be repeated.
+        """
         body = got.body
         if got.not_modified and last is not None and self.reader.leads_further:
             body = self._world.raw.read(last)

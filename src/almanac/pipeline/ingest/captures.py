@@ -1,4 +1,4 @@
-"""Captures on their way in: as they arrive, while they are read, in groups and in what order, and what became of them."""
+"""Captures on their way in: arriving, being read, grouped and ordered, and judged."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from almanac.store.raw.captures import Capture
 
 
 class Arrival(NamedTuple):
-    """A response on its way in. `fetched_at` None: now."""
+    """A response on its way in. `fetched_at` None means now."""
 
     url: str
     body: bytes
@@ -28,10 +28,10 @@ class Arrival(NamedTuple):
 
 
 class ClockBehindError(ValueError):
-    """The clock is behind what the store has: an answer fetched now would be kept behind that, and never be served."""
+    """The clock is behind the store's newest data: an answer fetched now would be sorted before that and never be served."""
 
 
-#: Seconds by which the clocks of hosts may be apart that ask different sources for one store.
+#: Tolerated difference, in seconds, between clocks of hosts that ask different sources for one store.
 _APART = 3_600
 
 
@@ -47,7 +47,7 @@ def check_clock(db: Queryable, source: str, now: int) -> None:
 
 
 class BeingRead(NamedTuple):
-    """A capture that is being read, where workers read ahead."""
+    """A capture that is being read; `read` is the worker's job, or None if workers don't read ahead."""
 
     capture: Capture
     payload: Payload
@@ -55,7 +55,7 @@ class BeingRead(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A capture that was read, and what became of it: `parsed` if it is to be folded, else the reason why not."""
+    """A capture that was read: `parsed` if it is to be folded, or else its state and the reason."""
 
     capture: Capture
     state: str
@@ -65,9 +65,9 @@ class Judged(NamedTuple):
 
 class Window:
     """
-    Captures that are being read, in groups of at most so many and so many bytes: those bound what is held in memory.
+    Captures that are being read, in groups of a limited number and size, to bound the memory they take.
 
-    One group is read while the one before it is written, unless a group is of one.
+    One group is read while the one before it is written, unless groups have one item.
     """
 
     def __init__(self, most: int, most_bytes: int) -> None:
@@ -78,11 +78,11 @@ class Window:
         self._group: list[BeingRead] = []
 
     def holds(self, capture: Capture) -> bool:
-        """Whether a capture is being read."""
+        """Return whether a capture is being read."""
         return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
 
     def put(self, kept: BeingRead) -> list[BeingRead]:
-        """Add one. Returns what is to be written now, in order."""
+        """Add a capture. Returns those to be written now, in order."""
         self._group.append(kept)
         self._bytes += len(kept.payload.body)
         if len(self._group) < self._most and self._bytes < self._most_bytes:
@@ -94,21 +94,24 @@ class Window:
         return found
 
     def rest(self) -> Iterator[list[BeingRead]]:
-        """All that is left, in order."""
+        """Yield all remaining groups, in order."""
         left = [self._before, self._group]
         self._before, self._group, self._bytes = [], [], 0
         yield from left
 
 
 def mentions(several: Iterable[Judged]) -> Counter[str]:
-    """How many captures tell of each company what its statements are made from."""
+    """Count, for each company, the captures that contain inputs of its statements."""
     return Counter(entity for one in several if one.parsed is not None for entity in reported_by(one.parsed))
 
 
 def place(judged: Judged) -> int:
     """
-    Where a capture is written among those of its group: such as speak of companies behind all others, so that these do not
-    part them. First what is of one company, which workers derive while lists of all are written; then what is of many.
+    Return the sort key of a capture within its group: captures about companies come after all others, so that these
+    stay together.
+
+    Captures about a single company come first among them, because workers derive it while those that only name
+    companies are written. Captures with inputs of several come last.
     """
     if judged.parsed is None or not about_companies(judged):
         return 0

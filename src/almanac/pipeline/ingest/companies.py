@@ -1,9 +1,9 @@
 """
-Companies: their facts, filings and names into the store.
+Companies: storing their facts, filings and names.
 
-Facts become raw series, one for each tag and length of period. A fact is known from its filing's time; where that
-comes to be known better (the index of filings arrives after the facts), the company's facts are folded anew. So the
-order of arrival does not matter.
+Facts become raw series, one for each tag and length of period. A fact is known from its filing's time. If that becomes
+known more exactly (the index of filings arrives after the facts), the company's facts are folded again, so the order of
+arrival does not matter.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.fold import by_period, fold
 
-#: Parts of a company's record: of its own facts, and of the regulator's quarterly data sets.
+#: Kinds of a company's record: from its own facts, and from the regulator's quarterly data sets.
 FACTS, DATASETS = "facts", "datasets"
 
-#: Parses a payload again: for a company's facts that must be folded anew.
+#: Parses a payload again, to fold a company's facts again.
 Reread = Callable[[PayloadRow], Parsed]
-#: Series → what one payload states of it.
+#: Series → its values in one payload.
 Shelf = dict[str, tuple[SeriesSpec, list[ReportedValue]]]
 
 
 class ServedUnit(NamedTuple):
-    """How a unit of a filing is served: the unit's id, the currency where it is money, and what sets a series apart."""
+    """
+    The served form of a filing's unit: the unit's id, its currency if it is money, and the variant that separates the
+    series.
+    """
 
     unit: str
     currency: str | None = None
@@ -50,9 +53,10 @@ class ServedUnit(NamedTuple):
 
 def unit_of(text: str, main: str | None) -> ServedUnit | None:
     """
-    A filing's unit (`USD`, `TWD/shares`, `shares`, `pure`) for a filer whose main currency is `main`.
+    Return how a filing's unit (`USD`, `TWD/shares`, `shares`, `pure`) is served, for a filer whose main currency is
+    `main`.
 
-    None for units that no line of a statement is counted in.
+    Return None for units that no line of a statement uses.
     """
     if text in {"shares", "pure"}:
         return ServedUnit("shares" if text == "shares" else "ratio")
@@ -63,24 +67,27 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
 
 
 def spoken_of(parsed: Parsed) -> dict[str, None]:
-    """The companies that a payload says anything of, each once."""
+    """Return the companies that a payload mentions, each once."""
     return dict.fromkeys(record.entity for record in parsed.companies) | reported_by(parsed)
 
 
 def reported_by(parsed: Parsed) -> dict[str, None]:
-    """The companies of which a payload tells what their statements are made from, facts or filings, each once."""
+    """Return the companies for which a payload has facts or filings, the inputs of statements, each once."""
     numbers = dict.fromkeys(cik for cik, _ in parsed.filings) | dict.fromkeys(told.cik for told in parsed.facts)
     return dict.fromkeys(map(company_id, numbers))
 
 
 def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
-    """When a company filed something, for sorting."""
+    """Return the sort key of a filing: company, filing day, knowledge time."""
     cik, filing = one
     return cik, filing.filed, filing.known_at or 0
 
 
 class CompanyFolding:
-    """Folds what payloads of one source say of companies into the store. `source` is its id; `deriver` is told what changed."""
+    """
+    Storage of what payloads of one source say about companies. `source` is its id; `deriver` hears which companies
+    changed.
+    """
 
     def __init__(self, db: Database, source: str, deriver: CompanyDeriver) -> None:
         self._db = db
@@ -90,9 +97,9 @@ class CompanyFolding:
         self.vintages = 0
 
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, reread: Reread) -> dict[str, int]:
-        """Write what a payload says of companies. Returns names of facts that were passed over, with their rows."""
+        """Store a payload's statements about companies. Returns the kinds of skipped facts with their row counts."""
         passed: dict[str, int] = defaultdict(int)
-        # Data sets round the days of periods: they stand in for a company's own facts, never beside them.
+        # Data sets round the days of periods, so they replace missing facts but are never mixed with a company's own.
         replaced = [
             record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
         ]
@@ -114,7 +121,7 @@ class CompanyFolding:
                     del waiting[entity]
                     self._deriver.spoken(entity)
 
-        # Those that are folded anew have most facts: they are derived while those of the others are appended.
+        # Companies to fold again have the most facts; they are derived while the others are appended.
         anew(moved)
         behind: dict[str, None] = {}
         for told in self._counting(parsed):
@@ -135,14 +142,17 @@ class CompanyFolding:
         return not merging.has_part(self._db, entity, FACTS) and bool(facts.payloads(self._db, entity))
 
     def _counting(self, parsed: Parsed) -> Iterator[CompanyFacts]:
-        """Facts of a payload, without those of a data set for companies whose own facts are there."""
+        """Yield the facts of a payload, without those of a data set for companies whose own facts are stored."""
         datasets = {record.cik for record in parsed.companies if record.part == DATASETS}
         for told in parsed.facts:
             if told.cik not in datasets or not merging.has_part(self._db, company_id(told.cik), FACTS):
                 yield told
 
     def _settle(self, batch: Batch, entity: str, places: merging.Places | None) -> tuple[bool, bool]:
-        """Put a company together. Returns whether it has another name than before, and facts in another main currency."""
+        """
+        Merge the records of a company. Returns whether its name changed, and whether the main currency of its facts
+        did.
+        """
         before = facts.company(self._db, entity)
         if not merging.settle_company(self._db, entity, classify, places):
             return False, False
@@ -155,11 +165,11 @@ class CompanyFolding:
         return before.name != after.name, before.currency != after.currency and bool(facts.payloads(self._db, entity))
 
     def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Iterable[str]) -> dict[str, None]:
-        """Enter filings and their events. Returns the companies with facts that are known from another moment than was thought."""
+        """Store filings and their events. Returns companies with facts whose knowledge time changed."""
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
         books: dict[str, filings.FilingBook] = {}
-        # As they lie in the store: rows that come in their order fill its pages.
+        # In the order of the store, so that rows fill its pages.
         for cik, filing in sorted(parsed.filings, key=_filed):
             entity = company_id(cik)
             book = books.get(entity) or books.setdefault(entity, filings.FilingBook(self._db, entity))
@@ -169,7 +179,7 @@ class CompanyFolding:
             if entered.new:
                 fresh[entity].append((entered.filing, entered.exact))
                 if is_periodic(entered.filing.form) or is_warning(entered.filing):
-                    # The fiscal calendar is read from what reports say they are about; a warning marks statements.
+                    # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
                     self._deriver.note(entity)
         for entity in renamed:
             fresh[entity] = filings.every(self._db, entity)
@@ -183,7 +193,10 @@ class CompanyFolding:
     # -- facts ------------------------------------------------------------------------------------------------------
 
     def _append(self, batch: Batch, row: PayloadRow, told: CompanyFacts, passed: dict[str, int]) -> bool:
-        """Append a payload's facts. False: the payload is older than another that spoke of them, so fold all anew."""
+        """
+        Append a payload's facts. Returns False if a later payload already stated them, so that all must be folded
+        again.
+        """
         entity = company_id(told.cik)
         shelf = self._shelve(entity, told, passed)
         handles = [(batch.series(spec, "raw"), statements) for spec, statements in shelf.values()]
@@ -202,7 +215,7 @@ class CompanyFolding:
             self._deriver.note(entity)
 
     def _refold(self, batch: Batch, entity: str, row: PayloadRow, parsed: Parsed, reread: Reread) -> None:
-        """Fold all payloads with facts of a company anew, in order, and write what differs from what is stored."""
+        """Fold all payloads with facts of a company again, in order, and write the differences."""
         numbers = {*facts.payloads(self._db, entity), row.number}
         rows = [found for number in numbers if (found := payloads.by_number(self._db, number)) is not None]
         specs: dict[str, SeriesSpec] = {}
@@ -218,7 +231,7 @@ class CompanyFolding:
                     held = cells[identifier]
                     allowance = spec.frequency.allowance_days
                     held.update(fold(held, one.ref, by_period(statements), None, allowance))
-        # Those that no payload speaks of any more (another main currency, a data set that gave way) lose their rows.
+        # Series that no payload mentions any more (another main currency, a replaced data set) lose their rows.
         for identifier in facts.raw_series(self._db, entity, self._source):
             handle = batch.existing(identifier)
             held = batch.history(handle, EVERY_KEY)
@@ -226,7 +239,7 @@ class CompanyFolding:
             self._note(entity, batch.replace(handle, gone | cells[identifier], held))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
-        """What a payload states, by series."""
+        """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
         record = facts.company(self._db, entity)
         main = record.currency if record is not None else None
         known, by_day = filings.times(self._db, entity)

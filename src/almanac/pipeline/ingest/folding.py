@@ -1,10 +1,11 @@
 """
-Folding a parsed payload into the store; and replaying series when a payload comes out of order.
+Folding of parsed payloads into the store, and replay of series when a payload arrives out of order.
 
-What is served is the result of appending all kept payloads in order of (`fetched_at`, SHA-256), but for those that are held
-for what they would withdraw (`shrinking`). A payload older than the newest one a series has seen cannot simply be appended (a
-repeated value that was not stored may now matter, another payload may be one to be held or to be let go), so the series
-that payloads tie together are folded anew from the raw store, aside, and only the difference is written.
+The served data is the result of appending all stored payloads in order of (`fetched_at`, SHA-256), except those held
+back because they would withdraw too much (`shrinking`). A payload older than the newest one of a series cannot simply
+be appended: a repeated value that was not stored may now matter, and another payload may now have to be held back or
+released. So all series connected by payloads are folded again from the raw store, separately, and only the differences
+are written.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from almanac.store.observations.writing.batch import Batch, Handle, History, by_
 
 
 class Folding:
-    """Folds payloads of one source."""
+    """The folding of payloads of one source."""
 
     def __init__(self, world: Workplace, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
         self._world = world
@@ -42,9 +43,10 @@ class Folding:
         self._companies = CompanyFolding(world.db, source.id, world.company_deriver)
         self._changed = 0
         self._specs: dict[int, SeriesSpec] = {}
-        #: Of the payload folded last: series of which it shows an older state than is known.
+        #: Series for which the last payload shows an older state than the known one.
         self.past = 0
-        #: By the payload folded last: payloads of which it is known otherwise than before whether they are held, and why.
+        #: Payloads whose status changed with the last one: with the reason if they are now held back, or None if
+        #: released.
         self.turned: dict[int, tuple[PayloadRow, str | None]] = {}
 
     @property
@@ -54,10 +56,11 @@ class Folding:
 
     def fold(self, batch: Batch, row: PayloadRow, parsed: Parsed, changes: Changes) -> dict[str, int]:
         """
-        Write what a payload says. Returns the native series that are not mapped; `changes` grows by the cells changed.
+        Store the content of a payload. Returns the unmapped native series with their row counts; changed cells are
+        added to `changes`.
 
-        Whether it was held, and what became of other payloads by it, is in `turned`. The caller brings what is computed
-        from them into step, before the batch ends.
+        `turned` then tells whether it was held back, and which other payloads were held back or released because of it.
+        The caller must recompute dependent data before the batch ends.
         """
         unmapped = dict(parsed.unmapped)
         self.turned = {}
@@ -99,7 +102,7 @@ class Folding:
         return unmapped
 
     def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> Iterator[SeriesClaim]:
-        """What a payload says, series by series. `unmapped` grows by what is of none."""
+        """Yield a payload's statements series by series. Blocks without a series are counted in `unmapped`."""
         for block in parsed.blocks:
             stretch = self._stretch(block.native)
             if stretch is None:
@@ -110,12 +113,15 @@ class Folding:
                 continue  # all of it lies in the stretch of another native code
             code = self._series[apart(block.native)[0]]
             statements = _with_base(statements, self._series[code.copy_of or code.native], row.ingested_at)
-            # Codes that succeed one another in a series are of data sets that are updated each at its own time.
+            # Codes that succeed each other come from data sets with separate update times.
             updated = block.updated if stretch.is_whole else None
             yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete, updated)
 
     def _stretch(self, native: str) -> Stretch | None:
-        """For what a native code speaks; where its amounts are in another currency, for the series of that currency."""
+        """
+        Return the stretch of a native code, with the series of the currency if its amounts are in another one. None for
+        unknown codes.
+        """
         found = self._stretches.get(native)
         if found is not None:
             return found
@@ -131,7 +137,7 @@ class Folding:
     # -- payloads that would withdraw much --------------------------------------------------------------------------
 
     def _why_held(self, row: PayloadRow, lost: Loss) -> str | None:
-        """Why a payload is held that would withdraw so much; None: it is not."""
+        """Return why a payload is held back, or None if it isn't."""
         if not lost.is_too_much or self._world.raw.is_accepted(row.source, row.sha256):
             return None
         return lost.explain(row.sha256)
@@ -150,11 +156,13 @@ class Folding:
         self, batch: Batch, claims: Sequence[SeriesClaim], row: PayloadRow, parsed: Parsed, changes: Changes
     ) -> None:
         """
-        Fold all payloads anew that spoke of the series of these claims, or of series that such payloads spoke of, in order,
-        and write what differs from what is stored.
+        Fold all payloads again, in order, that are connected with the series of these claims, and write the
+        differences.
+
+        Payloads are connected if they state a common series, directly or through others.
         """
         cells: dict[int, History] = defaultdict(dict)
-        #: Of which state of the data the newest payload is, of those that say so.
+        #: Update time of the newest payload of each series, if stated.
         newest: dict[int, int] = {}
 
         def count(series: Handle) -> int:
@@ -188,7 +196,10 @@ class Folding:
             self._note(batch, handle, batch.replace(handle, gone | cells[number]), changes)
 
     def _tied(self, series: Iterable[int], row: PayloadRow) -> list[PayloadRow]:
-        """Payloads that spoke of these series, and of all that those spoke of, and so on, in the order of folding."""
+        """
+        Return all payloads connected with these series, directly or through other payloads and series, in folding
+        order.
+        """
         of_series: dict[int, set[int]] = defaultdict(set)
         of_payload: dict[int, set[int]] = defaultdict(set)
         for number, payload in payloads.spoken(self._world.db, self._source.id):
@@ -202,7 +213,7 @@ class Folding:
                 seen |= fresh
                 waiting += fresh
         rows = [one for number in found if (one := payloads.by_number(self._world.db, number)) is not None]
-        # One that could be read once and cannot now is in quarantine for that, and takes no part.
+        # A payload that became unreadable is quarantined for that and doesn't take part.
         rows = [one for one in rows if one.state == payloads.FOLDED or one.held]
         return sorted(rows, key=lambda one: one.ref.order)
 
@@ -223,7 +234,7 @@ class Folding:
 
 
 def _with_base(statements: Sequence[ReportedValue], spec: SeriesSpec, ingested: int) -> Sequence[ReportedValue]:
-    """Add the base of a native code to values that were published on it."""
+    """Add a native code's base year and price basis to the values published on it."""
     if spec.basis is None and spec.price_basis is None:
         return statements
     since = 0 if spec.based_from is None else midnight(spec.based_from.toordinal())

@@ -1,7 +1,8 @@
 """
-Signs of life of workers, for whoever watches the machine: two files each in the run folder, of which only the times count.
+Heartbeats of workers, for monitoring: two files each in the run folder, of which only the times count.
 
-A worker that ends as it should takes its files away; those of one that was killed grow old, until one like it is begun again.
+A worker that ends normally removes its files. Those of a killed one grow old until a worker with the same sources
+starts.
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-#: How often a worker says that it lives, and how often at most that it goes on, seconds.
+#: Seconds between beats, and shortest interval between steps.
 _BEAT_SECONDS, _STEP_SECONDS = 15.0, 5.0
-#: A name of a file has 255 bytes at most.
+#: File names are limited to 255 bytes.
 _LONGEST = 200
 _EVERY = "all"
 
 
 class Sign(NamedTuple):
-    """A worker by the sources it asks (`all`, or their ids joined by plus), when it last lived, and went on; unix seconds."""
+    """
+    The heartbeat of a worker with these sources (`all`, or ids joined by plus): when it last lived and last made
+    progress, in unix seconds.
+    """
 
     sources: str
     lived: float
@@ -31,7 +35,7 @@ class Sign(NamedTuple):
 
 
 class Heartbeat:
-    """Signs of a worker over the sources named (all for none), in a block. That they cannot be given keeps it from nothing."""
+    """Heartbeat of a worker over the named sources (none: all), active within a block. A failure to write it is ignored."""
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         label = "+".join(sorted(set(names))) or _EVERY
@@ -61,7 +65,7 @@ class Heartbeat:
                     path.unlink()
 
     def step(self) -> None:
-        """The worker goes on: it looked, asked, or took something in."""
+        """Record progress: the worker looked, asked or ingested something."""
         now = time.monotonic()
         if now - self._stepped >= _STEP_SECONDS:
             self._stepped = now
@@ -73,14 +77,14 @@ class Heartbeat:
 
 
 def signs(folder: Path) -> Iterator[Sign]:
-    """All that stand in a folder, by name."""
+    """Yield all heartbeats in a folder, by name."""
     for beat in sorted(folder.glob("*.beat")):
         with contextlib.suppress(OSError):  # it ended just now
             yield Sign(beat.stem, beat.stat().st_mtime, beat.with_suffix(".step").stat().st_mtime)
 
 
 def folder_of(home: Path) -> Path:
-    """Where the workers over a home give their signs."""
+    """Return the folder for the heartbeats of a home's workers."""
     return home / "run" / "workers"
 
 

@@ -1,8 +1,10 @@
 """
-fetch → keep raw → parse → append → derive, one transaction per payload, or per group of payloads about companies.
+Ingestion: fetch → keep raw → parse → append → derive. One transaction per payload, or per group of payloads about
+companies.
 
-Killed at any instant, the next run resumes: a payload kept but not yet folded is folded first, and one that was folded
-is known by its capture. What cannot be parsed is quarantined with its reason; the rest goes on.
+If a run is killed at any instant, the next one resumes: payloads stored but not yet folded are folded first, and a
+folded one is recognised by its capture. A payload that cannot be parsed is quarantined with its reason, and the rest
+continues.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
 
+from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
@@ -32,17 +35,17 @@ from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
 log = logging.getLogger("almanac.ingest")
-#: Captures that are read ahead, and bytes of theirs: as many as may be one transaction.
+#: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
-#: Characters of an unforeseen error that are kept: its text may repeat the payload.
+#: Characters kept of an unforeseen error, whose text may repeat the payload.
 _REASON = 300
-#: The storage's fault, not the payload's; but for these, by which a database refuses what is in a payload.
+#: Errors of the storage rather than of the payload, except those by which a database refuses a payload's content.
 _STORAGE = (DatabaseError, OSError, Corrupt)
 _REFUSED = (ConflictError, UnfitError)
 
 
 class Unstorable(Exception):  # noqa: N818  (the name says what happened)
-    """What a reader made of a payload cannot be folded, or nothing be computed from it: a fault of ours. `reason` is for the quarantine."""
+    """A parsed payload cannot be folded, or derived from, because of a fault of ours. `reason` is for the quarantine."""
 
     def __init__(self, capture: Capture, reason: str) -> None:
         super().__init__(f"{capture.url}: {reason}")
@@ -51,18 +54,18 @@ class Unstorable(Exception):  # noqa: N818  (the name says what happened)
 
 
 def _is_the_storages(error: Exception) -> bool:
-    """Whether an error says that the store cannot be used, rather than that this cannot be stored."""
+    """Return whether an error means that the store is unusable, rather than that this payload cannot be stored."""
     return isinstance(error, _STORAGE) and not isinstance(error, _REFUSED)
 
 
 def _describe_error(error: Exception) -> str:
-    """Type and message of an unforeseen error, on one line."""
+    """Return type and message of an unforeseen error, on one line."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= _REASON else text[:_REASON] + "…"
 
 
 class Ingest:
-    """One run over one source. `reader`: its connector, where an operator's settings chose among options of it."""
+    """One run over one source. `reader` is its connector if an operator's settings chose one with options."""
 
     def __init__(self, world: Workplace, source: Source, say: Say, reader: Connector | None = None) -> None:
         self._world = world
@@ -70,7 +73,7 @@ class Ingest:
         self._say = say
         self.connector: Connector = reader or connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
-        #: What a reader that no settings chose among takes beside a payload; workers read with such only.
+        #: Workers can read only with a connector that no settings changed; they need its description.
         self._ahead = reader is None and world.processes.count > 1
         self._about = described(source, self._series) if self._ahead else b""
         self._folding = Folding(world, source, self.connector, self._series)
@@ -80,10 +83,11 @@ class Ingest:
 
     def run(self, arrivals: Iterable[Arrival], *, ahead: bool = False) -> RunOutcome:
         """
-        Take in what an earlier run left behind, then every arrival in turn. `ahead`: they are all there already.
+        Ingest what an earlier run left behind, and then every arrival in turn. `ahead` says that all of them are
+        already available.
 
-        Each is a transaction of its own. Of those that are there already, such as speak of companies, which take long to
-        compute, are one together. A fault of the storage ends the run; that the source was asked in vain is noted before.
+        Each is a transaction of its own. With `ahead`, payloads about companies share one, because their derivation
+        takes long. A fault of the storage ends the run; the failed attempt is recorded first.
         """
         try:
             return self._run(arrivals, ahead=ahead)
@@ -101,7 +105,7 @@ class Ingest:
         for arrival in arrivals:
             held = self.keep(arrival)
             if held is not None and window.holds(held):
-                # The same answer twice: what the first became decides about the second.
+                # The same answer twice: the result of the first decides about the second.
                 for group in window.rest():
                     self._take(group)
                 held = self._unless_folded(held)
@@ -112,7 +116,7 @@ class Ingest:
         return self.close()
 
     def begin(self) -> None:
-        """Enter the run in the log, inside the caller's transaction if there is one."""
+        """Record the start of the run, inside the caller's transaction if there is one."""
         self._world.raw.look_again(self._source.id)
         payloads.start_run(
             self._world.db,
@@ -124,14 +128,14 @@ class Ingest:
         )
 
     def close(self) -> RunOutcome:
-        """End the run and note how the source does."""
+        """End the run and record the source's health."""
         clock = self._world.settings.clock
         error = None
         if wrong := self.outcome.error:
             url, reason = wrong
             error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}") as batch:
-            # What was answered before does not turn bad, nor good once more, by what the publisher still prepares.
+            # While the publisher is still preparing data, a source's health stays as it was.
             if not (self.outcome.waits and payloads.is_well(self._world.db, self._source.id)):
                 later = payloads.note_attempt(
                     self._world.db,
@@ -149,11 +153,13 @@ class Ingest:
 
     def _note_fault(self, error: Exception) -> None:
         """
-        Note that the storage failed. If even that cannot be noted (a full disk, a server that is gone), the run keeps no end,
-        which `almanac status` shows.
+        Record that the storage failed.
+
+        If even that fails (a full disk, a lost server), the run has no end, which `almanac status` shows.
         """
         clock = self._world.settings.clock()
-        told = f"the storage failed: {_describe_error(opening.fault(error) or error)}"
+        described = explain(error) if isinstance(error, OSError) else _describe_error(opening.fault(error) or error)
+        told = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
                 self._world.db,
@@ -166,26 +172,26 @@ class Ingest:
             payloads.finish_run(self._world.db, self.run_id, told, clock)
 
     def finish(self) -> None:
-        """Enter the end of the run in the log."""
+        """Record the end of the run."""
         clock = self._world.settings.clock()
         payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
 
     def left_behind(self) -> list[Capture]:
-        """Captures kept by a run that was killed before it could fold them, in the order in which they are best folded."""
+        """Return the captures stored by a run that was killed before it folded them, in the best order for folding."""
         captures = self._world.raw.captures(self._source.id)
         left = [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
         return sorted(left, key=lambda capture: self.connector.turn(capture.url))
 
     def keep(self, arrival: Arrival) -> Capture | None:
         """
-        Keep an arrival in the raw store. Returns its capture, None if it is folded already.
+        Store an arrival in the raw store. Returns its capture, or None if it is folded already.
 
-        A capture that was ignored or quarantined before is given back, to be judged anew.
+        A capture that was ignored or quarantined before is returned, to be judged again.
         """
         return self.keep_all([arrival])[0]
 
     def keep_all(self, arrivals: Sequence[Arrival], pool: Executor | None = None) -> list[Capture | None]:
-        """Keep several arrivals in the raw store, in the threads of a pool: a disk makes many durable in the time of one."""
+        """Store several arrivals in the raw store, in the threads of a pool, because a disk syncs many in the time of one."""
         kept = [*(map if pool is None else pool.map)(self._kept, arrivals)]
         for arrival in arrivals:
             self._answered(arrival.fetched_at)
@@ -196,7 +202,7 @@ class Ingest:
         raw = self._world.raw
         capture = None
         if arrival.fetched_at is None:
-            # The same answer as last time says nothing new: it is not kept again, just as a 304 is not.
+            # An answer equal to the last one is not stored again, as with a 304.
             last = raw.latest(self._source.id, arrival.url)
             if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
                 capture = last
@@ -222,9 +228,9 @@ class Ingest:
 
     def unchanged(self, last: Capture | None) -> bool:
         """
-        Note that the publisher says nothing is new since the response kept last.
+        Record that the publisher reports nothing new since the last stored response.
 
-        Returns whether that one is to be taken in again: it is in quarantine, and a later version of ours may read it.
+        Returns whether to ingest that one again, because it is quarantined and a later version may be able to read it.
         """
         if last is not None:
             row = payloads.find(self._world.db, last.id)
@@ -242,7 +248,7 @@ class Ingest:
         return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
 
     def judge(self, kept: BeingRead) -> Judged:
-        """What reading a capture comes to. Nothing is written, so no lock is held meanwhile."""
+        """Return the result of reading a capture. It writes nothing, so no lock is held meanwhile."""
         capture = kept.capture
         try:
             if kept.read is None:
@@ -263,9 +269,9 @@ class Ingest:
 
     def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
         """
-        Enter what became of a capture; fold it if it could be read. `changes` grows by the cells changed.
+        Record the outcome of a capture, and fold it if it could be read. Changed cells are added to `changes`.
 
-        Raises Unstorable for what cannot be folded: the batch must then be undone.
+        Raises Unstorable if it cannot be folded; the batch must then be undone.
         """
         url = judged.capture.url
         row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
@@ -299,7 +305,10 @@ class Ingest:
         self._say(f"read {url}: {changed} cells changed{told}")
 
     def _tell_of(self, number: int) -> str | None:
-        """Tell which other payloads are held, or no longer, by the one folded last; and why that one is held, if it is."""
+        """
+        Report other payloads that the last folded one caused to be held back or released. Returns why the last one
+        itself is held back, or None.
+        """
         held = None
         for one, why in self._folding.turned.values():
             if one.number == number:
@@ -311,7 +320,7 @@ class Ingest:
         return held
 
     def again(self, captures: Sequence[Capture]) -> RunOutcome:
-        """Take captures in once more that the raw store has. Nothing is asked, so nothing is noted of how the source does."""
+        """Ingest captures of the raw store again. As nothing is asked, the source's health stays as it is."""
         self._world.claim()
         self.begin()
         for capture in captures:
@@ -320,7 +329,7 @@ class Ingest:
         return self.outcome
 
     def _answered(self, fetched_at: int | None) -> None:
-        """Note when the publisher answered, whatever it said. None: now."""
+        """Record when the publisher answered, whatever the answer. None means now."""
         clock = self._world.settings.clock()
         moment = clock if fetched_at is None else min(fetched_at, clock)
         self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
@@ -338,7 +347,7 @@ class Ingest:
                     self._alone(one)
 
     def _taken(self, together: Sequence[Judged]) -> bool:
-        """Fold several captures as one. False: one of them cannot be stored, and nothing of any was written."""
+        """Fold several captures in one transaction. Returns False, with nothing written, if one of them cannot be stored."""
         before, told = copy.deepcopy(self.outcome), self._say
         lines: list[str] = []
         self._say = lines.append

@@ -1,4 +1,4 @@
-"""A lease on a source, renewed by a thread of its own for as long as the source is asked."""
+"""A lease on a source, renewed by its own thread while the source is asked."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from almanac.store.engine import opening
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.log import schedule
 
-#: Seconds a lease runs without being renewed, and between renewals. A lease outlasts any one transaction of another
-#: writer, so that its owner does not lose it while it waits for the database.
+#: Seconds that a lease lasts without renewal, and between renewals. It outlasts any transaction of another writer, so
+#: that its owner doesn't lose it while waiting for the database.
 LEASE_SECONDS, RENEW_SECONDS = 600, 60
 
 
 class Leaseholder(NamedTuple):
-    """Who takes leases, named among all others; by which clock (unix seconds), and how often they are renewed."""
+    """The taker of leases: its unique name, its clock (unix seconds), and the seconds between renewals."""
 
     owner: str
     clock: Callable[[], int] = real_time
@@ -28,9 +28,10 @@ class Leaseholder(NamedTuple):
 
 class Lease:
     """
-    A lease that was taken until `until`, kept while the block lasts. It is not given back: `schedule.end` does that.
+    A lease that was taken until `until`, renewed within the block. It isn't released at the end; `schedule.end` does
+    that.
 
-    The thread has a connection of its own, opened for each renewal.
+    The thread opens its own connection for each renewal.
     """
 
     def __init__(self, path: opening.Place, source: str, holder: Leaseholder, until: int) -> None:
@@ -54,7 +55,10 @@ class Lease:
 
     @property
     def lost(self) -> bool:
-        """Whether another owner has it, or may have: it ran out, for the machine slept or the database was not to be had."""
+        """
+        True if another owner has the lease, or may have it because it expired (the machine slept, or the database was
+        unavailable).
+        """
         return self._taken_over or self._clock() >= self._until
 
     def _keep(self) -> None:

@@ -1,4 +1,4 @@
-"""Taking in a mirror folder: upstream responses as files, each as if it had just been fetched."""
+"""Ingestion of a mirror folder: upstream responses as files, each treated as if just fetched."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
 from almanac.sources.base import Payload, SourceChanged, connector
 
-#: Under what responses are told that belong to no source.
+#: Source name in the outcome for unclaimed responses.
 UNCLAIMED = "(no source)"
 
 
@@ -21,12 +21,12 @@ def from_mirror(
     world: Workplace, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
 ) -> list[RunOutcome]:
     """
-    Take in every response of a mirror folder that belongs to one of the sources.
+    Ingest every response of a mirror folder that belongs to one of the sources.
 
-    One that no source of the catalogue reads is named, in an outcome of its own behind those of the sources. One with a
-    status other than 200 is reported, never parsed; one whose file is broken counts as failed. Raises mirror.MirrorError
-    for a folder or listing that cannot be used, ClockBehindError where a response without a stated time would count as fetched
-    before what is there.
+    Responses that no source of the catalogue reads are listed in an extra outcome after the others. One with a status
+    other than 200 is reported but not parsed; one with a broken file counts as failed. Raises mirror.MirrorError for an
+    unusable folder or listing, and ClockBehindError if a response without a stated time would count as fetched before
+    the store's newest.
     """
     rows = mirror.rows(folder)
     for source in sources:
@@ -53,7 +53,7 @@ def from_mirror(
 
 
 def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int, say: Say) -> Iterator[Arrival]:
-    """The responses of a source's rows, archives opened; `most`: bytes of the largest file that is read."""
+    """Yield the responses of a source's rows, with archives opened. `most` is the size limit of a file in bytes."""
     outcome = ingest.outcome
     for row in rows:
         if row.status != 200:

@@ -1,4 +1,4 @@
-"""The whole plan of a source, parted: what is new is asked each turn, the whole past on the slow round."""
+"""The split of a source's plan: requests for recent data every turn, for the whole history on the slow round."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ def parted(
     reader: Connector, source: Source, series: Mapping[str, SeriesSpec], today: date, key: str | None
 ) -> list[Request]:
     """
-    Every request that brings the whole history, and before it what brings its newest part, where the publisher has a way to ask
-    for that: then the whole is of the slow round. One that is the same either way (a file, a year) is asked as it is.
+    Return every request of a source's plan: those for its newest part first, and then those for its whole history.
 
-    A series of which nothing new comes (`discontinued`) has no newest part.
+    If the publisher can be asked for recent data alone, the requests for the history are `closed`: they belong to the
+    slow round. A request that is the same either way (a file, a year) is simply asked. Discontinued series have no
+    newest part.
     """
     whole = reader.plan(source, series, None, today, key)
     alive = [(native, spec) for native, spec in series.items() if not spec.discontinued]
@@ -38,9 +39,11 @@ def parted(
 
 def _newest_since(frequencies: Collection[Frequency], today: date) -> date:
     """
-    From when on a series is asked each turn, where what is older comes on the slow round: the first of a year, so that the
-    address stays the same for a year. Days and weeks from the year before, whose values hardly change once they are out;
-    months and longer from three years before, so that the revisions of ordinary years come the day they are published.
+    Return the first day of the period that is asked every turn. It is the first day of a year, so that addresses change
+    only once a year.
+
+    Daily and weekly data starts in the year before, because its values hardly change after publication. Monthly and
+    longer data starts three years before, so that ordinary revisions arrive on the day they are published.
     """
     years = 1 if not any(frequency.months for frequency in frequencies) else 3
     return date(today.year - years, 1, 1)

@@ -1,4 +1,4 @@
-"""What a run over one source did, and how it tells of its progress."""
+"""The outcome of a run over one source, and the reporting of its progress."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from almanac.sources.base import DOUBT
 
 @dataclass(slots=True)
 class RunOutcome:
-    """What a run did: counts of responses, and the reasons by address, of which one may have sent many."""
+    """The outcome of a run: counts of responses, and reasons by address. One address may send several responses."""
 
     source: str
     folded: int = 0
@@ -21,19 +21,19 @@ class RunOutcome:
     quarantined: dict[str, str] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
     unmapped: dict[str, int] = field(default_factory=dict)
-    #: Names that were not read of responses that were: unknown ones, and mapped series that were missing.
+    #: Unknown names, and mapped series that were missing, in responses that were read.
     unread: set[str] = field(default_factory=set)
-    #: Requests that were answered by the publisher's word for "there is nothing".
+    #: Requests answered with the publisher's word for "there is nothing".
     empty: list[str] = field(default_factory=list)
-    #: Requests that wait though nothing went wrong: for the publisher's limit, or for data that it prepares; with the reason.
+    #: Requests that wait without a fault, for the publisher's limit or for data in preparation, with the reason.
     later: dict[str, str] = field(default_factory=dict)
     ignored_responses: int = 0
     quarantined_responses: int = 0
-    #: Seconds for which the publisher asked to be left alone.
+    #: Seconds that the publisher asked us to wait.
     retry_after: float = 0.0
 
     def set_aside(self, url: str, reason: str, *, quarantined: bool) -> None:
-        """Count a response that was not read, and why."""
+        """Count a response that was not read, with the reason."""
         if quarantined:
             self.quarantined[url] = reason
             self.quarantined_responses += 1
@@ -42,7 +42,7 @@ class RunOutcome:
             self.ignored_responses += 1
 
     def join(self, later: RunOutcome) -> None:
-        """Add what a later run over the same source did."""
+        """Add the outcome of a later run over the same source."""
         for name in ("folded", "known", "vintages", "ignored_responses", "quarantined_responses"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
         for name in ("ignored", "quarantined", "failed", "later"):
@@ -55,43 +55,43 @@ class RunOutcome:
 
     @property
     def error(self) -> tuple[str, str] | None:
-        """Address and reason of what went wrong first: a failure, or where nothing at all was answered what is waited for."""
+        """Address and reason of the first failure, or of the first waiting request if nothing at all was answered."""
         if self.failed:
             return next(iter(self.failed.items()))
         return next(iter(self.later.items())) if self.waits else None
 
     @property
     def waits(self) -> bool:
-        """Whether nothing was answered, and nothing went wrong: all that was asked waits."""
+        """True if nothing was answered and nothing failed, because everything asked has to wait."""
         answered = self.folded or self.known or self.empty or self.ignored_responses or self.quarantined_responses
         return bool(self.later) and not answered and not self.failed
 
     @property
     def exit_code(self) -> int:
-        """0 all good, 3 some quarantined or failed, 1 nothing ingested."""
+        """0 if all went well, 3 if something was quarantined or failed or is yet to come, 1 if nothing was ingested."""
         if not self.folded and not self.known:
             return 1
         return 3 if self.incomplete else 0
 
     @property
     def incomplete(self) -> bool:
-        """Whether something was quarantined, a payload or a value in doubt, or failed, or is still to come."""
+        """True if something was quarantined, in doubt, failed, or is yet to come."""
         doubtful = any(name.startswith(f"unknown {DOUBT} ") for name in self.unread)
         return bool(self.quarantined or self.failed or self.later or doubtful)
 
 
 def exit_code(outcomes: Sequence[RunOutcome]) -> int:
-    """The exit code of a command over several sources."""
+    """Return the exit code of a command over several sources."""
     if not any(o.folded or o.known for o in outcomes):
         return 1
     return 3 if any(o.incomplete for o in outcomes) else 0
 
 
 Say = Callable[[str], None]
-#: Passes parts of long work on one by one, under a name, and may show how far it has come.
+#: Yields the parts of long work under a name, and may show progress.
 Track = Callable[[Sequence[Any], str], Iterable[Any]]
 
 
 def untracked(parts: Sequence[Any], name: str) -> Iterable[Any]:
-    """Shows nothing."""
+    """Return the parts without reporting progress."""
     return parts

@@ -1,4 +1,4 @@
-"""In which order sources are asked that are due at one time."""
+"""The order in which due sources are asked."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ _ORDER = ("first", "then", "last")
 
 class Precedence:
     """
-    What is needed first goes first, then what has waited longest; of sources that were never asked the quickest, so that
-    none with many requests, or with slow answers, holds back the first numbers of another.
+    The order of sources: by importance (`Source.turn`), and then by waiting time.
+
+    Sources that were never asked come by the duration of their first turn, so that a source with many requests or slow
+    answers doesn't delay the first numbers of another.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        #: How long a source's turn takes at least, in seconds, of those whose first one is waited for.
+        #: Estimated seconds of a source's first turn.
         self._takes: dict[str, float] = {}
 
     def ordered(
         self, sources: Iterable[Source], due: Mapping[str, int], waiting: Mapping[str, schedule.SourceTurn]
     ) -> list[Source]:
-        """The sources in that order. `due`: since when each waits; `waiting`: how each stands."""
+        """Sort the sources. `due` says since when each waits, `waiting` holds their turns."""
 
         def place(source: Source) -> tuple[int, float, int, str]:
             held = waiting.get(source.id)
@@ -38,7 +40,7 @@ class Precedence:
         return sorted(sources, key=place)
 
     def _first(self, source: Source) -> float:
-        """How long the first turn of a source takes, by how many requests it has and how its publisher answers."""
+        """Estimate the seconds that a source's first turn takes, from its number of requests and its publisher's speed."""
         if source.id not in self._takes:
             try:
                 _, plan = plan_of(self._settings, shipped(), source)

@@ -1,4 +1,4 @@
-"""Reading payloads: a pure function of their bytes, which a worker process can do as well."""
+"""Reading of payloads: a pure function of their bytes, which worker processes can run."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, conn
 
 
 class Doubtful(NamedTuple):
-    """A payload is not what the publisher used to send, and why."""
+    """A payload that differs from the publisher's known format, with the reason."""
 
     reason: str
 
 
 def described(source: Source, series: dict[str, SeriesSpec]) -> bytes:
-    """What reading a source's payloads takes beside them, as `read` wants it."""
+    """Serialise the context that `read` needs for a source's payloads."""
     return pickle.dumps((source, series))
 
 
 def parsed(reader: Connector, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
-    """What a payload says, if all of it can be kept. Raises SourceChanged, and what is a fault of its reader."""
+    """Parse a payload and check that everything in it can be stored. Raises SourceChanged, and any fault of its reader."""
     return storable.check(reader.parse(payload, source, series))
 
 
 def read(about: bytes, payload: Payload) -> Parsed | Doubtful:
-    """Read a payload of the source `about` describes. Raises what is a fault of its reader."""
+    """Read a payload of the source that `about` describes. Raises any fault of its reader."""
     source, series = _known(about)
     try:
         return parsed(connector(source.connector), payload, source, series)

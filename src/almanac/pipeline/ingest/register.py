@@ -1,4 +1,4 @@
-"""Which requests of a plan are asked now, and how each went: the newest each turn, the past on a slow round, again what failed."""
+"""Selection and state of requests: new data every turn, old data on a slow round, and failed requests again."""
 
 from __future__ import annotations
 
@@ -11,30 +11,33 @@ from almanac.sources.base import Request
 from almanac.store.engine.protocol import Database
 from almanac.store.log import requests
 
-#: Days in which every window of the past is asked once. Which day is a window's own follows from its address, so that they
-#: do not come together.
+#: Days within which every window of the past is asked once. A window's day follows from its address, which spreads
+#: them.
 SLOW_ROUND = 28
-#: Turns that fail in a row after which what was answered shows that it is some addresses alone, and no passing trouble.
+#: After this many failed turns with some answers, single addresses are at fault rather than the source.
 _STUBBORN = 3
 
 
 class Portion(enum.Enum):
-    """How much of a source's plan is asked."""
+    """The part of a source's plan that is asked."""
 
-    #: All of it, as a person's command does.
+    #: All of it, as in a person's command.
     WHOLE = "whole"
-    #: What is new, what failed, and of the past what has its day.
+    #: New data, failed requests, and the past requests due on this day.
     NEWEST = "newest"
-    #: The past that was never asked for.
+    #: Past data that was never requested.
     PAST = "past"
-    #: Only what failed.
+    #: Failed requests only.
     OWED = "owed"
 
 
 def wanted(
     plan: Sequence[Request], held: Mapping[str, requests.RequestState], portion: Portion, now: int
 ) -> list[Request]:
-    """Which requests of a plan are asked: the newest in its order, then the past, its newest first."""
+    """
+    Return the requests of a plan to ask now: those for new data in the plan's order, then those for the past, newest
+    first.
+    """
     again = {one.via for one in held.values() if one.answered_at is None}
 
     def is_wanted(request: Request) -> bool:
@@ -59,7 +62,12 @@ def wanted(
 def _with_news(
     plan: Sequence[Request], asked: Sequence[Request], held: Mapping[str, requests.RequestState]
 ) -> list[Request]:
-    """Lists of what is new go with those that they spare something: where anything that was led to has been answered."""
+    """
+    Include the lists of news only if they can save requests: an asked request has follow-ups that news can limit, and
+    some follow-up has a recorded answer.
+
+    Otherwise only the lists that failed before, or led to a failed request, stay in.
+    """
     if any(request.led_by_news for request in asked) and knows_what_it_led_to(held):
         return [one for one in plan if one.news_since is not None or one in asked]
     owed = {one.via for one in held.values() if one.answered_at is None}
@@ -67,25 +75,27 @@ def _with_news(
 
 
 def knows_what_it_led_to(held: Mapping[str, requests.RequestState]) -> bool:
-    """Whether it is known of anything that answers led to when it was answered."""
+    """Return whether any follow-up request has a recorded answer."""
     return any(one.answered_at is not None for _, one in _led(held))
 
 
 def _led(held: Mapping[str, requests.RequestState]) -> Iterator[tuple[str, requests.RequestState]]:
-    """Requests that answers led to."""
+    """Yield the follow-up requests, those that answers led to."""
     return ((url, one) for url, one in held.items() if url != one.via)
 
 
 def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool:
     """
-    Whether a source is to be left alone with its past. A dead address does not keep that of all others away for ever: after
-    some turns that failed it is asked for, where there have been answers at all.
+    Return whether to leave a source's past alone because the source is failing.
+
+    A single dead address must not block the past of all others for ever. So after some failed turns the past is asked
+    for again, if any request was ever answered.
     """
     return failures > 0 and (failures < _STUBBORN or all(one.answered_at is None for one in held.values()))
 
 
 class Register:
-    """The requests of one source, by how they stand in the data database."""
+    """The requests of one source with their state in the data database."""
 
     def __init__(self, db: Database, source: str, portion: Portion, clock: Callable[[], int]) -> None:
         self._db = db
@@ -93,18 +103,18 @@ class Register:
         self._portion = portion
         self._clock = clock
         self._held = requests.standing(db, source)
-        #: Whether it is written down when what answers lead to was answered, for lists of news say what is asked for again.
+        #: True if answers to follow-up requests are recorded, because lists of news decide what is repeated.
         self._keeps = False
-        #: Since when all that is new is in the lists read; None: they could not all be read.
+        #: Since when the lists contain all news; None: not all of them could be read.
         self._news_since: int | None = None
-        #: Requests for lists of news, that they led to as well, and what those name.
+        #: Requests for lists of news, including their follow-ups, and the addresses that the lists name.
         self._lists: set[str] = set()
         self._news: dict[str, int] = {}
-        #: When that was answered, of all that answers led to, which has waited longest.
+        #: Time of the oldest answer to a follow-up request.
         self._oldest = min((one.answered_at for _, one in _led(self._held) if one.answered_at is not None), default=0)
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
-        """What is asked now. What is planned no more is forgotten."""
+        """Return the requests to ask now. Requests that are no longer planned are forgotten."""
         addresses = {request.url for request in plan}
         requests.forget(self._db, self._source, [url for url, one in self._held.items() if one.via not in addresses])
         self._keeps = any(request.news_since is not None for request in plan)
@@ -118,11 +128,13 @@ class Register:
 
     def led(self, request: Request, led: Sequence[Request]) -> list[Request]:
         """
-        Of the requests that an answer led to those that are asked: all, or where only what failed is asked, such; and where
-        the publisher's lists were read, what they name.
+        Return the follow-up requests to ask, of those that an answer led to.
+
+        These are all of them, or if only failed requests are asked, just those that failed; where the publisher's lists
+        of news were read, those that the lists name.
         """
         if request.url in self._lists:
-            # Nor such as came before all that was answered.
+            # Lists from before all recorded answers are skipped.
             lists = [one for one in led if one.settled_at is None or one.settled_at > self._oldest]
             self._lists.update(one.url for one in lists)
             return lists
@@ -133,19 +145,21 @@ class Register:
         return [one for one in led if one.url in owed]
 
     def is_settled(self, request: Request) -> bool:
-        """Whether the answer that it had is the last one."""
+        """Return whether the recorded answer to a request is final."""
         state = self._held.get(request.url)
         return request.settled_at is not None and state is not None and (state.answered_at or 0) >= request.settled_at
 
     def announce(self, news: Mapping[str, int]) -> None:
-        """Take in what a list names as new."""
+        """Record the addresses that a list names as new."""
         for url, at in news.items():
             self._news[url] = max(at, self._news.get(url, 0))
 
     def note(self, request: Request, via: str, *, answered: bool) -> None:
         """
-        Write down how a request went. One that was led to leaves a trace only where it failed, now or before, or where there
-        are lists of news. One of those without an answer: what is new may be in it, so that everything is.
+        Record the result of a request.
+
+        A follow-up request is recorded only if it failed now or before, or if there are lists of news. If a list fails,
+        everything counts as new, because it could have named anything.
         """
         if request.url in self._lists and not answered:
             self._news_since = None
@@ -154,7 +168,7 @@ class Register:
             requests.note(self._db, self._source, request.url, via, at, keep=self._keeps)
 
     def _is_new(self, request: Request) -> bool:
-        """Whether what an answer led to is to be asked for, by the publisher's lists of what is new."""
+        """Return whether a follow-up request must be asked, according to the publisher's lists of news."""
         state = self._held.get(request.url)
         if state is None or state.answered_at is None or self._news_since is None:
             return True
@@ -163,7 +177,7 @@ class Register:
 
 
 class Unregistered:
-    """For a plan that is not the source's whole one: all of it is asked, and nothing kept."""
+    """A register for a plan that isn't whole: everything is asked and nothing is recorded."""
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
         return list(plan)
@@ -182,11 +196,11 @@ class Unregistered:
 
 
 def midnight_of(now: int) -> int:
-    """When the day of a moment began, UTC."""
+    """Return the first second of a moment's day, UTC."""
     return now // DAY_SECONDS * DAY_SECONDS
 
 
 def its_day(url: str, now: int) -> int:
-    """The beginning of the latest day of the slow round that is this address's own."""
+    """Return the first second of the latest day that the slow round assigns to this address."""
     today = now // DAY_SECONDS
     return (today - (today - zlib.crc32(url.encode())) % SLOW_ROUND) * DAY_SECONDS

@@ -1,9 +1,9 @@
 """
-Responses that would withdraw much of what is served: kept, and held until somebody says that they are right.
+Responses that would withdraw much of what is served. They are stored, and held back until somebody confirms them.
 
-A publisher that sends half a file means a fault more often than that half of its values are none. Whether a response is
-held follows from what the responses before it in the order of folding made of its series, and from which were accepted,
-both of which the raw store knows: so it is the same in whatever order they arrive, and after a rebuild.
+If a publisher sends half a file, it is more often a fault than a true withdrawal. Whether a response is held back
+depends on the responses before it in folding order and on recorded acceptances. The raw store knows both, so the result
+is the same for every order of arrival and after a rebuild.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from almanac.domain.observations import ReportedValue
 from almanac.store.log.payloads import HELD
 from almanac.store.observations.writing.batch import Handle
 
-#: A response is held that would withdraw more values than this, and more than one in so many of those served in what it lists.
+#: A response is held back if it would withdraw more values than LEAST, and more than one in ONE_IN of those served in
+#: its range.
 LEAST, ONE_IN = 50, 10
 
 
 class SeriesClaim(NamedTuple):
-    """What a response says of one series: the values, and the span of period keys that it lists completely."""
+    """A response's statements about one series: the values, and the span of period keys that it lists completely."""
 
     series: Handle
     statements: Sequence[ReportedValue]
     complete: tuple[int, int] | None
-    #: When the publisher last updated what it shows, where it says so.
+    #: When the publisher last updated the data, if stated.
     updated: int | None = None
 
 
 class Loss(NamedTuple):
-    """Values that a response would withdraw, and those served before it in the spans that it lists."""
+    """The number of values that a response would withdraw, and of those served before in the spans that it lists."""
 
     withdrawn: int
     served: int
@@ -40,7 +41,7 @@ class Loss(NamedTuple):
         return self.withdrawn > LEAST and self.withdrawn * ONE_IN > self.served
 
     def explain(self, sha256: str) -> str:
-        """Why the response with that hash is held, for people."""
+        """Return, for people, why the response with that hash is held back."""
         return (
             f"{HELD}would withdraw {self.withdrawn} of the {self.served} values that its series serve in the time it lists;"
             f" if that is right: almanac ingest --accept {sha256}"
@@ -53,9 +54,11 @@ def loss(
     periods: Callable[[Handle, tuple[int, int]], Collection[int]],
 ) -> Loss:
     """
-    What a response would withdraw. `count`: how many values a series serves; `periods`: the keys of those in a span.
+    Count the values that a response would withdraw. `count` returns how many values a series serves, `periods` the keys
+    of those in a span.
 
-    A window is judged by what the series serve in it: a year emptied in a history of thirty is no small part of that year.
+    A window is compared with the values served in it: an emptied year in a history of thirty is a large part of that
+    year.
     """
     served: dict[int, int] = {}
     windows: dict[int, set[int]] = {}
@@ -87,10 +90,10 @@ def loss(
 
 
 def _stated(statements: Sequence[ReportedValue]) -> dict[int, bool]:
-    """Cells that a response states, and whether they have a value by what it says of them last."""
+    """Return the cells that a response states, and whether each has a value by its last statement."""
     last: dict[int, tuple[bool, int, bool]] = {}
     for line in statements:
-        # What is known since the capture alone comes behind all that was known before.
+        # A value known only since its capture sorts after all that were known before.
         at = (line.known is None, line.known or 0)
         held = last.get(line.period)
         if held is None or at >= held[:2]:

@@ -1,4 +1,4 @@
-"""Taking the simulated world in: many pages in one transaction, all sources together, each page through its connector."""
+"""Ingestion of the simulated world: many pages per transaction, all sources together, each page through its connector."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from almanac.pipeline.workplace import Workplace
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response, SimulatedPages
 
-#: Pages in one transaction, and bytes of theirs. What is computed from them is computed once for each group, which is
-#: most of the work; the bytes bound what is held in memory.
+#: Pages and bytes of one transaction. Derivation runs once for each group, which is most of the work; the bytes limit
+#: memory.
 _GROUP, _BYTES = 500, 16 << 20
-#: Pages that are made while others are read and written, and bytes of one: somewhat fewer than a group has of companies.
+#: Pages created ahead, and the approximate bytes of one: fewer than a group has for companies.
 _AHEAD, _PAGE = 64, 256 << 10
-#: Pages of a source that are kept at a time.
+#: Pages of a source that are stored concurrently.
 _KEEPING = 4
 
 
@@ -36,10 +36,10 @@ def load(
     meter: Meter = unmetered,
 ) -> list[RunOutcome]:
     """
-    Bring the simulated world up to the beginning of today (UTC), so that a second run on the same day adds nothing.
+    Extend the simulated world to the beginning of today (UTC). A second run on the same day adds nothing.
 
-    `observations` asks for about so many rows, `market` for so many companies; `companies` False leaves out what companies
-    file. Raises ValueError for more than there are, or a clock before the world.
+    `observations` is the approximate number of rows wanted, `market` the number of companies; `companies` False leaves
+    out companies' filings. Raises ValueError for more than there are, or a clock before the world's start.
     """
     now = world.settings.clock()
     pages = simulated.world(now - now % DAY_SECONDS, observations, companies=companies, market=market)
@@ -47,23 +47,27 @@ def load(
 
 
 def made_ahead(world: Workplace, pages: SimulatedPages) -> SimulatedPages:
-    """Have worker processes, where there are any, make the pages that they can while the ones before are read and written."""
+    """Let worker processes, if there are any, create pages ahead while earlier ones are read and written."""
     if world.processes.count == 1:
         return pages
     return pages.begun(lambda make: world.processes.job(make, weight=_PAGE).result, _AHEAD)
 
 
 def load_first(world: Workplace, say: Say) -> list[RunOutcome]:
-    """What there is a first answer from, up to the beginning of today: `load` goes on from there."""
+    """
+    Load the part of the simulated world that gives first answers, up to the beginning of today. `load` continues from
+    there.
+    """
     now = world.settings.clock()
     return take_in(world, simulated.first_pages(now - now % DAY_SECONDS), say)
 
 
 def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
     """
-    Take in pages of the simulated world in their order; what is there already is passed over.
+    Ingest pages of the simulated world in order, and skip those already stored.
 
-    Killed at any instant, the next run goes on: a group is written whole, with all that is computed from it, or not.
+    If it is killed at any instant, the next run continues: a group is written whole, with everything derived from it,
+    or not at all.
     """
     runs = {key: Ingest(world, source, say) for key, source in world.catalog.sources.items() if source.simulated}
     world.claim()
@@ -79,14 +83,14 @@ def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter 
     with ThreadPoolExecutor(_KEEPING) as pool:
         for group in _groups(pages):
             kept = []
-            # In the order of the pages, a source at a time where they follow each other.
+            # In the order of the pages; consecutive pages of one source are stored together.
             for source, told in groupby(group, key=attrgetter("source")):
                 run, several = runs[source], list(told)
                 arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
                 for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
                     if capture is not None:
                         kept.append((run, run.reading(capture, page.body)))
-            # These are read while those of the group before are written.
+            # These are read while the group before is written.
             _write(world, before)
             before = kept
             advance(len(group))

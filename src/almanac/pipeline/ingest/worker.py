@@ -1,10 +1,10 @@
 """
-Asking every source at its own cadence, for ever or once, beside any number of other workers on the same store.
+Workers that ask every source at its own cadence, for ever or once, beside any number of workers on the same store.
 
-A source's turn is taken as a lease in the data database, so that one worker at a time asks it. A turn ends well when
-the publisher answered every request: then the next one is its cadence's. What failed, and only that, is asked for again
-after a growing pause. A turn asks for what is new; the past that was never asked for comes when all turns are over, and
-long work lets turns that come meanwhile go first. Killed at any instant, the lease runs out, and whoever takes it goes on.
+A source's turn is taken as a lease in the data database, so that one worker at a time asks it. If the publisher
+answered every request, the next turn follows the cadence; otherwise only the failed requests are repeated, after a
+growing pause. A turn asks for new data. Past data that was never requested comes after all turns, and long work gives
+way to turns that come due meanwhile. If a worker is killed, its lease expires and another worker continues.
 """
 
 from __future__ import annotations
@@ -34,19 +34,23 @@ from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
 
 log = logging.getLogger("almanac.worker")
-#: The longest wait before looking again, for other workers end, fail and die meanwhile; and the wait after a fault of the store.
+#: Longest wait before looking again, because other workers may finish, fail or die; and the wait after a fault of the
+#: store.
 _LOOK_AGAIN, _STORE_PAUSE = 300, 60
 
 
 class Stop(Protocol):
-    """Whether to stop, as threading.Event has it."""
+    """The stop signal, with the interface of threading.Event."""
 
     def is_set(self) -> bool: ...
     def wait(self, timeout: float) -> bool: ...
 
 
 class Ask(Protocol):
-    """Ask a source to a portion of its plan. `between` is called before each request and after each response that was taken in."""
+    """
+    A function that asks a source for a portion of its plan. It calls `between` before each request and after each
+    ingested response.
+    """
 
     def __call__(
         self, world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
@@ -56,19 +60,25 @@ class Ask(Protocol):
 def ask(
     world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
 ) -> RunOutcome:
-    """Ask the publisher for what the portion says: what an answer leaves out has been withdrawn, and old values are revised."""
+    """
+    Ask the publisher for a portion of the plan. Data missing from an answer counts as withdrawn, and old values are
+    revised.
+    """
     (outcome,) = from_network(world, [source], None, say, track, between=between, portion=portion)
     return outcome
 
 
 def lacking(settings: Settings, source: Source) -> str | None:
-    """What an operator has to set before a source is asked without a person there, in one line; None for nothing."""
+    """
+    Return, in one line, what an operator has to set before a source can be asked unattended, or None if nothing is
+    missing.
+    """
     missing = all_lacking(settings, source)
     return f"{source.id} needs {missing[0]}" if missing else None
 
 
 def all_lacking(settings: Settings, source: Source) -> list[str]:
-    """All of it, the key first."""
+    """Return everything an operator still has to set for a source, the key first."""
     missing = []
     held = settings.sources.get(source.id)
     if source.key_required and not (held and held.key(source.key_setting)):
@@ -80,12 +90,12 @@ def all_lacking(settings: Settings, source: Source) -> list[str]:
 
 
 class _Ended(Exception):  # noqa: N818  (the name says what happened)
-    """The asking of a source is to end after the payload in hand."""
+    """The run over a source must end after the current payload."""
 
 
 @dataclass(slots=True)
 class Round:
-    """What a worker did at one time: outcomes by source, whether it was stopped, and when the next source is due."""
+    """The results of a worker's round: outcomes by source, whether it was stopped, and when the next source is due."""
 
     outcomes: list[RunOutcome] = field(default_factory=list)
     stopped: bool = False
@@ -93,7 +103,7 @@ class Round:
     next_source: str | None = None
 
     def add(self, outcome: RunOutcome) -> None:
-        """Take in what came of a source: of one that was asked before in this round, beside that."""
+        """Add the outcome of a source, joined with an earlier one of this round."""
         before = next((one for one in self.outcomes if one.source == outcome.source), None)
         if before is None:
             self.outcomes.append(outcome)
@@ -103,9 +113,9 @@ class Round:
 
 class Worker:
     """
-    One worker over the sources named (all for none). `chance` is for the pauses; `step` is called wherever it goes on.
+    One worker over the named sources (none: all). `chance` randomises pauses; `step` is called at every progress.
 
-    Turns are by the clock of the data, leases by that of the `holder`: real time.
+    Turns use the clock of the data, leases that of the `holder`, which is real time.
     """
 
     def __init__(
@@ -130,17 +140,17 @@ class Worker:
         self._asking = asking
         self._step = step
         self._opened = False
-        #: Sources that this worker asks now: one, and another between two of its requests.
+        #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
         self._precedence = Precedence(settings)
-        #: The days on which sources were found to have no past that was never asked for.
+        #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
-        #: Sources that lack something, and what, in one line each.
+        #: Sources with missing settings, and what is missing.
         self.passed_over: dict[str, str] = {}
         self._sources = self._askable(shipped(), names)
 
     def _askable(self, catalog: Catalog, names: Sequence[str]) -> list[Source]:
-        """The sources to ask. Those that lack something are named."""
+        """Return the sources to ask. Those that lack a setting are reported."""
         found = []
         for source in catalog.sources.values():
             if not source.connector or source.cadence is None or (names and source.id not in names):
@@ -157,8 +167,9 @@ class Worker:
 
     def run(self) -> None:
         """
-        Round after round until stopped. Raises what opening the store raises, at the first round only: a store that
-        cannot be used later on is tried again.
+        Run rounds until stopped.
+
+        Raises the errors of opening the store in the first round only; later an unavailable store is tried again.
         """
         announced: tuple[int | None, str | None] | None = None
         while not self._stop.is_set():
@@ -188,15 +199,12 @@ class Worker:
     # -- once -------------------------------------------------------------------------------------------------------
 
     def round(self) -> Round:
-        """
-        Ask each source that is due and that no other worker asks: what is needed first, then what has waited longest; of
-        those that were never asked the quickest first, so that a long one holds back no other.
-        """
+        """Ask each source that is due and that no other worker asks, in the order of `Precedence`, and then their past."""
         done = Round()
         waiting = self._look()
         due = self._dues(waiting)
         now = self._settings.clock()
-        # The whole world is opened for work only; and once at first, to be told of a store of the other world.
+        # Open the workplace only if there is work, and once at first, to detect a store of the other world.
         if not self._opened or any(at <= now for at in due.values()):
             with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
@@ -211,7 +219,7 @@ class Worker:
         return done
 
     def _dues(self, waiting: dict[str, schedule.SourceTurn]) -> dict[str, int]:
-        """Source → when it is due."""
+        """Return when each source is due, by source."""
         return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
 
     def _stopped(self, done: Round) -> bool:
@@ -220,8 +228,8 @@ class Worker:
 
     def _has_past(self, world: Workplace, source: Source) -> bool:
         """
-        Whether there is a past to ask a source for that answers at all: else it has trouble enough. Where there is none,
-        there is none before tomorrow.
+        Return whether a source has past data to ask for and is not failing. If it has none, it is not checked again
+        before tomorrow.
         """
         today = self._settings.clock() // DAY_SECONDS
         if self._without_past.get(source.id) == today:
@@ -242,7 +250,7 @@ class Worker:
         return False
 
     def _others(self, world: Workplace, done: Round) -> None:
-        """Between two requests of long work: the turns that have come meanwhile."""
+        """Ask sources that came due meanwhile, between two requests of long work."""
         if len(self._asked_now) > 1:
             return
         waiting = schedule.read(world.db)
@@ -263,7 +271,7 @@ class Worker:
         return turn.due_at(_cadence(source), self._settings.clock())
 
     def _look_ahead(self, waiting: dict[str, schedule.SourceTurn], done: Round) -> None:
-        """When there is something to do again: a turn, or the end of another's lease on one that is due."""
+        """Find when there is work again: a turn, or the end of another worker's lease on a due source."""
         now, real = self._settings.clock(), self._holder.clock()
         for source in self._sources:
             held = waiting.get(source.id, schedule.SourceTurn(Turn()))
@@ -288,12 +296,12 @@ class Worker:
                 self._ask(world, source, turn, until, None if past else due, done)
         finally:
             self._asked_now.discard(source.id)
-            # After a turn that ended this changes nothing; one that did not end is for whoever comes next.
+            # After a finished turn this changes nothing; an unfinished one is left to the next worker.
             with contextlib.suppress(UnavailableError):
                 schedule.leave(world.db, source.id, self._holder.owner)
 
     def _ask(self, world: Workplace, source: Source, turn: Turn, until: int, due: int | None, done: Round) -> None:
-        """`due` None: its turn is not on, its past is asked for."""
+        """Ask a source. `due` None means that its turn is not due and its past is asked for."""
         began = self._settings.clock()
         if due is None:
             portion, why = Portion.PAST, "its past"
@@ -302,7 +310,7 @@ class Worker:
         else:
             portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
         gives_way = portion is Portion.PAST or source.turn == "last"
-        #: When the turn began of which every request is written down; None where a fault ended it, or it is another's rest.
+        #: Start of the turn whose requests are all recorded; None after a fault, or for a partial turn.
         turn_began = began if portion is Portion.NEWEST else None
         self._say(f"{source.id}: asking, {why}")
         path = opening.place(self._settings.data_place)
@@ -347,8 +355,9 @@ class Worker:
         self, world: Workplace, source: Source, turn: Turn, after: Turn, turn_began: int | None, outcome: RunOutcome
     ) -> None:
         """
-        Write down how the turn went: `after`, if nothing failed. What was quarantined waits for the next turn: asked again at once, the publisher says
-        the same.
+        Record how the turn went; `after` is its state if nothing failed.
+
+        Quarantined responses wait for the next turn, because the publisher would only repeat them if asked at once.
         """
         cadence, now = _cadence(source), self._settings.clock()
         if outcome.failed or outcome.later:
@@ -366,7 +375,7 @@ class Worker:
 
 
 def note_asked(world: Workplace, outcomes: Sequence[RunOutcome], began: int) -> None:
-    """A person's command asked these sources whole, from `began` on: the turns of those that answered are over."""
+    """Record that a command asked these sources completely from `began` on: the turns of those that answered are over."""
     for outcome in outcomes:
         if not outcome.failed and not outcome.later:
             schedule.note(world.db, outcome.source, began)

@@ -1,1 +1,1 @@
-"""What an operator does to the whole: status, verify, rebuild, back up."""
+"""The operator's tasks on the whole: status, verify, rebuild, back up."""

@@ -1,4 +1,4 @@
-"""What a backup file is: a zstd-compressed tar archive with a head, databases, raw files, and a manifest at its end."""
+"""The format of a backup file: a zstd-compressed tar archive with a head, databases, raw files, and a manifest at its end."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.distribution import version
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Lost, named
 from almanac.store.accounts import file as accounts
@@ -33,7 +34,7 @@ from almanac.store.usage import counts as usage
 #: 1 had no head and did not name the version that made it.
 FORMAT = 2
 HEAD, MANIFEST, DATA, RAW = "backup.json", "manifest.json", "data.db", "raw"
-#: Bytes between two words about progress.
+#: Bytes between progress reports.
 PIECE = 1 << 20
 
 
@@ -43,9 +44,11 @@ class BackupError(Exception):
 
 class KeptDatabase(NamedTuple):
     """
-    A database of a home: where it is, and which schema this version of Almanac knows and a file has.
+    A database of a home: its place, the schema this version of Almanac knows, and a function that reads a file's
+    schema.
 
-    `area`: what it is on a server, from where its rows are carried into a file. None: what is on a server stays there.
+    `area` names its tables on a server, whose rows are then copied into a file. If it is None, data on a server stays
+    there.
     """
 
     place: Callable[[Settings], Path | str]
@@ -54,11 +57,11 @@ class KeptDatabase(NamedTuple):
     area: Area | None = None
 
     def at(self, settings: Settings) -> Place:
-        """Where it is."""
+        """Return the database's place under these settings."""
         return opening.place(self.place(settings))
 
 
-#: The databases that a backup carries, each copied whole while it is in use. One more is one line here.
+#: The databases in a backup, each copied whole while in use. Another one needs one line here.
 DATABASES: dict[str, KeptDatabase] = {
     DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), detached.schema_of_data),
     "accounts.db": KeptDatabase(
@@ -72,11 +75,11 @@ DATABASES: dict[str, KeptDatabase] = {
 
 class BackupHead(msgspec.Struct, frozen=True, rename="camel"):
     """
-    The first member: who made the backup, and how much follows.
+    The first member: the backup's origin and size.
 
-    A later version may say more in it, so that this one can still tell which one that was. `bytes`: of all members but
-    head and manifest, before compression. `raw_store`: the name of the raw store. `lacking`: the payloads that the data came
-    from and the backup was asked to do without.
+    A later version may add fields, so that this version can still name it. `bytes` counts all members except head and
+    manifest, uncompressed. `raw_store` is the name of the raw store. `lacking` lists payloads of the data that the
+    operator agreed to leave out.
     """
 
     format: int
@@ -89,8 +92,9 @@ class BackupHead(msgspec.Struct, frozen=True, rename="camel"):
 
 class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """
-    The last member. `members`: name → SHA-256 of its bytes, in the order of the archive. `schema`: of the data of the
-    version that made it. `almanac`: that version; empty in format 1.
+    The last member. `members` maps each name to the SHA-256 of its bytes, in archive order.
+
+    `schema` is the data schema of the version that made the backup, `almanac` that version (empty in format 1).
     """
 
     format: int
@@ -102,12 +106,12 @@ class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_field
 
 
 def this_version() -> str:
-    """The version of the installed package."""
+    """Return the version of the installed package."""
     return version()
 
 
 class Extracted(NamedTuple):
-    """A backup that was unpacked. `found`: the SHA-256 of each member; `head`: None in format 1."""
+    """An unpacked backup. `found` has the SHA-256 of each member; `head` is None in format 1."""
 
     manifest: Manifest
     found: dict[str, str]
@@ -115,15 +119,16 @@ class Extracted(NamedTuple):
 
     @property
     def lacking(self) -> tuple[Lost, ...]:
-        """Payloads that it was asked to do without."""
+        """Payloads of the data that the operator agreed to leave out."""
         return () if self.head is None else self.head.lacking
 
 
 def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
     """
-    Write the members of a backup under a folder. `differences` tells whether they are what the manifest says. Raises
-    BackupError for what is no whole backup, is of a later format, or holds a name that leads elsewhere; the folder then holds
-    a part.
+    Write the members of a backup under a folder. Use `differences` to compare them with the manifest.
+
+    Raises BackupError if it isn't a whole backup, has a later format, or contains a name that leads elsewhere; the
+    folder then has a part of it.
     """
     try:
         with file.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as plain:
@@ -135,18 +140,18 @@ def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
 
 
 def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
-    """Names of members that are missing, too many, or not what the manifest says."""
+    """Return the names of members that are missing, superfluous, or different from the manifest."""
     return sorted(name for name in found.keys() | manifest.members if found.get(name) != manifest.members.get(name))
 
 
 def payloads_of(copy: Path) -> list[PayloadRow]:
-    """The payloads that a data database names which nobody else uses, such as one out of a backup."""
+    """Return the payloads named by a data database that nobody else uses, such as one from a backup."""
     with contextlib.closing(sqlite.connect(copy, read_only=True)) as db:
         return named(db)
 
 
 def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Databases of an extracted backup that only a later version of Almanac can read, each in a sentence."""
+    """Yield a sentence for each database of an extracted backup that only a later version of Almanac can read."""
     for name, part in DATABASES.items():
         if name in manifest.members and (found := part.schema(folder / name)) > part.known:
             yield (
@@ -214,7 +219,7 @@ def _readable(found: int, almanac: str) -> None:
 
 
 def _allowed(name: str) -> bool:
-    """Only the databases and files of the raw store, named plainly: nothing that leads out of the home."""
+    """Return whether a member name is a database or raw store file that stays inside the home."""
     parts = PurePosixPath(name).parts
     plain = "/".join(parts) == name and "\\" not in name and "\0" not in name
     return plain and (
@@ -225,7 +230,7 @@ def _allowed(name: str) -> bool:
 def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     digest = hashlib.sha256()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         while piece := content.read(PIECE):
             digest.update(piece)
             file.write(piece)
@@ -235,9 +240,9 @@ def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
 
 @contextmanager
 def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
-    """A temporary folder inside a folder, gone at the end. One that a killed run left behind goes first."""
+    """Create a temporary folder inside a folder, and remove it at the end. Remains of killed runs are removed first."""
     prefix = f".{name}.unfinished-"
-    # The folder is locked while its run lives; whoever gets the lock knows that it does not.
+    # A run locks its folder while it lives, so a folder that can be locked is a leftover.
     for left in folder.glob(f"{glob.escape(prefix)}*"):
         with _lock_folder(left) as free:
             if free:
@@ -255,7 +260,7 @@ def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
 
 @contextmanager
 def _lock_folder(folder: Path) -> Iterator[bool]:
-    """Whether a folder could be locked; it is for as long as the block lasts. One that went away meanwhile could not."""
+    """Lock a folder for the block, and yield whether that succeeded. A folder that was removed meanwhile can't be locked."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Writing everything to one file: accounts and secrets, raw payloads with their index, and the data."""
+"""Writing of a backup file: accounts and secrets, raw payloads with their index, and the data."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ import msgspec
 import zstandard
 
 from almanac.config import Settings
+from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Demand, Lost, lost, named
 from almanac.pipeline.operate.archive import (
@@ -37,6 +38,7 @@ from almanac.pipeline.operate.archive import (
 )
 from almanac.store.engine import detached, opening, sqlite
 from almanac.store.engine.areas import carry
+from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
@@ -52,17 +54,19 @@ def backup(
     with_data: bool = True,
     accounts_only: bool = False,
     without: int | None = None,
+    verify: bool = True,
     meter: Meter = unmetered,
 ) -> Manifest:
     """
-    Write a zstd-compressed tar archive, readable by its owner only; it appears under its name when it is whole.
-    Of a server it holds accounts and counts of requests, as files that can be restored to either engine, and no data.
-    `accounts_only`: these alone, of a file too.
+    Write a zstd-compressed tar archive, readable by its owner only. It gets its name only once it is complete.
 
-    May run beside a server and an ingest. The databases are copied before the raw files are listed, and their index
-    before their objects, so every payload that anything in the archive refers to is in it. Raises BackupError where
-    there is nothing to back up or the file is there already, and LossError where what is served could not be made again from
-    it: a payload that the data came from is missing or damaged, unless `without` says how many these are.
+    From a server it contains accounts and counts of requests, as files that can be restored to either engine, and no
+    data. With `accounts_only` it contains these alone, from files too. With `verify` each database is checked first.
+
+    It may run beside a server and an ingest. The databases are copied before the raw files are listed, and the index
+    before the objects, so every payload that the archive refers to is in it. Raises BackupError if there is nothing to
+    back up, the file exists or a database is damaged. Raises LossError if the served data could not be rebuilt from it, because payloads are
+    missing or damaged, unless `without` states their number.
     """
     if file.exists():
         raise BackupError(f"{file} is there already; choose another name or remove it")
@@ -75,6 +79,8 @@ def backup(
     left_out = held.pop(DATA, None) if accounts_only or not with_data else None
     with scratch_folder(file.parent, file.name) as folder:
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
+        for name, copy in copies.items() if verify else ():
+            _check_whole(held[name], copy)
         version = detached.data_version(copies[DATA]) if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
@@ -100,14 +106,14 @@ def backup(
             manifest = Manifest(FORMAT, sqlite.SCHEMA, version, head.created_at, members, head.almanac)
             _add(archive, {}, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
-        # A link, unlike a rename, fails where someone has taken the name meanwhile.
+        # Unlike a rename, a link fails if the name has been taken meanwhile.
         os.link(unfinished, file)
     sync(file.parent)
     return manifest
 
 
 def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
-    """The payloads that data name which are not copied: on a server, or of a file that is left out."""
+    """Return the payloads named by data that isn't copied, because it is on a server or left out."""
     at = left_out or opening.place(settings.data_place)
     if isinstance(at, Path) and not at.exists():
         return []
@@ -116,7 +122,10 @@ def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
 
 
 class _Packing:
-    """The raw files of a backup, and whether what the data came from can be made again from them. Without a raw store: none."""
+    """
+    The raw files of a backup, and the check that the data can be rebuilt from them. Without a raw store there are no
+    files.
+    """
 
     def __init__(self, settings: Settings, raw: RawStore | None, rows: list[PayloadRow], without: int | None) -> None:
         self._raw = raw
@@ -127,7 +136,7 @@ class _Packing:
         )
         self.size = 0
         self.raw_store: str | None = None
-        #: What the backup was asked to do without.
+        #: Payloads that the operator agreed to leave out.
         self.lacking: tuple[Lost, ...] = ()
         self._names: list[str] = []
         if raw is None:
@@ -140,7 +149,7 @@ class _Packing:
         self.size = raw.size()
 
     def files(self) -> Iterator[tuple[str, bytes]]:
-        """Each file with its name. Raises LossError at the end, where some of them are damaged and nobody has said how many."""
+        """Yield each file's name and content. Raises LossError at the end if some are damaged and no number was agreed to."""
         if self._raw is None:
             return
         captures: dict[str, list[Capture]] = {}
@@ -156,7 +165,10 @@ class _Packing:
 
 
 def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Iterator[Lost]:
-    """Payloads that a raw file of that name is no good for. `captures`, by the hash of their bytes, grows: their index comes first."""
+    """
+    Yield the payloads that a damaged raw file makes unusable. Index files come first; they fill `captures`, by the hash
+    of their bytes.
+    """
     if name.startswith("index/"):
         try:
             found = decoded(name, content)
@@ -172,12 +184,12 @@ def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Ite
 
 
 def _is_there(at: Place, part: KeptDatabase) -> bool:
-    """Whether there is something to copy: a file, or what is carried from a server."""
+    """Return whether there is something to copy: a file, or tables that are copied from a server."""
     return at.exists() if isinstance(at, Path) else part.area is not None
 
 
 def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
-    """A consistent copy of a database in use, readable by its owner only: a file, whatever engine it comes from."""
+    """Copy a database in use to a consistent file, readable by its owner only, from either engine."""
     if isinstance(at, Path):
         copy.touch(mode=0o600)
 
@@ -185,7 +197,11 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
             advance = meter(f"MiB of {at.name} copied", size // PIECE)
             return lambda done: advance(done / PIECE)
 
-        detached.copy(at, copy, begin)
+        try:
+            with opening.faults():
+                detached.copy(at, copy, begin)
+        except FullError as error:
+            raise BackupError(sqlite.advice(error, copy)) from None
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
@@ -196,6 +212,18 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
     return copy
 
 
+def _check_whole(at: Place, copy: Path) -> None:
+    """Raise BackupError if a copied database is damaged: whoever needs the backup would find out too late."""
+    damages = detached.damages(copy)
+    if damages:
+        more = f" and {len(damages) - 1} more" if len(damages) > 1 else ""
+        ways = "or leave data out with --without-data, which `almanac rebuild` makes anew" if copy.name == DATA else ""
+        raise BackupError(
+            f"{at} is damaged ({damages[0].splitlines()[0]}{more}): keep the backups made before."
+            f" Mend it, {ways}{', ' if ways else ''}or copy it as it is with --no-verify"
+        )
+
+
 def _add_file(archive: tarfile.TarFile, members: dict[str, str], name: str, path: Path, advance: Advance) -> None:
     with path.open("rb") as content:
         members[name] = hashlib.file_digest(content, "sha256").hexdigest()
@@ -204,7 +232,7 @@ def _add_file(archive: tarfile.TarFile, members: dict[str, str], name: str, path
 
 
 class _Counted:
-    """A file that tells how much of it was read."""
+    """A file that reports how much of it was read."""
 
     def __init__(self, file: IO[bytes], advance: Advance) -> None:
         self._file, self._advance = file, advance
@@ -228,5 +256,5 @@ def _info(name: str, size: int) -> tarfile.TarInfo:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         yield file

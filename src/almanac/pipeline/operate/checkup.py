@@ -1,4 +1,4 @@
-"""One look at the service, as monitoring plug-ins give it: a word, a line of why, figures, and an exit code."""
+"""A single check of the service for monitoring plug-ins: a word, a line of reasons, figures, and an exit code."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from almanac.pipeline.operate.vitals import Room, Vitals
 
-#: Share of a disk that is free, below which that is a warning, and critical.
+#: Free shares of a disk below which there is a warning, or a critical finding.
 _SCARCE, _GONE = 0.10, 0.03
-#: A log longer than this was not cut after a load, or is held by somebody who reads for very long.
+#: A longer log was not truncated after a load, or a reader has kept it open for very long.
 _LONG_LOG = 1 << 30
 
 
 class Finding(NamedTuple):
-    """Exit code (0 OK, 1 WARNING, 2 CRITICAL), and the line to print."""
+    """An exit code (0 OK, 1 WARNING, 2 CRITICAL) and the line to print."""
 
     code: int
     line: str
@@ -22,10 +22,10 @@ class Finding(NamedTuple):
 
 def checkup(found: Vitals, room: Room, now: int) -> Finding:
     """
-    Judge what was found at `now`, unix seconds.
+    Judge the state of the service at `now` (unix seconds).
 
-    Critical: next to no room on disk, or every source that was ever asked is failing. Warning: a source is failing or
-    late, a response cannot be read, little room, a log that was not cut.
+    Critical: almost no disk space, or every source that was ever asked is failing. Warning: a source is failing or
+    late, a response cannot be read, disk space is scarce, or the database's log was not truncated.
     """
     words: Counter[str] = Counter(one.health.word for one in found.sources)
     asked = sum(words.values()) - words["never_run"]
@@ -49,12 +49,12 @@ def checkup(found: Vitals, room: Room, now: int) -> Finding:
 
 
 def failed(reason: str) -> Finding:
-    """Nothing could be looked at."""
+    """Build the critical finding for a check that could not be made."""
     return Finding(2, f"CRITICAL - {' '.join(reason.split()).replace('|', '/')}")
 
 
 def _figures(found: Vitals, words: Counter[str], room: Room, now: int) -> str:
-    """Performance data of the Monitoring Plugins' guidelines: label=value[unit];warn;crit;min;max."""
+    """Format performance data by the Monitoring Plugins guidelines: label=value[unit];warn;crit;min;max."""
     age = None if found.version_at is None else max(0, now - found.version_at)
     parts = [
         *(f"{word}={words[word]};;;0" for word in ("ok", "late", "failing", "never_run")),

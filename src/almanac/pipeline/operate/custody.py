@@ -1,6 +1,6 @@
 """
-Raw payloads and what the database says of them, in one routine: for `almanac verify` and
-`almanac backup --verify`, so that both find the same.
+Checks of raw payloads and of what the database records of them, shared by `almanac verify` and `almanac backup
+--verify`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from almanac.domain.progress import Meter, unmetered
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, RawStore
 
-#: What a payload row repeats of its capture.
+#: Fields that a payload row repeats from its capture.
 _REPEATED = ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at")
 
 
 def flaws(raw: RawStore, found: dict[str, Capture], meter: Meter = unmetered) -> Iterator[str]:
-    """What is wrong with the raw store's own files. All are read; `found` grows by the captures, by id."""
+    """Read all files of the raw store and yield the faults found. Captures are added to `found`, by id."""
     for looked in raw.checked(meter=meter):
         if looked.capture is not None:
             found[looked.capture.id] = looked.capture
@@ -26,9 +26,11 @@ def flaws(raw: RawStore, found: dict[str, Capture], meter: Meter = unmetered) ->
 
 def problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[str, Capture]) -> Iterator[str]:
     """
-    Each payload row against its capture, which is looked for where it was not found before: it may have come since.
+    Compare each payload row with its capture and yield the differences. A capture missing from `found` is looked up,
+    because it may be newer.
 
-    A capture without a row is what a kill leaves: the next run folds it. One that cannot be read is among the `flaws`.
+    A capture without a row is left by a killed run, and the next run folds it. An unreadable capture is reported by
+    `flaws`.
     """
     for row in rows:
         try:

@@ -1,4 +1,4 @@
-"""Replaying everything from the raw store: the data database is only ever a consequence of it."""
+"""Replay of everything from the raw store. The data database can always be rebuilt from it."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt
 
-#: Captures that workers read ahead of the one that is folded, and bytes of theirs.
+#: Captures that workers read ahead of the one being folded, and their bytes.
 _AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
 def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: int | None = None) -> int:
     """
-    Replay every capture in the order of folding, then derive everything once. Returns the number of captures replayed.
+    Replay every capture in folding order, and derive everything once. Returns the number of captures replayed.
 
-    All of it is one transaction and one data version: readers see the old state until the end, and a kill changes
-    nothing. Ids and values come out as they were; what cannot be read is quarantined again; cursors expire. Captures
-    of a source that the catalogue no longer has are named and left out.
+    It is one transaction and one data version: readers see the old state until the end, and a kill changes nothing. Ids
+    and values stay the same, unreadable payloads are quarantined again, and cursors expire. Captures of sources that
+    left the catalogue are reported and skipped.
 
-    Raises LossError where a payload that the data came from is not in the raw store, or was read before and cannot be now,
-    unless `without` says how many these are; and store.raw.Corrupt for a damaged raw store, which `without` passes by. The
-    store is then as it was, and the world must be opened anew.
+    Raises LossError if payloads of the data are missing from the raw store or have become unreadable, unless `without`
+    states their number. Raises store.raw.Corrupt for a damaged raw store, unless `without` is given. The store is then
+    unchanged, and the workplace must be opened again.
     """
     refused: dict[str, str] = {}
     while True:
         try:
             return _replay(world, say, track, refused, without)
         except Unstorable as error:
-            # Nothing was written. Once more, with that one in quarantine, as an ingest would have it.
+            # Nothing was written. Try again with that payload in quarantine, as an ingest would have it.
             refused[error.capture.id] = error.reason
         except Corrupt as error:
             raise Corrupt(
@@ -68,7 +68,7 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         replayed = 0
         changes: Changes = {}
         missing = None if without is None else say
-        # Listed under the lock: what another run keeps from here on it will also fold.
+        # List under the lock: whatever another run stores from now on, it will fold itself.
         captures = sorted(world.raw.captures(passed_by=missing), key=functools.partial(_turn, world))
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
@@ -108,7 +108,7 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
 
 
 def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[Lost]:
-    """Payloads that are not there any more, or of which nothing is served any more that something was served of."""
+    """List payloads that disappeared, or that were read before the rebuild and could not be read now."""
     after = {row.capture: row for row in now}
     found = []
     for row in before:
@@ -121,7 +121,10 @@ def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[
 
 
 def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | None:
-    """The bytes of a capture; None where they cannot be had, and whoever listens is told. Raises Corrupt where nobody does."""
+    """
+    Return the bytes of a capture. If they are unusable, report that and return None, or without `missing` raise
+    Corrupt.
+    """
     try:
         return world.raw.read(capture)
     except Corrupt as error:
@@ -140,13 +143,16 @@ _reader = functools.cache(connector)
 
 
 def _remember_health(world: Workplace, source: str, newest: int) -> None:
-    """A store without memory of a source's runs (restored without data) learns it from the newest capture."""
+    """Set a source's health from its newest capture, if the store has no record of its runs (restored without data)."""
     if not payloads.was_tried(world.db, source):
         payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
 def recompute(world: Workplace, meter: Meter = unmetered) -> int:
-    """Compute all derived series anew and write differences only. Returns the number of cells changed: 0 in a healthy store."""
+    """
+    Recompute all derived series and write only the differences. Returns the number of changed cells: 0 in a healthy
+    store.
+    """
     with world.batch("derive") as batch:
         changed = world.deriver.recompute(batch, meter) + world.company_deriver.recompute(batch, meter)
         return changed + world.releases.recompute(batch)

@@ -1,4 +1,4 @@
-"""Putting a backup back, and trying out whether it could be."""
+"""Restoring of a backup, and a trial of whether it could be restored."""
 
 from __future__ import annotations
 
@@ -37,22 +37,24 @@ from almanac.store.engine.sqlite import alone
 from almanac.store.raw.captures import IDENTITY, PARTS, Capture, RawStore, index_name
 from almanac.store.raw.folder import Folder
 
-#: What temporary folders of a restore are called after.
+#: Name of a restore's temporary folders.
 _NAME = "restore"
-#: What a database leaves beside itself; beside another database of that name it would be taken for that one's.
+#: Suffixes of a database's companion files, which another database of that name would take for its own.
 _TRACES = ("", "-wal", "-shm", "-journal")
 
 
 def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without: int | None = None) -> Manifest:
     """
-    Put a backup into a home that holds nothing it would overwrite; none of it is there until all of it is, checked.
-    Where the data are on a server, accounts and counts of requests are brought there, and data are left out. Raw payloads go to
-    where `ALMANAC_RAW_URL` says.
+    Restore a backup into a home where it overwrites nothing. Nothing appears there until everything is unpacked and
+    checked.
 
-    Killed at any instant, the next run begins anew, or ends what was left to do. Raises BackupError for a home with
-    data of its own, a database file outside it, and an archive that is damaged, incomplete, of a later version or holds a name
-    that leads elsewhere; and LossError for one that lacks payloads its data, or those on the server, came from, unless
-    `without` says how many these are.
+    If the data is on a server, accounts and counts of requests are restored there, and data is left out. Raw payloads
+    go to the place of `ALMANAC_RAW_URL`.
+
+    If it is killed at any instant, the next run starts again or completes the rest. Raises BackupError for a home that
+    has data, a database file outside of it, and an archive that is damaged, incomplete, of a later version or with a
+    name that leads elsewhere. Raises LossError if payloads of its data, or of the data on the server, are missing from
+    it, unless `without` states their number.
     """
     home = settings.home
     if home.exists() and not home.is_dir():
@@ -91,10 +93,10 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without
 
 def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[str]]:
     """
-    Try out whether a backup can be restored, in a temporary folder beside it: hashes, databases, raw payloads.
+    Check whether a backup can be restored, in a temporary folder beside it: hashes, databases and raw payloads.
 
-    Returns its manifest and every problem found; without a manifest, where the file cannot be read to its end. Takes as
-    much room as a restore, for as long as it runs.
+    Returns its manifest and all problems found; the manifest is None if the file cannot be read to its end. While it
+    runs it needs as much space as a restore.
     """
     try:
         with scratch_folder(_roomy(file.absolute().parent), file.name) as folder:
@@ -112,7 +114,10 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
 
 
 def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
-    """What `almanac verify` would say of the payloads of an extracted backup; of one without data, what it was made without."""
+    """
+    Yield the problems that `almanac verify` would report for the payloads of an extracted backup, or, without data, the
+    payloads left out of it.
+    """
     raw = RawStore(Folder(folder / RAW))
     captures: dict[str, Capture] = {}
     yield from custody.flaws(raw, captures)
@@ -125,7 +130,7 @@ def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
 
 
 def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folder: Path, without: int | None) -> None:
-    """Raise LossError where payloads are missing that the data in a backup came from, or those on the server it is restored to."""
+    """Raise LossError if payloads are missing that the data in a backup, or on the server it is restored to, came from."""
     rows = payloads_of(folder / DATA) if DATA in extracted.found else []
     at = opening.place(settings.data_place)
     if isinstance(at, Server) and (folder / RAW).is_dir():
@@ -138,7 +143,7 @@ def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folde
 
 
 def _roomy(folder: Path) -> Path:
-    """The folder itself where it can be written to, as it is meant to hold such files; else that for temporary ones."""
+    """Return the folder itself if it is writable, as it is meant for such files, or else the system's temporary folder."""
     try:
         with tempfile.TemporaryFile(dir=folder):
             return folder
@@ -174,7 +179,7 @@ def _check_free(settings: Settings) -> None:
 
 @contextlib.contextmanager
 def _made(home: Path) -> Iterator[None]:
-    """The home, made if it is not there; then it goes again where the block fails."""
+    """Create the home if needed, and remove it again if it was created here and the block fails."""
     fresh = not home.exists()
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
     try:
@@ -188,8 +193,10 @@ def _made(home: Path) -> Iterator[None]:
 
 def _put(file: Path, at: Server, part: KeptDatabase) -> None:
     """
-    Bring what a file holds to a server; then the file goes. A server that has it already, from a run that was killed here,
-    has the same afterwards. The data are made anew there: the file is only let go of.
+    Copy a file's content to a server, and then remove the file.
+
+    If a killed run already copied it, the result is the same. Data is rebuilt on the server, so its file is just
+    removed.
     """
     if part.area is not None:
         with (
@@ -202,7 +209,10 @@ def _put(file: Path, at: Server, part: KeptDatabase) -> None:
 
 
 def _put_raw(source: Folder, settings: Settings) -> None:
-    """Copy the raw files to the raw store of the settings and read each back. Objects go first: no index file names a missing one."""
+    """
+    Copy the raw files to the raw store of the settings and read each back. Objects go first, so that no index file
+    names a missing one.
+    """
     target = RawStore.at(settings.raw_place).blobs
     for part in (*reversed(PARTS), IDENTITY):
         for name in source.names(part) if part != IDENTITY else [IDENTITY]:
@@ -215,7 +225,7 @@ def _put_raw(source: Folder, settings: Settings) -> None:
 
 
 def _settle(settings: Settings) -> Manifest:
-    """Move what is ready into place, whatever an earlier run has moved already."""
+    """Move the unpacked files into place, continuing where an earlier run stopped."""
     home, ready = settings.home, settings.restored_path
     manifest = msgspec.json.decode((ready / MANIFEST).read_bytes(), type=Manifest)
     for name, part in DATABASES.items():
@@ -229,7 +239,7 @@ def _settle(settings: Settings) -> Manifest:
         if path.name != MANIFEST:
             path.rename(home / path.name)
     sync(home)
-    # Out of the way in one step, under a name that the next run clears up; what is left in it is the manifest.
+    # Move it away in one step, under a name that the next run removes. It contains just the manifest.
     done = Path(tempfile.mkdtemp(prefix=f".{_NAME}.unfinished-", dir=home))
     ready.rename(done)
     sync(home)

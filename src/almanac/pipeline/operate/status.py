@@ -1,4 +1,4 @@
-"""How the service does: what it holds, how its sources are, what it could not read or does not map."""
+"""The status report: stored data, health of the sources, and everything unreadable or unmapped."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from almanac.store.summary.figures import Figures, by_source
 
 class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
     """
-    One source. `health`: ok, late, failing, never_run, with the `reason` where it is not ok.
+    One source. `health` is ok, late, failing or never_run, with a `reason` if it isn't ok.
 
-    `next_due_at`: when its cadence wants it asked, in the past if it waits; None for a source without one. `series`
-    has values, as `/sources` counts them; `judged_series` are those whose age counts: not discontinued, those of companies
-    and those computed here aside. `unreadable`: addresses whose newest
-    answer is quarantined.
+    `next_due_at` is when its cadence wants it asked, in the past if it is waiting; None for a source without a cadence.
+    `series` counts series with values, as `/sources` does. `judged_series` counts those whose age matters: it excludes
+    discontinued series, companies' series and those computed here. `unreadable` counts addresses whose newest answer is
+    quarantined.
     """
 
     id: str
@@ -46,7 +46,7 @@ class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Stale(msgspec.Struct, frozen=True, rename="camel"):
-    """A series whose newest period is older than its data set allows; `last_period` is that period's last day."""
+    """A series whose newest period is older than its data set allows. `last_period` is that period's last day."""
 
     source: str
     series_id: str
@@ -55,8 +55,10 @@ class Stale(msgspec.Struct, frozen=True, rename="camel"):
 
 class Quarantined(msgspec.Struct, frozen=True, rename="camel"):
     """
-    A kept response that is not served, and why. `kind` `unread`: it could not be read or stored; `shrunk`: it would
-    withdraw much of what is served, and is held until `almanac ingest --accept` with its `sha256`.
+    A stored response that is not served, and why.
+
+    `kind` is `unread` if it could not be read or stored, `shrunk` if it would withdraw much of what is served; the
+    latter is held back until `almanac ingest --accept` with its `sha256`.
     """
 
     source: str
@@ -68,7 +70,7 @@ class Quarantined(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
-    """A native series that the catalogue does not map, with the most rows one response had of it."""
+    """A native series without a mapping in the catalogue, and the most rows that one response had of it."""
 
     source: str
     native_id: str
@@ -77,8 +79,10 @@ class Unmapped(msgspec.Struct, frozen=True, rename="camel"):
 
 class Unread(msgspec.Struct, frozen=True, rename="camel"):
     """
-    What was not read of responses that were. `kind` `unknown`: a name nobody knows, `met` so often at most in one
-    response; `missing`: a mapped native series that a response should have had, until one has it again.
+    An unread part of responses that were read.
+
+    `kind` is `unknown` for a name that the reader doesn't know, with `met` its highest count in one response. It is
+    `missing` for a mapped native series that a response lacked, until one has it again.
     """
 
     source: str
@@ -90,8 +94,9 @@ class Unread(msgspec.Struct, frozen=True, rename="camel"):
 
 class Status(msgspec.Struct, frozen=True, rename="camel"):
     """
-    Everything `almanac status` tells. Lists are by source, then by series, address, native id or kind and name. `raw_store`:
-    that of this host is not the one the data came from, in a sentence.
+    The content of `almanac status`. Lists are sorted by source, then by series, address, native id, or kind and name.
+
+    `raw_store` is a sentence if this host's raw store is not the one the data came from.
     """
 
     coverage: Coverage
@@ -104,7 +109,7 @@ class Status(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def status(db: Database, now: int, raw_store: str | None = None) -> Status:
-    """Read the state in one transaction; `now` in unix seconds. `raw_store`: see `Status`."""
+    """Read the status in one transaction. `now` is in unix seconds; `raw_store` is passed to `Status`."""
     stale: list[Stale] = []
 
     def note(series: SeriesInfo, newest: int | None) -> None:

@@ -1,4 +1,4 @@
-"""Checking everything that is stored against what it was made from, without writing: one problem, one sentence."""
+"""Checks of all stored data against its origins, without writing. Each problem is one sentence."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from almanac.store.raw.captures import Capture
 
 @dataclass(slots=True)
 class Checked:
-    """How much was looked at."""
+    """Counts of the items checked."""
 
     payloads: int = 0
     series: int = 0
@@ -40,7 +40,7 @@ class Checked:
 
 @dataclass(slots=True)
 class _Figures:
-    """What a series should say of itself, counted from its rows."""
+    """The figures that a series should record, counted from its rows."""
 
     rows: int = 0
     vintages: int = 0
@@ -53,10 +53,10 @@ class _Figures:
 
 def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
     """
-    Yield every problem found: raw files, the database file, payloads, series and what they are, their figures, vintages,
-    what is written of them, derived values, events of releases and meetings.
+    Yield every problem found in raw files, the database file, payloads, series and their specifications and figures,
+    vintages, the log of changes, derived values, and events of releases and meetings.
 
-    The database is read in one transaction and stays free for writers. `checked` counts along.
+    The database is read in one transaction and stays available to writers. `checked` counts along.
     """
     found: dict[str, Capture] = {}
     yield from custody.flaws(world.raw, found, meter)
@@ -78,7 +78,7 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
 
 
 def _specifications(world: Workplace) -> Iterator[str]:
-    """What each series is: as its id says, and of those in the catalogue as it says there."""
+    """Check each series' topic and specification against its id, and its specification against the catalogue."""
     for identifier in audit.misplaced(world.db):
         yield f"series {identifier}: its topic or specification is of another series"
     for held in specs.in_use(world.db):
@@ -92,7 +92,10 @@ def _differing(held: SeriesSpec, wanted: SeriesSpec) -> str:
 
 
 def _companies(db: Database) -> Iterator[str]:
-    """Each company's row against what was told of it: statements are made by its kind and currency, and lists show the rest."""
+    """
+    Check each company's row against its source records, because its kind and currency decide its statements and lists
+    show the rest.
+    """
     places = merging.Places(db)
     reporting = set(facts.entities(db))
     for entity in companies.names(db):
@@ -152,7 +155,7 @@ def _cells(
 
 
 def _period(key: int) -> str:
-    """A period for people; the bare number where it is none."""
+    """Format a period key for people, or return the bare number if it isn't a valid key."""
     try:
         return str(Period.from_key(key))
     except (ValueError, OverflowError):
@@ -175,7 +178,7 @@ def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
 
 
 def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], folded: set[int]) -> Iterator[str]:
-    """The laws of one cell's vintages, ascending by knowledge time."""
+    """Check the rules for one cell's vintages, in ascending knowledge time."""
     previous: Vintage | None = None
     following: list[int | None] = [*(one.vintage.known for one in taken[1:]), None]
     for (vintage, until), after in zip(taken, following, strict=True):
@@ -195,13 +198,13 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
 
 
 def _changes(world: Workplace) -> Iterator[str]:
-    """What /observations/changes goes by must name every cell and version in which a vintage came or ended."""
+    """Check that the log behind /observations/changes names every cell and version in which a vintage began or ended."""
     for name, period, version in audit.unnoted(world.db):
         yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
 
 
 def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
-    """Every derived series computed again from the stored inputs and compared bit for bit."""
+    """Recompute every derived series from the stored inputs and compare the results bit for bit."""
     probe = _Probe(world.db, 0, "verify")
     world.renew()
     try:
@@ -214,7 +217,7 @@ def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
 
 
 def _events(world: Workplace) -> Iterator[str]:
-    """Every event of a release or meeting made anew from calendars and vintages, and compared."""
+    """Recompute every event of a release or meeting from calendars and vintages, and compare."""
     problems: list[str] = []
 
     def compare(db: Database, _: int, target: Mapping[str, Sequence[EventState]]) -> bool:
@@ -236,7 +239,7 @@ def _states(states: Sequence[EventState]) -> str:
 
 
 class _Probe(Batch):
-    """A batch that writes nothing: what a recomputation would change is a problem."""
+    """A batch that writes nothing and reports what a recomputation would change."""
 
     problems: list[str]
 

@@ -1,4 +1,4 @@
-"""How the service does in figures, for whoever watches it: its sources, its data version, its room on disk."""
+"""The service's state in figures for monitoring: sources, data version and disk space."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from almanac.store.summary.coverage import written_at
 
 class SourceVitals(msgspec.Struct, frozen=True):
     """
-    One source: how asking it went, what it brings and whether that is well.
+    One source: the outcome of its runs, its data and its health.
 
-    `newest`: end of its newest period that is no forecast, unix seconds; None where it brought none.
+    `newest` is the end of its newest period that isn't a forecast, in unix seconds, or None if it has none.
     """
 
     source: Source
@@ -40,8 +40,8 @@ class SourceVitals(msgspec.Struct, frozen=True):
 
 class Vitals(msgspec.Struct, frozen=True):
     """
-    The store at one moment. Times in unix seconds; `quarantined`: responses that are kept and not served, by source;
-    `shrunk`: those of them that would withdraw much of what is.
+    The store at one moment. Times are unix seconds. `quarantined` counts stored but unserved responses by source,
+    `shrunk` those of them that would withdraw much.
     """
 
     version: int
@@ -53,8 +53,10 @@ class Vitals(msgspec.Struct, frozen=True):
 
 class Room(msgspec.Struct, frozen=True):
     """
-    What there is on disk, bytes. By name: sizes of the database files and of their logs, none where they are on a server; free space and size of the
-    disks of the folders `home`, `data` and `raw`, each disk once.
+    Disk space in bytes. `databases` and `logs` have the sizes of the database files and their logs, without those on a
+    server.
+
+    `free` and `total` describe the disks of the folders `home`, `data` and `raw`, each disk once.
     """
 
     databases: dict[str, int]
@@ -64,7 +66,7 @@ class Room(msgspec.Struct, frozen=True):
 
 
 def vitals(view: View, now: int) -> Vitals:
-    """Look at one state of the store, at `now`."""
+    """Read the figures from one state of the store, at `now` (unix seconds)."""
     quarantined = payloads.quarantined(view)
     return Vitals(
         version=view.version,
@@ -79,9 +81,9 @@ def sources(
     view: View, now: int, stale: Callable[[SeriesInfo, int | None], object] = lambda _, __: None
 ) -> list[SourceVitals]:
     """
-    All sources that are asked, by id. What the service computes itself has no connector and never is.
+    Return all sources that are asked, by id. The service's own computed source has no connector and is left out.
 
-    `stale` is told of each series whose newest period (its key) is older than its data set allows.
+    `stale` is called for each series whose newest period (its key) is older than its data set allows.
     """
     today = datetime.fromtimestamp(now, UTC).date()
     found: dict[str, Feed] = {}
@@ -94,7 +96,7 @@ def sources(
             newest[series.source.id] = max(newest.get(series.source.id, last), last)
         if word == "stale" and not series.spec.discontinued:
             stale(series, last)
-    # What is known of how it went says more than that a run has begun.
+    # The result of an attempt says more than the start of a run.
     asked, waiting = feeds.begun(view) | feeds.tried(view), schedule.read(view)
     every = sorted(view.directory.sources.values(), key=lambda source: source.id)
     return [
@@ -112,7 +114,7 @@ def sources(
 
 
 def room(settings: Settings) -> Room:
-    """Look at the disk. A file that is not there has no bytes; a folder that is not there yet, the room of the one above."""
+    """Measure the disk space. A missing file counts zero bytes, and a missing folder as the one above it."""
     places = {"data": settings.data_place, "accounts": settings.accounts_place}
     files = {name: path for name, path in places.items() if isinstance(path, Path)}
     used = {name: shutil.disk_usage(path) for name, path in _disks(settings).items()}

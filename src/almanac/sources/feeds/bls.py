@@ -16,8 +16,8 @@ import msgspec
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
-from almanac.sources.formats import notes, strict
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.formats import notes, strict, tables
 
 _HOST = "api.bls.gov"
 _DATA = re.compile(r"/publicAPI/v[12]/timeseries/data/([A-Za-z0-9_#-]+)/?")
@@ -130,8 +130,7 @@ class Bls(Connector):
         if spec is None:
             parsed.unmapped[one.id] = len(one.data)
             return
-        found: dict[int, ReportedValue | None] = {}
-        whole = True
+        found: dict[int, tuple[_Datum, str]] = {}
         for datum in one.data:
             where = f"{one.id} {datum.year}-{datum.period}"
             period = _period(datum, spec.frequency, where)
@@ -141,11 +140,13 @@ class Bls(Connector):
                 continue
             if period.key in found:
                 raise SourceChanged(f"{where} is there twice")
-            found[period.key] = statement = _statement(datum, period.key, where, parsed)
-            whole = whole and (statement is not None or datum.value == _ABSENT)
+            found[period.key] = datum, where
         if found:
-            statements = [statement for key in sorted(found) if (statement := found[key]) is not None]
-            parsed.blocks.append(Block(one.id, statements, (min(found), max(found)) if whole else None))
+            cells = (
+                (key, None if datum.value == _ABSENT else datum.value, where)
+                for key, (datum, where) in sorted(found.items())
+            )
+            tables.add_block(parsed, one.id, cells, lambda key, value: _statement(found[key][0], key, value))
 
 
 def _windows(native: str, today: date, *, with_key: bool) -> Iterator[tuple[int, int]]:
@@ -157,7 +158,7 @@ def _windows(native: str, today: date, *, with_key: bool) -> Iterator[tuple[int,
 
 
 def _period(datum: _Datum, frequency: Frequency, where: str) -> Period | None:
-    """The period of a row; None of an average over the year. Raises SourceChanged for one of another frequency."""
+    """Return the period of a row; None of an average over the year. Raise SourceChanged for one of another frequency."""
     written = _PERIOD.fullmatch(datum.period)
     if written is None or _YEAR.fullmatch(datum.year) is None:
         raise SourceChanged(f"{where} is not a period like 2026-M10")
@@ -172,10 +173,7 @@ def _period(datum: _Datum, frequency: Frequency, where: str) -> Period | None:
     return Period.starting(date(int(datum.year), (number - 1) * months + 1, 1), frequency)
 
 
-def _statement(datum: _Datum, period: int, where: str, parsed: Parsed) -> ReportedValue | None:
-    value = None if datum.value == _ABSENT else strict.value(datum.value, where, parsed)
-    if value is None:
-        return None
+def _statement(datum: _Datum, period: int, value: float) -> ReportedValue:
     marks = [one for one in datum.footnotes if one.code or one.text]
     note = notes.note(
         flags=tuple(one.code for one in marks if one.code), footnotes=tuple(one.text for one in marks if one.text)

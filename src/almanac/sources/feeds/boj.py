@@ -17,8 +17,8 @@ from almanac.catalog.load import shipped
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import notes, strict
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import notes, strict, tables
 
 _HOST = "www.stat-search.boj.or.jp"
 _DATA = "/api/v1/getDataCode"
@@ -84,7 +84,7 @@ class Boj(Connector):
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """One request for each series: one answer has one data base and one frequency only."""
+        """Plan one request for each series: one answer has one data base and one frequency only."""
         planned = []
         for native, spec in sorted(series.items()):
             database, _, code = native.partition("'")
@@ -95,7 +95,7 @@ class Boj(Connector):
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """The next part of a long answer. Raises SourceChanged."""
+        """Return the request of the next part of a long answer. Raise SourceChanged."""
         url = urlsplit(payload.url)
         if url.path != _DATA:
             return []
@@ -131,10 +131,10 @@ class Boj(Connector):
             if spec is None:
                 parsed.unmapped[native] = sum(value is not None for value in one.values.values)
             elif one.values.survey_dates:
-                parsed.blocks.append(self._block(native, one, spec, parsed))
+                self._take(native, one, spec, parsed)
         return parsed
 
-    def _block(self, native: str, one: _Series, spec: SeriesSpec, parsed: Parsed) -> Block:
+    def _take(self, native: str, one: _Series, spec: SeriesSpec, parsed: Parsed) -> None:
         before, opened, rest = one.frequency.partition("(")
         word = f"{before}{rest.rpartition(')')[2]}".strip() if opened and ")" in rest else one.frequency.strip()
         if _FREQUENCIES.get(word) is not spec.frequency:
@@ -142,18 +142,20 @@ class Boj(Connector):
         self._check_unit(native, one.unit.strip(), spec)
         published = notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE")
         note = notes.note(published=published)
-        statements: dict[int, ReportedValue | None] = {}
-        whole = True
+        cells: dict[int, tuple[strict.JsonNumber | None, str]] = {}
         for number, value in zip(one.values.survey_dates, one.values.values, strict=True):
             where = f"{native} {number}"
             key = _period(number, spec.frequency, where).key
-            if key in statements:
+            if key in cells:
                 raise SourceChanged(f"{where} is there twice")
-            told = None if value is None else strict.value(value, where, parsed)
-            whole = whole and (value is None or told is not None)
-            statements[key] = None if told is None else ReportedValue(key, told, flags=UNKNOWN, note=note)
-        present = [statement for key in sorted(statements) if (statement := statements[key]) is not None]
-        return Block(native, present, (min(statements), max(statements)) if whole else None, notes.updated(published))
+            cells[key] = value, where
+        tables.add_block(
+            parsed,
+            native,
+            ((key, *cells[key]) for key in sorted(cells)),
+            lambda key, value: ReportedValue(key, value, flags=UNKNOWN, note=note),
+            updated=notes.updated(published),
+        )
 
     def _check_unit(self, native: str, text: str, spec: SeriesSpec) -> None:
         """Raise SourceChanged for a unit that is unknown, or another than the catalogue's."""
@@ -173,7 +175,7 @@ class Boj(Connector):
 
 
 def _written(day: date, frequency: Frequency) -> str:
-    """The first period to ask for: a year, its quarter or half, else its month."""
+    """Return the first period to ask for: a year, its quarter or half, else its month."""
     if frequency is Frequency.ANNUAL:
         return f"{day.year}"
     part = {Frequency.QUARTERLY: (day.month + 2) // 3, Frequency.SEMIANNUAL: (day.month + 5) // 6}.get(
@@ -183,7 +185,7 @@ def _written(day: date, frequency: Frequency) -> str:
 
 
 def _period(number: int, frequency: Frequency, where: str) -> Period:
-    """A period written 20250131, 202501 (a month, or the number of a quarter or half), 2025. Raises SourceChanged."""
+    """Parse a period written 20250131, 202501 (a month, or the number of a quarter or half), 2025. Raises SourceChanged."""
     text = str(number)
     try:
         if frequency in {Frequency.DAILY, Frequency.WEEKLY} and len(text) == 8:

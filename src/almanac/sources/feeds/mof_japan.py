@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import TURN_OF_MONTH, Connector, Parsed, Payload, Request, SourceChanged
 from almanac.sources.formats import strict, tables
 
 _HOST = "www.mof.go.jp"
@@ -71,15 +70,12 @@ class MofJapan(Connector):
             return parsed  # the first days of a month
         complete = (_key(min(days)), _key(max(days)))
         for index, column in enumerate(columns):
-            present = [(day, text) for day, cells in sorted(days.items()) if (text := cells[index]) != _NONE]
+            present = {day: cells[index] for day, cells in sorted(days.items()) if cells[index] != _NONE}
             if column not in series:
                 parsed.unmapped[column] = len(present)
                 continue
-            values = {day: strict.value(text, f"{where}: {day} {column}", parsed) for day, text in present}
-            statements = [
-                ReportedValue(_key(day), value, flags=UNKNOWN) for day, value in values.items() if value is not None
-            ]
-            parsed.blocks.append(Block(column, statements, None if None in values.values() else complete))
+            read = ((_key(day), text, f"{where}: {day} {column}") for day, text in present.items())
+            tables.add_block(parsed, column, read, complete=complete)
         return parsed
 
 

@@ -14,11 +14,10 @@ from datetime import date
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from almanac.catalog.succession import stretches
-from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import notes, strict
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.formats import notes, strict, tables
 
 _HOST = "data.snb.ch"
 _CUBE = re.compile(r"/api/(?:cube|warehouse/cube)/([A-Za-z0-9_.]+)/data/csv/(?:de|en|fr|it)")
@@ -41,7 +40,7 @@ class Snb(Connector):
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
-        """One request for each cube, by name, from `since` on. A cube that only repeats another is not asked for,
+        """Plan one request for each cube, by name, from `since` on. A cube that only repeats another is not asked for,
         nor one whose successor speaks for the whole time asked for.
         """
         by_code = stretches(series)
@@ -78,23 +77,17 @@ class Snb(Connector):
         except ValueError:
             raise SourceChanged(f"{cube}: {strict.shown(rows[1][1])}, expected PublishingDate and a time") from None
         for native, cells in items.items():
-            present = {text: value for text, value in cells.items() if value}
             if native not in mapped:
-                parsed.unmapped[native] = len(present)
+                parsed.unmapped[native] = sum(bool(value) for value in cells.values())
                 continue
             frequency = mapped[native].frequency
-            keys = {text: _key(text, frequency, native) for text in cells}
-            values = {text: strict.value(cell, f"{native} {text}", parsed) for text, cell in present.items()}
-            statements = [
-                ReportedValue(keys[text], value, flags=UNKNOWN) for text, value in values.items() if value is not None
-            ]
-            span = None if None in values.values() else (min(keys.values()), max(keys.values()))
-            parsed.blocks.append(Block(native, statements, span, updated))
+            read = [(_key(text, frequency, native), cell or None, f"{native} {text}") for text, cell in cells.items()]
+            tables.add_block(parsed, native, read, updated=updated)
         return parsed
 
 
 def _parts(native: str) -> tuple[str, tuple[str, ...]]:
-    """Cube and items of a native code. Raises ValueError for one of another form."""
+    """Split a native code into cube and items. Raise ValueError for one of another form."""
     match = _NATIVE.fullmatch(native)
     if match is None:
         raise ValueError(f"{native} is not a native code like rendoblid{{10J0}}")
@@ -119,7 +112,7 @@ def _url(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], si
 
 
 def _header(rows: Sequence[list[str]], cube: str) -> list[str]:
-    """Names of the dimensions."""
+    """Check the head of a file and return the names of the dimensions."""
     if len(rows) < 4:
         raise SourceChanged(f"{cube} has {len(rows)} lines, expected CubeId, PublishingDate, a blank one and a header")
     named, published, blank, header = rows[:4]
@@ -135,7 +128,7 @@ def _header(rows: Sequence[list[str]], cube: str) -> list[str]:
 
 
 def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> dict[str, dict[str, str]]:
-    """Values as written, by native code and date, each code in the order of its dates."""
+    """Return values as written, by native code and date, each code in the order of its dates."""
     found: dict[str, dict[str, str]] = {}
     for row in rows:
         if not any(row):
@@ -154,7 +147,7 @@ def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> d
 def _expected(
     mapped: Iterable[str], dimensions: Sequence[str], query: Mapping[str, Sequence[str]], cube: str
 ) -> Iterator[str]:
-    """Mapped items that the request did not leave out itself. Raises SourceChanged for a cube of other dimensions."""
+    """Yield the mapped items that the request did not leave out itself. Raise SourceChanged for a cube of other dimensions."""
     selected = {
         name: set(chosen.split(",")) for name, chosen in _SELECTED.findall(unquote(",".join(query.get("dimSel", []))))
     }

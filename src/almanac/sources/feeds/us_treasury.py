@@ -14,12 +14,12 @@ from urllib.parse import parse_qs, urlsplit
 
 from lxml import etree
 
-from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
+from almanac.domain.observations import DAY, ReportedValue
+from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import end_of_day
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
-from almanac.sources.formats import strict
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.formats import strict, tables
 
 _FEED = "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
 _CURVE = "daily_treasury_yield_curve"
@@ -77,15 +77,13 @@ class UsTreasury(Connector):
         first = min(days) if year is None else date(year, 1, 1)
         complete = (_key(first), _key(max(days)))
         for native in sorted({element for values in days.values() for element in values}):
-            values = [(day, cells[native]) for day, cells in sorted(days.items()) if native in cells]
-            present = [(day, value) for day, value in values if value is not None]
+            values = {day: cells[native] for day, cells in sorted(days.items()) if native in cells}
             if native not in series:
-                parsed.unmapped[native] = len(present)
+                parsed.unmapped[native] = sum(value is not None for value in values.values())
                 continue
-            declared = source.declared_release == "same_day"
-            numbers = {day: strict.value(text, f"{where}: {day} {native}", parsed) for day, text in present}
-            statements = [_statement(day, value, declared) for day, value in numbers.items() if value is not None]
-            parsed.blocks.append(Block(native, statements, None if None in numbers.values() else complete))
+            read = ((_key(day), text, f"{where}: {day} {native}") for day, text in values.items())
+            statement = _declared if source.declared_release == "same_day" else tables.as_read
+            tables.add_block(parsed, native, read, statement, complete=complete)
         return parsed
 
 
@@ -93,11 +91,9 @@ def _key(day: date) -> int:
     return Period.starting(day, Frequency.DAILY).key
 
 
-def _statement(day: date, value: float, declared: bool) -> ReportedValue:
-    if not declared:
-        return ReportedValue(_key(day), value, flags=UNKNOWN)
-    published = end_of_day(day)
-    return ReportedValue(_key(day), value, published, published, DAY, first_only=True)
+def _declared(key: int, value: float) -> ReportedValue:
+    published = end_of_day(end_of(key))
+    return ReportedValue(key, value, published, published, DAY, first_only=True)
 
 
 def _days(root: etree._Element, where: str) -> dict[date, dict[str, str | None]]:

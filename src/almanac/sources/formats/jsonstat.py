@@ -7,15 +7,15 @@ has none. A series without any value is not there at all: a cube is as large as 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
 
 import msgspec
 
-from almanac.sources.base import SourceChanged
 from almanac.sources.formats import strict
 from almanac.sources.formats.sdmx_message import Asked, MessageSeries, SdmxObservation
+
+T = TypeVar("T")
 
 #: Cells of the largest cube that is read; several times what any request of ours brings.
 _CELLS = 20_000_000
@@ -70,120 +70,68 @@ class Dataset(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
-    """Series of a data set, in the order of its cells. Raises SourceChanged."""
+    """Yield the series of a data set that have a value, in the order of its cells. Raise SourceChanged."""
     cube = strict.json(body, Dataset, asked.where, asked.parsed)
     if cube.version != "2.0":
-        raise SourceChanged(f"{asked.where} is JSON-stat {strict.shown(cube.version)}, expected 2.0")
-    return _Reader(asked, cube).series()
+        raise asked.error(f" is JSON-stat {strict.shown(cube.version)}, expected 2.0")
+    extension = cube.extension or Extension()
+    said = [extension.id, extension.datastructure.id if extension.datastructure else None]
+    name, flow = asked.flow(filter(None, said))
+    times = cube.role.get("time", [_TIME])
+    if len(times) != 1 or times[0] not in cube.id:
+        raise asked.error(f" has no dimension {', '.join(times)} among {cube.id}")
+    if not len(cube.size) == len(cube.id) == len(set(cube.id)) or any(size < 0 for size in cube.size):
+        raise asked.error(f" has dimensions {cube.id} of sizes {cube.size}")
+    whole = math.prod(cube.size)
+    if whole > _CELLS:
+        raise asked.error(f" has {whole} cells, more than the {_CELLS} that are read")
+    codes = {one: _listed(cube, one, size, asked) for one, size in zip(cube.id, cube.size, strict=True)}
+    #: Distance between neighbours of each dimension; of time apart.
+    strides = {one: math.prod(cube.size[place + 1 :]) for place, one in enumerate(cube.id)}
+    periods, step = codes.pop(times[0]), strides.pop(times[0])
+    asked.in_order(flow, codes)
+    if isinstance(cube.value, list) and len(cube.value) != whole:
+        raise asked.error(f" has {len(cube.value)} values, the cube {whole} cells")
+    numbers: dict[int, strict.JsonNumber] = {
+        cell: number for cell, number in _by_cell(cube.value, whole, asked) if number is not None
+    }
+    # One status for all would be as many entries as the product of the dimensions.
+    same, listed = (cube.status, {}) if isinstance(cube.status, str) else ("", cube.status or {})
+    statuses = dict(_by_cell(listed, whole, asked))
+    published = asked.service.published
+    attributes = {published: cube.updated} if published and cube.updated else {}
+    for first in dict.fromkeys(cell - cell // step % len(periods) * step for cell in numbers):
+        cells = range(first, first + step * len(periods), step)
+        rows = [
+            SdmxObservation(period, numbers.get(cell, ""), same or statuses.get(cell) or "")
+            for period, cell in zip(periods, cells, strict=True)
+        ]
+        key = {one: codes[one][first // stride % len(codes[one])] for one, stride in strides.items()}
+        yield asked.series(name, flow, key, dict(attributes), rows)
 
 
-class _Reader:
-    """Reads one data set."""
+def _listed(cube: Dataset, name: str, size: int, asked: Asked) -> list[str]:
+    """Return the codes of a dimension in their order."""
+    dimension = cube.dimension.get(name)
+    if dimension is None:
+        raise asked.error(f" does not describe its dimension {name}")
+    index = dimension.category.index
+    codes = list(dimension.category.label) if index is None else list(index)
+    if isinstance(index, dict):
+        codes.sort(key=index.__getitem__)
+        if sorted(index.values()) != list(range(len(index))):
+            raise asked.error(f": the codes of {name} are not counted from 0 without a gap")
+    if len(codes) != size:
+        raise asked.error(f": {name} has {len(codes)} codes, its size is {size}")
+    return codes
 
-    def __init__(self, asked: Asked, cube: Dataset) -> None:
-        self._asked, self._cube = asked, cube
-        extension = cube.extension or Extension()
-        named = [extension.id, extension.datastructure.id if extension.datastructure else None]
-        self._name, self._flow = asked.flow([name for name in named if name])
-        self._time = self._place_of_time()
-        self._codes = [self._listed(name, size) for name, size in zip(cube.id, self._sizes(), strict=True)]
-        #: Distance between neighbours of each dimension.
-        self._strides = [math.prod(cube.size[place + 1 :]) for place in range(len(cube.size))]
-        if self._flow is not None:
-            asked.in_order(self._flow, [name for place, name in enumerate(cube.id) if place != self._time])
 
-    def series(self) -> Iterator[MessageSeries]:
-        """One for each combination of codes that has a value."""
-        found: dict[tuple[int, ...], dict[int, strict.JsonNumber]] = {}
-        for cell, number in self._values():
-            *places, period = self._places(cell)
-            found.setdefault(tuple(places), {})[period] = number
-        statuses = self._statuses()
-        published = self._asked.service.published
-        attributes = {published: self._cube.updated} if published and self._cube.updated else {}
-        for at, numbers in found.items():
-            rows = [
-                SdmxObservation(period, numbers.get(number, ""), self._status(statuses, at, number))
-                for number, period in enumerate(self._codes[self._time])
-            ]
-            if self._flow is None:
-                yield MessageSeries(self._name, {}, None, rows)
-                continue
-            own = [name for place, name in enumerate(self._cube.id) if place != self._time]
-            key = {name: self._codes[self._cube.id.index(name)][place] for name, place in zip(own, at, strict=True)}
-            yield MessageSeries(self._asked.native(self._flow, key), dict(attributes), self._flow, rows)
-
-    def _place_of_time(self) -> int:
-        names = self._cube.role.get("time", [_TIME])
-        if len(names) != 1 or names[0] not in self._cube.id:
-            raise SourceChanged(f"{self._asked.where} has no dimension {', '.join(names)} among {self._cube.id}")
-        return self._cube.id.index(names[0])
-
-    def _sizes(self) -> Sequence[int]:
-        cube, where = self._cube, self._asked.where
-        if len(cube.size) != len(cube.id) or any(size < 0 for size in cube.size):
-            raise SourceChanged(f"{where} has dimensions {cube.id} of sizes {cube.size}")
-        if math.prod(cube.size) > _CELLS:
-            raise SourceChanged(f"{where} has {math.prod(cube.size)} cells, more than the {_CELLS} that are read")
-        return cube.size
-
-    def _listed(self, name: str, size: int) -> list[str]:
-        """Codes of a dimension in their order."""
-        dimension = self._cube.dimension.get(name)
-        if dimension is None:
-            raise SourceChanged(f"{self._asked.where} does not describe its dimension {name}")
-        index = dimension.category.index
-        if index is None:
-            codes = list(dimension.category.label)
-        elif isinstance(index, dict):
-            codes = sorted(index, key=index.__getitem__)
-            places = sorted(index.values())
-            if places and (places[0] != 0 or any(after != before + 1 for before, after in pairwise(places))):
-                raise SourceChanged(f"{self._asked.where}: the codes of {name} are not counted from 0 without a gap")
-        else:
-            codes = index
-        if len(codes) != size:
-            raise SourceChanged(f"{self._asked.where}: {name} has {len(codes)} codes, its size is {size}")
-        return codes
-
-    def _values(self) -> Iterator[tuple[int, strict.JsonNumber]]:
-        value = self._cube.value
-        whole = math.prod(self._cube.size)
-        if isinstance(value, list):
-            if len(value) != whole:
-                raise SourceChanged(f"{self._asked.where} has {len(value)} values, the cube {whole} cells")
-            yield from ((cell, number) for cell, number in enumerate(value) if number is not None)
-            return
-        for text, number in value.items():
-            cell = self._cell(text, whole)
-            if number is not None:
-                yield cell, number
-
-    def _cell(self, text: str, whole: int) -> int:
+def _by_cell(held: Mapping[str, T] | list[T], whole: int, asked: Asked) -> Iterator[tuple[int, T]]:
+    """Yield what a cube lists by place or over all of it, with the number of its cell. Raise SourceChanged for a place outside."""
+    if isinstance(held, list):
+        yield from enumerate(held)
+        return
+    for text, one in held.items():
         if not (text.isascii() and text.isdigit()) or int(text) >= whole:
-            raise SourceChanged(f"{self._asked.where} has a value at {strict.shown(text)}, the cube {whole} cells")
-        return int(text)
-
-    def _places(self, cell: int) -> list[int]:
-        """Place of a cell along each dimension, time last."""
-        places = []
-        for stride in self._strides:
-            place, cell = divmod(cell, stride)
-            places.append(place)
-        places.append(places.pop(self._time))
-        return places
-
-    def _statuses(self) -> Mapping[int, str]:
-        """Statuses by cell, those that are not of all cells."""
-        status, whole = self._cube.status, math.prod(self._cube.size)
-        if isinstance(status, str):
-            return {}  # an entry for each cell would be as many as the product of the dimensions
-        if isinstance(status, list):
-            return {cell: mark for cell, mark in enumerate(status) if mark}
-        return {self._cell(text, whole): mark for text, mark in (status or {}).items() if mark}
-
-    def _status(self, statuses: Mapping[int, str], places: Sequence[int], period: int) -> str:
-        whole = [*places[: self._time], period, *places[self._time :]]
-        cell = sum(place * stride for place, stride in zip(whole, self._strides, strict=True))
-        status = self._cube.status
-        return status if isinstance(status, str) else statuses.get(cell, "")
+            raise asked.error(f" has a value at {strict.shown(text)}, the cube {whole} cells")
+        yield int(text), one

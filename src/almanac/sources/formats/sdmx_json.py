@@ -5,21 +5,13 @@ A data set in JSON-stat, which some services send in its place, is told apart he
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from almanac.sources.base import SourceChanged
 from almanac.sources.formats import jsonstat, strict
-from almanac.sources.formats.sdmx_message import (
-    Action,
-    Asked,
-    MessageSeries,
-    NotData,
-    SdmxObservation,
-    confidentiality,
-)
+from almanac.sources.formats.sdmx_message import Action, Asked, MessageSeries, NotData, SdmxObservation
 
 _PERIOD = "TIME_PERIOD"
 
@@ -33,6 +25,7 @@ class Code(msgspec.Struct):
 
     @property
     def text(self) -> str:
+        """Return the code as a key has it."""
         found = next((one for one in (self.id, self.value, self.name) if one is not None), "")
         return str(found)
 
@@ -112,26 +105,25 @@ class _Kind(msgspec.Struct):
 
 
 def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
-    """Series of a message. Raises NotData for a structure message, SourceChanged for anything else that is no data."""
+    """Yield the series of a message. Raise NotData for a structure message, SourceChanged for anything else that is no data."""
     kind = strict.json(body, _Kind, asked.where, asked.parsed)
     if kind.kind == "dataset":
         yield from jsonstat.read(body, asked)
         return
     if kind.data is None:
         told = kind.errors[0] if kind.errors else kind.error or kind.warning
-        said = f": {strict.shown(str(told))}" if told else ""
-        raise SourceChanged(f"{asked.where} has no data{said}")
+        raise asked.error(" has no data" + (f": {strict.shown(str(told))}" if told else ""))
     if "dataSets" not in kind.data:
         if any(name in kind.data for name in ("dataStructures", "dataflows", "codelists")):
             raise NotData("a structure message (SDMX-JSON), which has no observations")
-        raise SourceChanged(f"{asked.where} has no data.dataSets; it has {', '.join(sorted(kind.data))}")
+        raise asked.error(f" has no data.dataSets; it has {', '.join(sorted(kind.data))}")
     data = strict.json(body, Message, asked.where, asked.parsed).data
     structures = [data.structure] if data.structure is not None else data.structures
     for one in data.dataSets:
         if not 0 <= one.structure < len(structures):
-            raise SourceChanged(f"{asked.where}: no structure {one.structure} for the data set")
+            raise asked.error(f": no structure {one.structure} for the data set")
         if one.observations:
-            raise SourceChanged(f"{asked.where}: observations beside the series of a data set, which nobody reads")
+            raise asked.error(": observations beside the series of a data set, which nobody reads")
         asked.current(one.validTo)
         yield from _Reader(asked, structures[one.structure], one).series()
 
@@ -140,86 +132,72 @@ class _Reader:
     """Reads one data set."""
 
     def __init__(self, asked: Asked, structure: Structure, data: DataSet) -> None:
-        self._asked, self._structure, self._data = asked, structure, data
-        urns = [link.urn for link in (*structure.links, *data.links) if link.urn]
-        self._name, self._flow = asked.flow(urns)
+        self._asked, self._data = asked, data
+        self._name, self._flow = asked.flow([link.urn for link in (*structure.links, *data.links) if link.urn])
         levels = dict(structure.dimensions)
         over = levels.pop("observation", [])
         if [one.id for one in over] != [_PERIOD]:
-            raise SourceChanged(f"{asked.where}: observations lie over {[one.id for one in over]}, not {_PERIOD}")
+            raise asked.error(f": observations lie over {[one.id for one in over]}, not {_PERIOD}")
         self._periods = [code.text for code in over[0].values]
         #: Dimensions of every row, then those of a series, as the key counts them.
         self._fixed = levels.pop("dataset", levels.pop("dataSet", []))
         self._keyed = levels.pop("series", [])
         if levels:
-            raise SourceChanged(f"{asked.where}: dimensions of level {', '.join(sorted(levels))}, which nobody reads")
+            raise asked.error(f": dimensions of level {', '.join(sorted(levels))}, which nobody reads")
         measures = [one.id for one in structure.measures.get("observation", [])]
         if measures not in ([], ["OBS_VALUE"]):
-            raise SourceChanged(f"{asked.where}: measures {', '.join(measures)}, expected OBS_VALUE")
+            raise asked.error(f": measures {', '.join(measures)}, expected OBS_VALUE")
         self._levels = structure.attributes
         self._action = asked.action(data.action)
         asked.listed(self._action, len(data.series))
-        if self._flow is not None:
-            whole = [*self._fixed, *self._keyed]
-            if all(one.keyPosition is not None for one in whole):
-                whole.sort(key=lambda one: one.keyPosition or 0)
-            asked.in_order(self._flow, [one.id for one in whole])
-            asked.known(self._flow, [one.id for level in self._levels.values() for one in level])
+        whole = [*self._fixed, *self._keyed]
+        if all(one.keyPosition is not None for one in whole):
+            whole.sort(key=lambda one: one.keyPosition or 0)
+        asked.in_order(self._flow, [one.id for one in whole])
+        asked.known(self._flow, [one.id for level in self._levels.values() for one in level])
 
     def series(self) -> Iterator[MessageSeries]:
-        """One for each key."""
-        above = self._attributes(self._level("dataset", "dataSet"), self._data.attributes, "the data set")
+        """Yield the series of the data set, one for each key."""
+        level = "dataset" if "dataset" in self._levels else "dataSet"
+        above = self._attributes(level, self._data.attributes, "the data set")
         fixed = {one.id: self._code(one, 0, "the data set") for one in self._fixed}
         for places, values in self._data.series.items():
             rows = [self._row(place, cells, places) for place, cells in values.observations.items()]
             self._asked.listed(self._action, len(rows))
-            if self._flow is None:
-                yield MessageSeries(self._name, {}, None, rows, self._action)
-                continue
-            numbers = self._places(places)
-            key = fixed | {
-                one.id: self._code(one, place, places) for one, place in zip(self._keyed, numbers, strict=True)
-            }
-            attributes = above | self._group(places)
-            attributes |= self._attributes(self._level("series"), values.attributes, places)
-            yield MessageSeries(self._asked.native(self._flow, key), attributes, self._flow, rows, self._action)
+            key, attributes = fixed, above
+            if self._flow is not None:
+                parts = places.split(":")
+                if len(parts) != len(self._keyed) or not all(map(_is_place, parts)):
+                    raise self._asked.error(f": series key {strict.shown(places)}, expected {len(self._keyed)} places")
+                numbered = zip(self._keyed, map(int, parts), strict=True)
+                key = fixed | {one.id: self._code(one, place, places) for one, place in numbered}
+                attributes = above | self._group(parts) | self._attributes("series", values.attributes, places)
+            yield self._asked.series(self._name, self._flow, key, attributes, rows, self._action)
 
-    def _level(self, *names: str) -> Sequence[Component]:
-        return next((self._levels[name] for name in names if name in self._levels), [])
-
-    def _group(self, places: str) -> dict[str, str]:
-        """Attributes of the groups (2.0) that this key belongs to: `0::` covers every series whose first place is 0."""
+    def _group(self, parts: Sequence[str]) -> dict[str, str]:
+        """Return the attributes of the groups (2.0) that this key belongs to: `0::` covers every series whose first place is 0."""
         found: dict[str, str] = {}
-        parts = places.split(":")
         for pattern, values in self._data.dimensionGroupAttributes.items():
             wanted = pattern.split(":")
             if len(wanted) == len(parts) and all(w in {"", p} for w, p in zip(wanted, parts, strict=True)):
-                found |= self._attributes(self._level("dimensionGroup"), values, pattern)
+                found |= self._attributes("dimensionGroup", values, pattern)
         return found
-
-    def _places(self, text: str) -> list[int]:
-        parts = text.split(":")
-        if len(parts) != len(self._keyed) or not all(part.isascii() and part.isdigit() for part in parts):
-            raise SourceChanged(
-                f"{self._asked.where}: series key {strict.shown(text)}, expected {len(self._keyed)} places"
-            )
-        return [int(part) for part in parts]
 
     def _code(self, component: Component, place: int, within: str) -> str:
         if not 0 <= place < len(component.values):
-            raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {place}, which is not in the list")
+            raise self._asked.error(f": {within} has {component.id} {place}, which is not in the list")
         return component.values[place].text
 
-    def _attributes(self, components: Sequence[Component], values: Sequence[Any], within: str) -> dict[str, str]:
+    def _attributes(self, level: str, values: Sequence[Any], within: str) -> dict[str, str]:
+        """Return the attributes at a level: values are places in lists of codes, or the text itself."""
+        components = self._levels.get(level, [])
         if len(values) > len(components):
-            raise SourceChanged(
-                f"{self._asked.where}: {within} has {len(values)} attributes, the structure {len(components)}"
-            )
+            raise self._asked.error(f": {within} has {len(values)} attributes, the structure {len(components)}")
         found: dict[str, str] = {}
         for component, value in zip(components, values, strict=False):  # absent ones at the end may be left out
             if isinstance(value, int | float):
                 if value != int(value):
-                    raise SourceChanged(f"{self._asked.where}: {within} has {component.id} {value}, not a place")
+                    raise self._asked.error(f": {within} has {component.id} {value}, not a place")
                 if value == 0 and not component.values:
                     continue  # an attribute of which the message lists no value is not set
                 found[component.id] = self._code(component, int(value), within)
@@ -228,21 +206,14 @@ class _Reader:
         return self._asked.by_calendar(found)
 
     def _row(self, place: str, cells: Sequence[str | float | None], within: str) -> SdmxObservation:
-        if not (place.isascii() and place.isdigit()) or int(place) >= len(self._periods):
-            raise SourceChanged(
-                f"{self._asked.where}: {within} has a row at {strict.shown(place)}, not a listed period"
-            )
-        deletes = self._action is Action.deletion
-        if not cells and not deletes:
-            raise SourceChanged(f"{self._asked.where}: {within} has an empty row at {place}")
-        more: Mapping[str, str] = self._attributes(self._level("observation"), cells[1:], within)
-        period = self._periods[int(place)]
-        if deletes:
-            return self._asked.deleted(period, cells[0] if cells else None, more.values())
-        service = self._asked.service
-        return SdmxObservation(
-            period,
-            cells[0],
-            more.get(service.status, ""),
-            more.get(confidentiality(self._flow, service), ""),
-        )
+        if not _is_place(place) or int(place) >= len(self._periods):
+            raise self._asked.error(f": {within} has a row at {strict.shown(place)}, not a listed period")
+        if not cells and self._action is not Action.deletion:
+            raise self._asked.error(f": {within} has an empty row at {place}")
+        more = self._attributes("observation", cells[1:], within)
+        value = cells[0] if cells else None
+        return self._asked.row(self._flow, self._periods[int(place)], value, more, self._action)
+
+
+def _is_place(text: str) -> bool:
+    return text.isascii() and text.isdigit()

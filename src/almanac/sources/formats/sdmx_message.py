@@ -75,125 +75,134 @@ class MessageSeries:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose message is read: the service, the words of the address and its path, and who is told of more."""
+    """Whose message is read: the service, the words of the address and its path, and where unknown names are reported."""
 
     service: Service
     words: tuple[str, ...]
-    #: Path of the address.
-    path: str
+    #: Path of the address, with which messages about errors begin.
+    where: str
     parsed: Parsed
     #: Id of a flow → the flow with its version as the message states it (`IMF.RES:WEO(9.0.0)`).
     versions: dict[str, str] = field(default_factory=dict)
 
-    @property
-    def where(self) -> str:
-        """How messages about errors begin."""
-        return self.path
+    def error(self, text: str) -> SourceChanged:
+        """Return the error to raise for this message; the text follows the path directly (`: …`, ` is …`)."""
+        return SourceChanged(self.where + text)
 
     def flow(self, said: Iterable[str], reference: str = "") -> tuple[str, Flow | None]:
         """
-        Name and record of the flow that a message is about, by what it says of itself and by its address.
+        Return name and record of the flow that a message is about, by what it says of itself and by its address.
 
         `reference`: the flow with its version, where that is not among what is said.
 
-        Raises SourceChanged where the two name different flows, or neither names any, or it is of a version that none
+        Raise SourceChanged where the two name different flows, or neither names any, or it is of a version that none
         of the flows of that name is.
         """
         told = [text for text in said if text]
         names = [name_in(text) for text in told]
-        version = next(filter(None, map(version_in, [*told, self.path])), None)
+        version = next(filter(None, map(version_in, [*told, self.where])), None)
         own, asked = self.service.find(names, version), self.service.find(self.words, version)
         if own is not None and asked is not None and own is not asked:
-            raise SourceChanged(f"{self.where} is about {own.id}, the address asks for {asked.id}")
+            raise self.error(f" is about {own.id}, the address asks for {asked.id}")
         found = own or asked
         if found is not None:
             if found.version is not None and version not in {None, found.version}:
-                raise SourceChanged(f"{self.where}: {found.id} in version {version}, expected {found.version}")
+                raise self.error(f": {found.id} in version {version}, expected {found.version}")
             stated = next(filter(None, map(dataflow_in, [*told, reference])), None)
             if stated is not None:
                 self.versions.setdefault(found.id, stated)
             return found.id, found
         if not names:
-            raise SourceChanged(f"{self.where} names no dataflow")
+            raise self.error(" names no dataflow")
         return names[0], None
 
     def native(self, flow: Flow, key: Mapping[str, str]) -> str:
-        """The catalogue's code of a key. The dimensions must be the catalogue's, in any order. Raises SourceChanged."""
+        """Return the catalogue's code of a key, whose dimensions must be the catalogue's, in any order. Raise SourceChanged."""
         missing = [name for name in flow.dimensions if not key.get(name)]
         if missing:
-            raise SourceChanged(f"{self.where}: {flow.id} without dimension {', '.join(missing)}")
+            raise self.error(f": {flow.id} without dimension {', '.join(missing)}")
         extra = sorted(set(key) - set(flow.dimensions))
         if extra:
-            raise SourceChanged(f"{self.where}: {flow.id} with unknown dimension {', '.join(extra)}")
+            raise self.error(f": {flow.id} with unknown dimension {', '.join(extra)}")
         return ".".join([flow.id, *(key[name] for name in flow.dimensions)])
 
+    def series(
+        self, name: str, flow: Flow | None, key: Mapping[str, str], attributes: dict[str, str],
+        rows: list[SdmxObservation], action: Action = Action.whole,
+    ) -> MessageSeries:  # fmt: skip
+        """Return the rows under one key; of a flow that the catalogue does not have, under its name alone. Raise SourceChanged."""
+        if flow is None:
+            return MessageSeries(name, {}, None, rows, action)
+        return MessageSeries(self.native(flow, key), attributes, flow, rows, action)
+
+    def row(
+        self, flow: Flow | None, period: str, value: str | float | None, attributes: Mapping[str, str], action: Action
+    ) -> SdmxObservation:
+        """
+        Return one observation. The standard lets any valid value stand beside one that is deleted, so none is kept.
+
+        Raise SourceChanged where attributes are all that is deleted of it: its value stands.
+        """
+        if action is not Action.deletion:
+            status, shut = self.service.status, confidentiality(flow, self.service)
+            return SdmxObservation(period, value, attributes.get(status, ""), attributes.get(shut, ""))
+        if value in (None, "") and any(attributes.values()):
+            raise self.error(f": {period} has attributes alone deleted, which nobody reads")
+        return SdmxObservation(period, None)
+
     def action(self, text: str | None) -> Action:
-        """What a data set or a line is for, as written; nothing written is information. Raises SourceChanged."""
+        """Return what a data set or a line is for, as written; nothing written is information. Raise SourceChanged."""
         found = next((one for one in Action if (text or "").lower() in one.value), None)
         if found is None:
-            raise SourceChanged(
-                f"{self.where}: action {strict.shown(text)}, allowed are Information, Append, Replace, Merge, Delete"
-                " and their first letters"
-            )
+            allowed = "Information, Append, Replace, Merge, Delete and their first letters"
+            raise self.error(f": action {strict.shown(text)}, allowed are {allowed}")
         return found
 
     def current(self, valid_to: str | None) -> None:
         """Raise SourceChanged for a data set that says until when it was valid: a past state, read as today's."""
         if valid_to:
-            raise SourceChanged(
-                f"{self.where}: a data set that was valid to {strict.shown(valid_to)}, which nobody reads"
-            )
+            raise self.error(f": a data set that was valid to {strict.shown(valid_to)}, which nobody reads")
 
     def listed(self, action: Action, rows: int) -> int:
-        """The number of rows listed. Raises SourceChanged where one deletes and lists none: it means more than it lists."""
+        """Return the number of rows listed. Raise SourceChanged where one deletes and lists none: it means more than it lists."""
         if action is Action.deletion and not rows:
-            raise SourceChanged(f"{self.where}: something is deleted and no observation listed, which nobody reads")
+            raise self.error(": something is deleted and no observation listed, which nobody reads")
         return rows
 
-    def deleted(self, period: str, value: object, attributes: Iterable[object]) -> SdmxObservation:
-        """
-        An observation that a message deletes. The standard lets any valid value stand beside it, so none is kept.
-
-        Raises SourceChanged where attributes are all that is deleted of it: its value stands.
-        """
-        if value in (None, "") and any(attributes):
-            raise SourceChanged(f"{self.where}: {period} has attributes alone deleted, which nobody reads")
-        return SdmxObservation(period, None)
-
     def by_calendar(self, attributes: dict[str, str]) -> dict[str, str]:
-        """Check that reporting years begin on 1 January, and give the attributes back. Raises SourceChanged where they say another day."""
+        """Return the attributes. Raise SourceChanged where they say that reporting years begin on another day than 1 January."""
         start = attributes.get(_YEAR_START)
         if start and start != _JANUARY:
-            raise SourceChanged(f"{self.where}: {_YEAR_START} {strict.shown(start)}, expected {_JANUARY}")
+            raise self.error(f": {_YEAR_START} {strict.shown(start)}, expected {_JANUARY}")
         return attributes
 
-    def in_order(self, flow: Flow, dimensions: Iterable[str]) -> None:
+    def in_order(self, flow: Flow | None, dimensions: Iterable[str]) -> None:
         """Raise SourceChanged unless the dimensions are the catalogue's, in its order."""
         found = tuple(dimensions)
-        if found != flow.dimensions:
-            raise SourceChanged(
-                f"{self.where}: {flow.id} has the dimensions {'.'.join(found)}, expected {'.'.join(flow.dimensions)}"
-            )
+        if flow is not None and found != flow.dimensions:
+            raise self.error(f": {flow.id} has the dimensions {'.'.join(found)}, expected {'.'.join(flow.dimensions)}")
 
-    def known(self, flow: Flow, names: Iterable[str]) -> None:
+    def known(self, flow: Flow | None, names: Iterable[str]) -> None:
         """Report attributes that nobody reads and the catalogue does not list.
 
-        Raises SourceChanged for one that by its name bears on who may see a value, or on its power of ten.
+        Raise SourceChanged for one that by its name bears on who may see a value, or on its power of ten.
         """
+        if flow is None:
+            return
         unknown = self.unknown(flow, names)
         decisive = [name for name in unknown if _DECISIVE.search(name)]
         if decisive:
-            raise SourceChanged(f"{self.where}: {flow.id} has {', '.join(decisive)}, which nobody reads")
+            raise self.error(f": {flow.id} has {', '.join(decisive)}, which nobody reads")
         self.parsed.meet(unknown, f"{flow.id} attribute")
 
     def unknown(self, flow: Flow, names: Iterable[str]) -> list[str]:
-        """Those names that are no attribute we know, sorted."""
+        """Return those names that are no attribute we know, sorted."""
         service = self.service
         read = {service.status, confidentiality(flow, service), *self.of_series(flow)}
         return sorted(set(names) - read - {*service.attributes, *flow.attributes})
 
     def of_series(self, flow: Flow) -> list[str]:
-        """Attributes of a whole series that are read."""
+        """Return the attributes of a whole series that are read."""
         service = self.service
         of_flow = (flow.release, flow.corrected, flow.last_actual, flow.reporting_year, flow.year_mapping)
         named = (service.multiplier, service.published, service.currency, *BASES, *of_flow, _YEAR_START)
@@ -201,24 +210,24 @@ class Asked:
 
 
 def confidentiality(flow: Flow | None, service: Service) -> str:
-    """Name of the attribute with an observation's confidentiality."""
+    """Return the name of the attribute with an observation's confidentiality."""
     return (flow.confidentiality if flow else None) or service.confidentiality
 
 
 def name_in(text: str) -> str:
-    """The bare name in a URN or in `AGENCY:FLOW(VERSION)`, without the view of it (`FLOW$VIEW`); other text as it is."""
+    """Return the bare name in a URN or in `AGENCY:FLOW(VERSION)`, without the view of it (`FLOW$VIEW`); other text as it is."""
     match = _URN.search("=" + text if "=" not in text else text)
     return match[1].partition("$")[0] if match else text
 
 
 def version_in(text: str) -> str | None:
-    """Major version of a flow in `AGENCY:FLOW(1.1.0)`, in a URN or in the path of an address, if it is stated."""
+    """Return the major version of a flow in `AGENCY:FLOW(1.1.0)`, in a URN or in the path of an address, if it is stated."""
     match = _VERSION.search(text)
     return (match[1] or match[2]) if match else None
 
 
 def dataflow_in(text: str) -> str | None:
-    """A flow with its version, of `IMF.RES:WEO(9.0.0)` or of a flow's URN, as the first; None of other text, a structure's too."""
+    """Parse a dataflow reference (`AGENCY:FLOW(version)` or a URN) to `AGENCY:FLOW(version)`. Return None for anything else."""
     stated = text.rpartition("Dataflow=")[2]
     return stated if _STATED.fullmatch(stated) else None
 
@@ -244,14 +253,14 @@ def value_of(row: SdmxObservation, service: Service, where: str) -> float | None
 
 
 def is_free(row: SdmxObservation, service: Service) -> bool:
-    """Whether the publisher lets everyone see the value, if there is one."""
+    """Tell whether the publisher lets everyone see the value, if there is one."""
     if row.confidentiality not in _FREE:
         return False
     return not set(row.status) & set(service.confidential) or row.value is None or row.value in service.absent
 
 
 def flags(row: SdmxObservation, service: Service, where: str) -> tuple[str, ...]:
-    """Letters of the status that the row keeps, as written. Raises SourceChanged for one that nobody knows."""
+    """Return the letters of the status that the row keeps, as written. Raise SourceChanged for one that nobody knows."""
     if not service.flags or row.status in _PLAIN | _MISSING or row.status in service.absent:
         return ()
     if not set(row.status) <= set(service.flags):
@@ -260,9 +269,9 @@ def flags(row: SdmxObservation, service: Service, where: str) -> tuple[str, ...]
 
 
 def period_of(text: str, frequency: Frequency, where: str) -> Period:
-    """A period as SDMX writes it (`2026`, `2026-S1`, `2026-Q3`, `2026-10`, `2026-M10`, `2026-W05`, `2026-10-31`).
+    """Parse a period as SDMX writes it (`2026`, `2026-S1`, `2026-Q3`, `2026-10`, `2026-M10`, `2026-W05`, `2026-10-31`).
 
-    Raises SourceChanged if it is none, or not one of that frequency.
+    Raise SourceChanged if it is none, or not one of that frequency.
     """
     period = _period(text)
     if period is None:

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from almanac.domain.disk_errors import naming
+
 _CHUNK = 1 << 16
 
 
@@ -22,7 +24,7 @@ class RefusedBody(Exception):  # noqa: N818  (the name says what happened)
 
 
 def read_body(pieces: Iterable[bytes], encoding: str | None, max_bytes: int) -> bytes:
-    """The whole body, without its content encoding.
+    """Return the whole body without its content encoding.
 
     `pieces` are as sent. Raises BrokenBody, and RefusedBody for more than `max_bytes`, packed or plain.
     """
@@ -45,7 +47,7 @@ def body_in_file(pieces: Iterable[bytes], encoding: str | None, max_bytes: int, 
     """
     if folder is not None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with contextlib.ExitStack() as stack:
+    with naming(folder or tempfile.gettempdir()), contextlib.ExitStack() as stack:
         file: BinaryIO = stack.enter_context(tempfile.TemporaryFile(dir=folder))
         write_body(pieces, encoding, max_bytes, file)
         file.seek(0)

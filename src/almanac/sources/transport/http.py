@@ -21,6 +21,7 @@ import httpx2
 import stamina
 
 from almanac.distribution import version
+from almanac.domain.disk_errors import explain
 from almanac.sources.base import Limit, Request
 from almanac.sources.transport import addresses, wire
 from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
@@ -154,7 +155,7 @@ class Fetcher:
         raise AssertionError("stamina yields at least one attempt")
 
     def _pause(self, chain: _Chain, error: Exception) -> bool | float:
-        """The hook of stamina. The pause is kept by the pace, so that all threads leave an unwell host alone."""
+        """Take a pause, as the hook of stamina. The pause is kept by the pace, so that all threads leave an unwell host alone."""
         if not isinstance(error, FetchFailed):
             return False
         error.ending = f" (attempt {chain.attempt} of {self._http.attempts})"
@@ -274,7 +275,7 @@ class Fetcher:
             try:
                 file = body_in_file(response.iter_raw(), encoding, chain.request.most_in_file, self._folder)
             except OSError as error:
-                raise chain.failure(f"cannot be written to a file: {error}") from None
+                raise chain.failure(f"cannot be written to a file: {explain(error)}") from None
             return _fetched(chain, response, b"", file)
         body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
         if len(body) <= _PAGE and chain.is_later(body):
@@ -298,7 +299,7 @@ class _Chain:
     deadline: float = math.inf
 
     def limit(self, host: str) -> Limit | None:
-        """The publisher's limit, where a request to this host counts."""
+        """Return the publisher's limit if a request to this host counts, else None."""
         own = self.request.limit
         return own if own is not None and own.counts(host) else None
 
@@ -326,7 +327,7 @@ def _fetched(chain: _Chain, response: httpx2.Response, body: bytes, file: Binary
 
 
 def _named(agent: str, contact: str | None) -> str:
-    """The name by which we go, with whom to ask about it in its parentheses."""
+    """Return the name of our user agent, with a contact in its parentheses if there is one."""
     if contact is None:
         return agent
     return f"{agent[:-1]}; {contact})" if agent.endswith(")") else f"{agent} ({contact})"

@@ -1,8 +1,10 @@
-"""Accounts, their API keys and this installation's secrets, in a file of their own or on the data's server.
+"""
+Accounts, their API keys and this installation's secrets, in a file of their own or on the data's server.
 
-No key is kept, only HMAC-SHA256(pepper, key). A verified key is remembered in the process; what another process
-changes (a revocation, a plan, an account disabled) is noticed by the change token of the database at the next request, or
-at the first one after `notice_seconds`. Without that nothing that is remembered holds: a server that is away is told to whoever asks.
+Keys are not stored, only HMAC-SHA256(pepper, key). A verified key is remembered in the process. Changes by another
+process (a revocation, a plan, a disabled account) are noticed through the database's change token, at the next request
+or the first after `notice_seconds`. If the token can't be read, nothing remembered is used: the caller gets an error
+that the server is away.
 """
 
 from __future__ import annotations
@@ -68,21 +70,21 @@ _INFO = (
     " k.replaced_by"
 )
 
-#: How long a server may take to answer, and then to end its work, seconds: else it is one that does not answer.
+#: Seconds that a server may take to answer, and then to finish; after that it counts as unavailable.
 _ANSWER_SECONDS, _GRACE_SECONDS = 0.75, 0.25
-#: What of a key whose prefix is given tells whether it is live.
+#: Columns that decide whether the key with a given prefix is live.
 _LIVE = (
     "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
     " FROM api_key k JOIN account a ON a.id = k.account_id WHERE k.prefix = ?"
 )
-#: A live key, and when it expires, unix seconds.
+#: A live key, and when it expires (unix seconds, None: never).
 LiveKey = tuple[KeyRecord, int | None]
 
 
 def _live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
-    """Return the key of a row of `_LIVE` if its digest is this one and it has not ended."""
-    # Looked up by the prefix, which is no secret, and compared in constant time; all is read before anything is
-    # judged, so that unknown, revoked and expired keys cost the same.
+    """Return the key of a `_LIVE` row if it has this digest and is still valid."""
+    # Looked up by the prefix, which is no secret, and compared in constant time. Everything is read before anything is
+    # judged, so unknown, revoked and expired keys take the same time.
     same = hmac.compare_digest(row[0] if row else bytes(32), digest)
     if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
         return None
@@ -90,9 +92,10 @@ def _live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | Non
 
 
 class Accounts(AccountsFile):
-    """The accounts database, made where it is not. Safe for several threads; open one in each process.
+    """
+    The accounts database, created if needed. Safe for several threads; open one per process.
 
-    `notice_seconds`: how long what other processes change may go unnoticed by `verify`. Raises as `AccountsFile` does.
+    `notice_seconds` is how long `verify` may overlook changes by other processes. Raises the errors of `AccountsFile`.
     """
 
     def __init__(
@@ -103,14 +106,14 @@ class Accounts(AccountsFile):
         notice_seconds: float = 0.0,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        #: Keys found to be live, under a digest that is good for this process only.
+        #: Live keys, under a digest valid in this process only.
         self._known: dict[bytes, tuple[KeyRecord, int | None]] = {}
         self._salt = secrets.token_bytes(32)
         self._used: dict[str, int] = {}
         self._notice_seconds, self._monotonic = notice_seconds, monotonic
         self._noticed = -math.inf
         self._on_server = isinstance(at, Server)
-        #: Until when accounts that cannot be reached are left alone, and why they cannot.
+        #: Until when unreachable accounts are left alone, and why.
         self._rests, self._fault = -math.inf, ""
         super().__init__(at, secret)
 
@@ -119,7 +122,10 @@ class Accounts(AccountsFile):
     def create_account(
         self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
     ) -> AccountInfo:
-        """Make an account. Raises AccountError for an address taken or impossible, a plan not in `plans`, a role."""
+        """
+        Create an account. Raises AccountError for a taken or invalid address, a plan not in `plans`, or an unknown
+        role.
+        """
         email = checked_email(email)
         made = AccountInfo(
             f"acc_{secrets.token_hex(10)}", email, checked_plan(plan, plans), now, role=checked_role(role)
@@ -137,7 +143,7 @@ class Accounts(AccountsFile):
         return made
 
     def account(self, email: str) -> AccountInfo:
-        """The account of an address, in any case. Raises AccountError where there is none."""
+        """Return the account of an address, in any case. Raises AccountError if there is none."""
         found = self.of_email(email)
         if found is None:
             checked_email(email)
@@ -145,39 +151,44 @@ class Accounts(AccountsFile):
         return found
 
     def of_email(self, email: str) -> AccountInfo | None:
-        """The account of an address as somebody typed it, or None."""
+        """Return the account of an address as somebody typed it, or None."""
         return next((found for key in email_keys(email) if (found := self.find("email_key", key))), None)
 
     def account_of(self, account_id: str) -> AccountInfo:
-        """The account of an id. Raises AccountError where there is none."""
+        """Return the account of an id. Raises AccountError if there is none."""
         found = self.find("id", account_id)
         if found is None:
             raise AccountError(f"there is no account {shown(account_id)}")
         return found
 
     def find(self, column: str, value: str) -> AccountInfo | None:
-        """The account whose `id` or `email_key` (a folded address) this is, or None."""
+        """Return the account with this `id` or `email_key` (a folded address), or None."""
         with self.opened():
             row = self._one(f"SELECT {_ACCOUNT} FROM account WHERE {column} = ?", askable(value))
         return None if row is None else AccountInfo(*row)
 
     def list_accounts(self) -> list[AccountInfo]:
-        """All accounts, the oldest first."""
+        """Return all accounts, the oldest first."""
         with self.opened() as db:
             return [AccountInfo(*row) for row in db.execute(f"SELECT {_ACCOUNT} FROM account ORDER BY n")]
 
     def set_plan(self, email: str, plan: str, plans: Collection[str]) -> AccountInfo:
-        """Move an account to another plan; holds as a revocation does. Raises AccountError as above."""
+        """
+        Move an account to another plan; takes effect as a revocation does. Raises AccountError for an unknown address
+        or plan.
+        """
         return self._set(email, "plan", checked_plan(plan, plans))
 
     def set_role(self, email: str, role: str) -> AccountInfo:
-        """Make an account a `user`'s or an `operator`'s. Raises AccountError as above."""
+        """Set an account's role to `user` or `operator`. Raises AccountError for an unknown address or role."""
         return self._set(email, "role", checked_role(role))
 
     def disable(self, email: str, *, now: int) -> AccountInfo:
-        """Refuse an account's keys and people until it is enabled; its web sessions end.
+        """
+        Refuse an account's keys and people until it is enabled, and end its web sessions.
 
-        Holds as a revocation does. One that is disabled keeps its time. Raises AccountError as above.
+        It takes effect as a revocation does. An account already disabled keeps its time. Raises AccountError for an
+        unknown address.
         """
         with self.changing() as db:
             found = self.account(email)
@@ -185,7 +196,7 @@ class Accounts(AccountsFile):
             return self._set(email, "disabled", found.disabled or now)
 
     def enable(self, email: str) -> AccountInfo:
-        """Let an account's keys and people in again. Raises AccountError as above."""
+        """Admit an account's keys and people again. Raises AccountError for an unknown address."""
         return self._set(email, "disabled", None)
 
     def _set(self, email: str, column: str, value: str | int | None) -> AccountInfo:
@@ -195,10 +206,11 @@ class Accounts(AccountsFile):
         return msgspec.structs.replace(found, **{column: value})
 
     def delete(self, email: str) -> tuple[AccountInfo, int]:
-        """Remove an account with its keys, which are refused as revoked ones are, its web sessions and its links.
+        """
+        Delete an account with its keys, web sessions and links. The keys are refused as revoked ones are.
 
-        Returns what it was, and the number of its keys. Counts of its requests are another file's and stay there,
-        under an id and prefixes that name nobody any more. Raises AccountError as above.
+        Returns the deleted account and the number of its keys. Its request counts are in another file and stay there,
+        under an id and prefixes that no longer name anybody. Raises AccountError for an unknown address.
         """
         with self.changing() as db:
             found = self.account(email)
@@ -212,7 +224,9 @@ class Accounts(AccountsFile):
     def create_key(
         self, email: str, scopes: Sequence[str] = (), name: str = "", expires: int | None = None, *, now: int
     ) -> tuple[str, KeyInfo]:
-        """Make a key; its text is returned here and nowhere else. No scopes: `data:read`. `expires` in unix seconds.
+        """
+        Create a key and return its text, which is never shown again, and its record. `scopes` defaults to `data:read`;
+        `expires` is in unix seconds.
 
         Raises AccountError for an unknown address or scope, an unprintable or long name, or an expiry in the past.
         """
@@ -234,16 +248,20 @@ class Accounts(AccountsFile):
         return text, info
 
     def list_keys(self, email: str | None = None) -> list[KeyInfo]:
-        """Keys of one account or of all, revoked ones too, the oldest first. Raises AccountError: unknown address."""
+        """
+        Return the keys of one account or of all, including revoked ones, the oldest first. Raises AccountError for an
+        unknown address.
+        """
         with self.opened():
             if email is None:
                 return self._keys("1 = 1")
             return self._keys("k.account_id = ?", self.account(email).id)
 
     def key(self, which: str, owner: str | None = None) -> KeyInfo:
-        """The key that its text, its id or the start of its prefix (`alm_` and at least four characters) names.
+        """
+        Return the key named by its text, its id or the start of its prefix (`alm_` and at least four characters).
 
-        `owner`: the id of the account it must be of. Raises AccountError where no key or more than one is meant.
+        `owner` is the id of the account it must belong to. Raises AccountError if no key or more than one matches.
         """
         with self.opened():
             if KEY_SHAPE.fullmatch(which):
@@ -259,9 +277,11 @@ class Accounts(AccountsFile):
         return found[0]
 
     def revoke(self, which: str, *, now: int, owner: str | None = None) -> KeyInfo:
-        """End a key, named as in `key`. A key revoked before keeps its time.
+        """
+        Revoke a key, named as in `key`. A key revoked before keeps its time.
 
-        Holds in every process within its `notice_seconds`. Raises AccountError, and does nothing, as `key` does.
+        It takes effect in every process within its `notice_seconds`. Raises AccountError, and changes nothing, if `key`
+        does.
         """
         with self.changing() as db:
             found = self.key(which, owner)
@@ -271,11 +291,12 @@ class Accounts(AccountsFile):
     def rotate(
         self, which: str, grace: int, *, now: int, name: str | None = None, owner: str | None = None
     ) -> tuple[str, KeyInfo, KeyInfo]:
-        """Make a key in the place of another, which ends after `grace` seconds; with 0 at once.
+        """
+        Create a replacement for a key. The old key ends after `grace` seconds, or at once with 0.
 
-        The new one has the scopes and the expiry of the old one, and its name unless another is given. Returns its
-        text, itself, and the old one. Raises AccountError, and does nothing, as `key` does, and for a key that has
-        ended or was rotated before.
+        The new key has the scopes and expiry of the old one, and its name unless another is given. Returns the new
+        key's text and record, and the old key's record. Raises AccountError, and changes nothing, if `key` does, and
+        for a key that has ended or was rotated before.
         """
         if grace < 0:
             raise AccountError("the grace of a key that is rotated cannot be negative")
@@ -296,9 +317,11 @@ class Accounts(AccountsFile):
             return text, made, self.key(old.id)
 
     def verify(self, text: str, now: int) -> KeyRecord | Refused:
-        """Whose key this is. `now` is real time, unix seconds. The form, which is no secret, is checked of unknown ones.
+        """
+        Return the record of a live key, or the reason to refuse it. `now` is real time in unix seconds.
 
-        A live key of a disabled account is told as such: it is nobody else's secret that is given away by that.
+        Only unknown keys have their form checked, which is no secret. A live key of a disabled account is reported as
+        such, because this reveals nothing to anybody but its holder.
         """
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
@@ -326,7 +349,7 @@ class Accounts(AccountsFile):
 
     @contextlib.contextmanager
     def _promptly(self) -> Iterator[None]:
-        """Wait for a server as long as one that answers may take. Raises UnavailableError, and then at once for a while."""
+        """Limit the wait for a server. Raises UnavailableError if it takes longer, and then at once for a while."""
         began = self._monotonic()
         if began < self._rests:
             raise UnavailableError(self._fault)
@@ -335,13 +358,16 @@ class Accounts(AccountsFile):
                 yield
         except (UnavailableError, StoppedError) as error:
             check_deadline()  # it is over for whoever asks, and nothing is said against the server
-            # Left alone for as long as it took to find out: else requests would wait for it one after the other.
+            # Leave it alone for as long as the failure took, so that requests don't wait for it one after the other.
             ended = self._monotonic()
             self._rests, self._fault = ended + (ended - began), f"the accounts cannot be read ({error})"
             raise UnavailableError(self._fault) from error
 
     def known(self, text: str, now: int) -> KeyRecord | Refused | None:
-        """Return whose key this is without waiting for a server; None: `verify` has to be asked, in a thread."""
+        """
+        Return the result of `verify` if it is known without waiting for a server, or else None; then call `verify` in a
+        thread.
+        """
         if not self._on_server:
             return self.verify(text, now)
         if len(text) != LENGTH or not text.isascii():
@@ -360,7 +386,10 @@ class Accounts(AccountsFile):
         return _live(self._one(_LIVE, text[:PREFIX]), self._digest(text), now)
 
     def flush(self) -> int:
-        """Write the uses noted by `verify`, at most one a minute and key over all processes. Returns keys written."""
+        """
+        Write the uses noted by `verify`, at most one per minute and key over all processes. Returns how many keys were
+        written.
+        """
         noted = self._used
         if not noted:
             return 0

@@ -1,4 +1,4 @@
-"""What an operator does to accounts, each deed with its line in the list of deeds, both or neither."""
+"""Operators' actions on accounts. Each is written together with its line in the audit log, or not at all."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ from almanac.store.engine.words import contains
 
 
 class AccountRow(msgspec.Struct, frozen=True):
-    """An account in the operator's list: its keys are counted, never named. `n` is its place; times in unix seconds."""
+    """An account in the operator's list, with a count of its live keys. `n` is its position; times are unix seconds."""
 
     n: int
     account: AccountInfo
     #: Keys that are live.
     keys: int
-    #: When a key was used or somebody was seen last.
+    #: When a key was last used or a person last seen.
     last_seen: int | None
 
 
 class Administration:
-    """Deeds of one operator: `who` is the address, or `command line`. `now` is real time in unix seconds.
+    """
+    Actions of one operator: `who` is the address, or `command line`. `now` is real time in unix seconds.
 
-    Every method raises AccountError as the one of `Accounts` or `Invitations` that it stands for.
+    Every method raises AccountError as its counterpart in `Accounts` or `Invitations` does.
     """
 
     def __init__(self, accounts: Accounts, who: str) -> None:
@@ -39,7 +40,7 @@ class Administration:
         self._invitations = Invitations(accounts)
 
     def create(self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user") -> AccountInfo:
-        """Make an account."""
+        """Create an account."""
         with self._accounts.changing():
             made = self._accounts.create_account(email, plan, plans, now=now, role=role)
             self._note("create", made.email, f"{plan}, {role}", now)
@@ -54,28 +55,28 @@ class Administration:
         return found
 
     def set_role(self, email: str, role: str, *, now: int) -> AccountInfo:
-        """Give an account another role."""
+        """Set an account's role."""
         with self._accounts.changing():
             found = self._accounts.set_role(email, role)
             self._note("role", found.email, role, now)
         return found
 
     def disable(self, email: str, *, now: int) -> AccountInfo:
-        """Refuse an account's keys and people."""
+        """Refuse an account's keys and people until it is enabled."""
         with self._accounts.changing():
             found = self._accounts.disable(email, now=now)
             self._note("disable", found.email, "", now)
         return found
 
     def enable(self, email: str, *, now: int) -> AccountInfo:
-        """Let an account's keys and people in again."""
+        """Admit an account's keys and people again."""
         with self._accounts.changing():
             found = self._accounts.enable(email)
             self._note("enable", found.email, "", now)
         return found
 
     def delete(self, email: str, *, now: int) -> tuple[AccountInfo, int]:
-        """Remove an account. Returns what it was and the number of its keys."""
+        """Delete an account. Returns the deleted account and the number of its keys."""
         with self._accounts.changing():
             found, keys = self._accounts.delete(email)
             self._note("delete", found.email, f"{keys} keys", now)
@@ -84,20 +85,20 @@ class Administration:
     def invite(
         self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
     ) -> tuple[str, Invitation]:
-        """Invite an address. Returns the token of the link, and the invitation."""
+        """Invite an address. Returns the token of the link and the invitation."""
         with self._accounts.changing():
             token, made = self._invitations.invite(email, plan, plans, made_by=self._who, now=now, role=role)
             self._note("invite", made.email, f"{plan}, {role}", now)
         return token, made
 
     def withdraw(self, invitation_id: str, *, now: int) -> None:
-        """End an invitation."""
+        """Withdraw an invitation."""
         with self._accounts.changing():
             self._invitations.withdraw(invitation_id)
             self._note("withdraw", invitation_id, "", now)
 
     def reset_link(self, email: str, *, now: int) -> str:
-        """The token of a link that sets a new password. Those on their way end."""
+        """Return the token of a link that sets a new password. Earlier links end."""
         with self._accounts.changing() as db:
             found = self._accounts.account(email)
             db.execute("DELETE FROM password_reset WHERE account_id = ?", (found.id,))
@@ -106,7 +107,7 @@ class Administration:
         return str(token)
 
     def set_password_hash(self, email: str, kept: str, *, now: int) -> AccountInfo:
-        """Keep another password (its hash). All links and web sessions of the account end."""
+        """Store a new password hash. All links and web sessions of the account end."""
         with self._accounts.changing():
             found = self._accounts.account(email)
             Resets(self._accounts).set(found.id, kept, now=now)
@@ -114,35 +115,35 @@ class Administration:
             return self._accounts.account_of(found.id)
 
     def account(self, email: str) -> AccountInfo:
-        """The account of an address."""
+        """Return the account of an address."""
         return self._accounts.account(email)
 
     def keys(self, email: str) -> list[KeyInfo]:
-        """All keys of an account."""
+        """Return all keys of an account."""
         return self._accounts.list_keys(email)
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """All deeds of the block, or none."""
+        """Run all actions of the block in one transaction."""
         with self._accounts.changing():
             yield
 
     def revoke(self, which: str, *, now: int) -> KeyInfo:
-        """End a key."""
+        """Revoke a key."""
         with self._accounts.changing():
             found = self._accounts.revoke(which, now=now)
             self._note("revoke", found.email, found.prefix, now)
         return found
 
     def rotate(self, which: str, grace: int, *, now: int) -> tuple[str, KeyInfo, KeyInfo]:
-        """Make a key in the place of another. Returns its text, itself, and the old one."""
+        """Create a replacement for a key. Returns the new key's text and record, and the old key's record."""
         with self._accounts.changing():
             text, made, old = self._accounts.rotate(which, grace, now=now)
             self._note("rotate", made.email, f"{old.prefix} to {made.prefix}", now)
         return text, made, old
 
     def page(self, limit: int = 100, *, after: int = 0, email: str = "", now: int) -> list[AccountRow]:
-        """Accounts in the order they were made, those after place `after`, with `email` somewhere in their address."""
+        """Return accounts in order of creation, after position `after`, whose address contains `email`."""
         sql = (
             "SELECT a.n, a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in,"
             " (SELECT count(*) FROM api_key k WHERE k.account_id = a.id AND k.revoked IS NULL"
@@ -156,7 +157,7 @@ class Administration:
         return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], max(row[10], row[11]) or None) for row in rows]
 
     def on_plans(self) -> dict[str, int]:
-        """Plan → how many accounts are on it."""
+        """Return the number of accounts on each plan."""
         with self._accounts.opened() as db:
             rows: Any = db.execute("SELECT plan, count(*) FROM account GROUP BY plan").fetchall()
         return dict(rows)

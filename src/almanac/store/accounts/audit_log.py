@@ -1,4 +1,7 @@
-"""What operators did to accounts, in the order they did it: written in one step with the deed, and never changed."""
+"""
+The audit log of operators' actions on accounts, in order. A line is written in the transaction of its action and never
+changed.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ import msgspec
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.engine.words import following
 
-#: Who did what was done by a command: whoever may read the data folder.
+#: Name of whoever uses commands, that is, anybody who may read the data folder.
 COMMAND_LINE = "command line"
 
 
 class AuditLine(msgspec.Struct, frozen=True):
-    """One line. `n` counts up; `at` is in unix seconds."""
+    """One line of the audit log. `n` counts up; `at` is in unix seconds."""
 
     n: int
     at: int
@@ -26,13 +29,13 @@ class AuditLine(msgspec.Struct, frozen=True):
 
 
 class AuditLog:
-    """The list."""
+    """The audit log in an accounts database."""
 
     def __init__(self, file: AccountsFile) -> None:
         self._file = file
 
     def note(self, who: str, what: str, subject: str, detail: str = "", *, now: int) -> None:
-        """Write a line; within `AccountsFile.changing` in one step with the deed."""
+        """Write a line. Within `AccountsFile.changing` it belongs to the same transaction as the action."""
         with self._file.opened() as db:
             db.execute(
                 f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({following('n', 'deed')}, ?, ?, ?, ?, ?)",
@@ -40,7 +43,7 @@ class AuditLog:
             )
 
     def latest(self, limit: int = 100, *, before: int | None = None) -> list[AuditLine]:
-        """The latest first, those before number `before` where it is given."""
+        """Return the latest lines, newest first, optionally before number `before`."""
         sql = "SELECT n, at, who, what, subject, detail FROM deed WHERE n < ? ORDER BY n DESC LIMIT ?"
         with self._file.opened() as db:
             return [AuditLine(*row) for row in db.execute(sql, (before if before is not None else 1 << 62, limit))]

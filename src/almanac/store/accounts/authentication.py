@@ -1,4 +1,4 @@
-"""People: signing in, choosing a password, joining. What they may learn is the same whether an address is known or not."""
+"""Sign-in, passwords and sign-up. Answers never reveal whether an address is known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from almanac.store.accounts.web_sessions import WebSession, WebSessions
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """Come in. `token` is for the cookie."""
+    """A successful sign-in. `token` is for the cookie."""
 
     token: str
     session: WebSession
@@ -25,14 +25,17 @@ class SignedIn(msgspec.Struct, frozen=True):
 
 
 class NotSignedIn(msgspec.Struct, frozen=True):
-    """No. `disabled` is told to those who gave the right password only; `wait` is in seconds."""
+    """A refused sign-in. `disabled` is reported only after a correct password; `wait` is in seconds."""
 
     reason: Literal["wrong", "disabled", "wait"]
     wait: int = 0
 
 
 class Letter(msgspec.Struct, frozen=True):
-    """What is to be sent to an address: `join` and `reset` with the token of a link, `known` to one that has an account."""
+    """
+    A message to send to an address: `join` and `reset` with a link's token, `known` if the address already has an
+    account.
+    """
 
     to: str
     kind: Literal["join", "reset", "known"]
@@ -40,10 +43,11 @@ class Letter(msgspec.Struct, frozen=True):
 
 
 class Authentication:
-    """The accounts, as the dashboard's pages use them. `now` is real time in unix seconds.
+    """
+    The accounts as the dashboard's pages use them. `now` is real time in unix seconds.
 
-    A password takes a tenth of a second of CPU to check: call these from a thread, never from an event loop. Open the
-    `Accounts` for them apart from the one whose keys are verified in the event loop, which would wait for their writes.
+    Checking a password takes a tenth of a second of CPU, so call these methods from a thread, never from an event loop.
+    Use an `Accounts` of its own for them: the one that verifies keys in the event loop would wait for their writes.
     """
 
     def __init__(self, accounts: Accounts, passwords: Passwords | None = None) -> None:
@@ -55,13 +59,19 @@ class Authentication:
         self.resets = Resets(accounts)
 
     def prepare(self) -> None:
-        """Make what the first sign-in under an unknown address would wait for, and be told by."""
+        """
+        Prepare the dummy hash in advance, because the first sign-in under an unknown address would otherwise take
+        visibly longer.
+        """
         self._passwords.prepare()
 
     def sign_in(
         self, email: str, password: str, *, address: str, agent: str, now: int, before: str | None = None
     ) -> SignedIn | NotSignedIn:
-        """Sign in. `before`: the token the browser came with, whose session ends. See `throttle` for how often."""
+        """
+        Sign in. `before` is the token the browser came with; its session ends. The limits on attempts are in
+        `throttle`.
+        """
         found = self._check(email, password, address, now)
         if isinstance(found, NotSignedIn):
             return found
@@ -70,41 +80,47 @@ class Authentication:
         return self._begin(found, address, agent, now, before)
 
     def check(self, account: AccountInfo, password: str, *, address: str, now: int) -> NotSignedIn | None:
-        """Whether somebody who is signed in knows the password, before a deed that asks for it. None: yes."""
+        """Check the password of somebody signed in, before an action that asks for it. Returns None if it is right."""
         found = self._check(account.email, password, address, now)
         return found if isinstance(found, NotSignedIn) else None
 
     def change_password(
         self, account: AccountInfo, session_id: str, old: str, new: str, *, address: str, now: int
     ) -> NotSignedIn | None:
-        """Set another password, knowing the old one; all other web sessions end. None: done.
+        """
+        Change a password, given the old one; all other web sessions end. Returns None on success.
 
-        Raises AccountError for a new one that is too short or too long.
+        Raises AccountError for a new password that is too short or too long.
         """
         checked_password(new)
-        # Whoever must wait costs no hash, of the new one neither.
+        # While waiting is required no hash is computed, not even of the new password.
         refused = self.check(account, old, address=address, now=now)
         if refused is None:
             self.resets.set(account.id, self._passwords.hash(new), now=now, but=session_id)
         return refused
 
     def set_password(self, email: str, password: str, *, now: int) -> AccountInfo:
-        """Set a password without the old one, as an operator may. All web sessions end. Raises AccountError."""
+        """
+        Set a password without the old one, as an operator may. All web sessions end. Raises AccountError for an unknown
+        address or an invalid password.
+        """
         found = self._accounts.account(email)
         self.resets.set(found.id, self._passwords.hash(password), now=now)
         return self._accounts.account_of(found.id)
 
     def account_id(self, email: str) -> str | None:
-        """The id of an address's account, for the log; None where there is none, or for what is no address."""
+        """Return the account id of an address, for the log, or None if there is none."""
         found = self._accounts.of_email(email)
         return None if found is None else found.id
 
     # Links
 
     def ask_reset(self, email: str, *, now: int) -> Letter | None:
-        """The letter for somebody who forgot the password; None where none is to be sent.
+        """
+        Return the letter for somebody who forgot the password, or None if none is to be sent.
 
-        Send it after the page was answered, from another thread: else the time tells whether the address is known.
+        Send it from another thread after the page was answered, because the response time would otherwise reveal
+        whether the address is known.
         """
         found = self._accounts.of_email(email)
         token = None if found is None or found.disabled is not None else self.resets.make(found.id, now=now)
@@ -113,10 +129,11 @@ class Authentication:
     def reset(
         self, token: str, password: str, *, address: str, agent: str, now: int, before: str | None = None
     ) -> SignedIn | NotSignedIn:
-        """Set a password by a link, once, and sign in. All other web sessions end.
+        """
+        Set a password by a link, once, and sign in. All other web sessions end.
 
-        Raises AccountError for a password that cannot be, which leaves the link as it is, and a link that cannot be
-        used any more.
+        Raises AccountError for an invalid password, which leaves the link usable, and for a link that was used or has
+        expired.
         """
         if self.resets.find(token, now=now) is None:
             raise AccountError("this link was used or has run out: ask for a new one")
@@ -126,9 +143,11 @@ class Authentication:
         return self._begin(found, address, agent, now, before)
 
     def ask_to_join(self, email: str, plan: str, plans: Collection[str], *, now: int) -> Letter | None:
-        """The letter for somebody who wants an account; None where none is to be sent. To be sent as `ask_reset`'s.
+        """
+        Return the letter for somebody who wants an account, or None if none is to be sent. Send it as `ask_reset` says.
 
-        One who has an account is told so by mail. Raises AccountError for what is no address, or an unknown plan.
+        If the address has an account, the letter says so. Raises AccountError for an invalid address or an unknown
+        plan.
         """
         email = checked_email(email)
         known = self._accounts.of_email(email)
@@ -138,13 +157,13 @@ class Authentication:
         return None if made is None else Letter(made[1].email, "join", made[0])
 
     def invitation(self, token: str, *, now: int) -> Invitation | None:
-        """What a link to join is for, or None where it cannot be used any more."""
+        """Return the invitation of a link, or None if it was used or has expired."""
         return self.invitations.find(token, now=now)
 
     def join(
         self, token: str, password: str, *, address: str, agent: str, now: int, before: str | None = None
     ) -> SignedIn:
-        """Make the account of an invitation and sign in. Raises AccountError as `reset` does."""
+        """Create the account of an invitation and sign in. Raises AccountError as `reset` does."""
         if self.invitations.find(token, now=now) is None:
             raise AccountError("this invitation was used or has run out: ask for a new one")
         made = self.invitations.accept(token, self._passwords.hash(password), now=now)

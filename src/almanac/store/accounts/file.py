@@ -1,6 +1,8 @@
-"""The accounts database: opened once in each process, brought to this schema, watched for what others write.
+"""
+The accounts database: opened once per process, migrated to this schema, and watched for changes by other processes.
 
-A file that its owner alone may read, or tables beside the data's on a server. Each commit is safe before it is answered.
+It is a file readable by its owner only, or tables beside the data's on a server. Each commit is durable before it is
+answered.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, U
 from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.protocol import Database
 
-#: `schema/N.sql` makes schema N of schema N−1. A file of any earlier one is brought here in place, with all it holds.
+#: `schema/N.sql` migrates schema N−1 to N. A file of any earlier schema is migrated in place.
 AREA = Area(
     name="accounts",
     steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)),
@@ -33,7 +35,10 @@ AREA = Area(
 
 @faults()
 def open_accounts(at: Place) -> Database:
-    """Open the accounts database, making it where it is not. Raises AccountError for another file."""
+    """
+    Open the accounts database, creating it if needed. Raises AccountError for a file that isn't one or can't be opened,
+    NewerAccountsError for a later schema.
+    """
     try:
         return opening.open_area(at, area=AREA)
     except DamagedError:
@@ -45,11 +50,12 @@ def open_accounts(at: Place) -> Database:
 
 
 class AccountsFile:
-    """The database, opened. Safe for several threads: one at a time uses it.
+    """
+    The opened database. Several threads may share it; one at a time uses it.
 
-    `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are
-    random and kept in the database. Raises AccountError for a file that is not ours, or whose keys were made under
-    another secret (they would all be refused without a word).
+    `secret` is the setting from which all secrets are derived, so that several hosts agree; without it they are random
+    and stored in the database. Raises AccountError for a file of another kind, and for one whose keys were made with
+    another secret, which would otherwise all be refused without an explanation.
     """
 
     def __init__(self, at: Place, secret: str | None = None) -> None:
@@ -60,13 +66,16 @@ class AccountsFile:
         self._secrets: dict[str, bytes] = {}
         self._at = at
         self._changing = False
-        #: Whether what stands there could not be opened when it was found.
+        #: True if the present file could not be opened when it was noticed.
         self._unusable = False
         self._open()
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
-        """The database for one thread at a time, one that has replaced it too; errors of the database leave as ours."""
+        """
+        Yield the database to one thread at a time, reopened if the file was replaced. Driver errors become this
+        package's errors.
+        """
         with lock_held(self._lock), faults():
             if not self._changing:
                 self._notice()
@@ -74,7 +83,7 @@ class AccountsFile:
 
     @contextlib.contextmanager
     def changing(self) -> Iterator[Database]:
-        """The database, all that is done to it in the block or none; within another such block part of that one."""
+        """Yield the database in a transaction. A nested block joins the outer one."""
         with self.opened() as db:
             if self._changing:
                 yield db
@@ -117,19 +126,22 @@ class AccountsFile:
     # Secrets
 
     def secret(self, name: str) -> bytes:
-        """32 bytes for one purpose (`cursor`, `session`, …), the same in every process, made at the first call."""
+        """
+        Return 32 bytes for one purpose (`cursor`, `session`, …), the same in every process and created at the first
+        call.
+        """
         with self._lock, faults():
             if name not in self._secrets:
                 self._secrets[name] = self._derived(name) if self._setting is not None else self._kept(name)
             return self._secrets[name]
 
     def digest(self, purpose: str, text: str) -> bytes:
-        """What is kept of a text that must not be kept, or that has no fixed length."""
+        """Return the HMAC of a text that must not be stored, or that has no fixed length, with the secret of this purpose."""
         return self.digested(self._secrets.get(purpose) or self.secret(purpose), text)
 
     @staticmethod
     def digested(secret: bytes, text: str) -> bytes:
-        """Digest a text that must not be kept, with a secret that one has."""
+        """Return the HMAC of a text that must not be stored, with a given secret."""
         return hmac.digest(secret, _bytes(text), "sha256")
 
     def _derived(self, name: str) -> bytes:
@@ -138,7 +150,7 @@ class AccountsFile:
     def _kept(self, name: str) -> bytes:
         row = self._one("SELECT value FROM secret WHERE name = ?", name)
         if row is None:
-            # Another process may be first: what is there afterwards is the secret, whoever put it there.
+            # Another process may be first: whatever is stored afterwards is the secret.
             self._db.execute("INSERT INTO secret VALUES(?, ?) ON CONFLICT DO NOTHING", (name, secrets.token_bytes(32)))
             row = self._one("SELECT value FROM secret WHERE name = ?", name) or ()
         return bytes(row[0])
@@ -147,9 +159,12 @@ class AccountsFile:
 
     @faults()
     def _notice(self) -> None:
-        """Raises UnavailableError where the file is gone or its successor cannot be used: no key is known then."""
+        """
+        Notice changes by other processes. Raises UnavailableError if the file is gone or its successor is unusable,
+        because then no key is known.
+        """
         if self._unusable or not self._db.standing():
-            # Replaced, by a restore: what is remembered of the old file must not outlive it.
+            # Replaced by a restore: nothing remembered of the old file may outlive it.
             self._unusable = True
             self._db.close()
             self._forget()
@@ -167,7 +182,7 @@ class AccountsFile:
         try:
             return self._db.change_token()
         except UnavailableError:
-            # A server that began anew since has ended the connection: the first to notice asks over another one.
+            # A restarted server has closed the connection; try once more over a new one.
             return self._db.change_token()
 
     def _look_at_mark(self) -> None:
@@ -177,7 +192,7 @@ class AccountsFile:
             self._forget()
 
     def _forget(self) -> None:
-        """Nothing that was read before holds any longer."""
+        """Discard everything remembered from earlier reads."""
         self._secrets.clear()
 
     def _read_mark(self) -> bytes:
@@ -192,5 +207,5 @@ def _bytes(text: str) -> bytes:
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:
-    """HKDF-SHA256 (RFC 5869) with a result of 32 bytes."""
+    """Compute HKDF-SHA256 (RFC 5869) with a result of 32 bytes."""
     return hmac.digest(hmac.digest(salt, secret, "sha256"), info + b"\x01", "sha256")

@@ -1,4 +1,4 @@
-"""Numbers of forms that may be sent once: a form that is sent again finds its number used, and nothing is made twice."""
+"""Numbers that let each form be sent only once: a repeated form finds its number used, so nothing is created twice."""
 
 from __future__ import annotations
 
@@ -20,25 +20,26 @@ class FormUsed(Exception):  # noqa: N818 - it names a state, and the page says w
 
 
 class FormStale(Exception):  # noqa: N818 - as above
-    """A form that lay open too long, or is not one of this account's. Nothing was done."""
+    """A form that was open too long or belongs to another account. Nothing was done."""
 
 
 class FormNumbers:
-    """Numbers, given out and taken back. Nothing is kept of one before it comes back. `now` is real time, unix seconds."""
+    """Issue and accept form numbers. A number is stored only once it comes back. `now` is real time in unix seconds."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
 
     def give(self, account_id: str, purpose: str, *, now: int) -> str:
-        """A number for one form of one account and purpose (`create_key`). Text of `0-9a-f-`."""
+        """Return a number for one form of an account and purpose (such as `create_key`), made of `0-9a-f-`."""
         body = f"{secrets.token_hex(16)}-{now + LIFE_SECONDS}"
         return f"{body}-{self._sign(body, account_id, purpose)}"
 
     @contextlib.contextmanager
     def taken(self, number: str, account_id: str, purpose: str, *, now: int) -> Iterator[None]:
-        """Use a number, in one step with what the block writes to the accounts: an error there gives it back.
+        """
+        Use a number in one transaction with what the block writes to the accounts. An error in the block releases it.
 
-        Raises FormUsed and FormStale before the block begins.
+        Raises FormUsed or FormStale before the block begins.
         """
         shape = _SHAPE.fullmatch(number)
         if shape is None or int(shape[2]) <= now:

@@ -1,7 +1,8 @@
-"""Invitations: links by which somebody who has an address makes the account of that address, once, and for a time.
+"""
+Invitations: links by which the owner of an address creates its account, once and within a time limit.
 
-An operator makes one, or whoever has the address asks for it where sign-up is open. So no account is made before its
-address was proved, and nobody learns from asking whether there is one already.
+An operator creates one, or the owner asks for it if sign-up is open. So no account exists before its address was
+proved, and asking reveals nothing about existing accounts.
 """
 
 from __future__ import annotations
@@ -25,28 +26,28 @@ from almanac.store.accounts.records import (
 )
 from almanac.store.engine.words import following
 
-#: How long a link lives: one that an operator made, and one that was asked for.
+#: Seconds that a link lives: one by an operator, and one that was asked for.
 INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
-#: Links of one address that live at a time; asking for more sends no more letters to somebody who never asked.
+#: Most live links of one address, so that repeated requests don't flood somebody who never asked.
 _MOST_ASKED = 3
 _COLUMNS = "id, email, plan, role, made_by, created, expires"
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """One invitation that was not used yet. Times in unix seconds."""
+    """One unused invitation. Times are unix seconds."""
 
     id: str
     email: str
     plan: str
     role: str
-    #: The operator who made it; None: whoever has the address asked for it.
+    #: The operator who made it; None: the owner of the address asked for it.
     made_by: str | None
     created: int
     expires: int
 
 
 class Invitations:
-    """All of them. `now` is real time in unix seconds."""
+    """All invitations. `now` is real time in unix seconds."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
@@ -54,10 +55,11 @@ class Invitations:
     def invite(
         self, email: str, plan: str, plans: Collection[str], *, made_by: str, now: int, role: str = "user"
     ) -> tuple[str, Invitation]:
-        """Invite an address: the token of the link, given here and nowhere else, and the invitation.
+        """
+        Invite an address. Returns the link's token, which is never shown again, and the invitation.
 
-        Earlier ones of this address end. Raises AccountError for an impossible address, an unknown plan or role, and an
-        address that has an account.
+        Earlier invitations of this address end. Raises AccountError for an invalid address, an unknown plan or role,
+        and an address that has an account.
         """
         email = checked_email(email)
         with self._accounts.changing() as db:
@@ -67,9 +69,11 @@ class Invitations:
             return self._make(email, checked_plan(plan, plans), checked_role(role), made_by, now, INVITED_SECONDS)
 
     def ask(self, email: str, plan: str, plans: Collection[str], *, now: int) -> tuple[str, Invitation] | None:
-        """Invite somebody who asks for an account themselves. None: there are letters enough on their way.
+        """
+        Create an invitation for somebody who asks for an account, or return None if enough letters are on their way.
 
-        Where an operator has invited the address, it has what the operator gave. Raises AccountError as `invite` does.
+        If an operator has invited the address, the operator's plan and role apply. Raises AccountError as `invite`
+        does.
         """
         email = checked_email(email)
         with self._accounts.changing() as db:
@@ -98,20 +102,20 @@ class Invitations:
         return token, made
 
     def find(self, token: str, *, now: int) -> Invitation | None:
-        """The invitation of a link that can still be used."""
+        """Return the invitation of a link, or None if it was used or has expired."""
         if not is_token(token):
             return None
         with self._accounts.opened():
             return next(iter(self._live("digest = ?", self._digest(token), now)), None)
 
     def accept(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
-        """Make the account. All links of its address end. Raises AccountError for one that cannot be used any more."""
+        """Create the account. All links of its address end. Raises AccountError for a link that was used or has expired."""
         with self._accounts.changing() as db:
             found = self.find(token, now=now)
             if found is None:
                 raise AccountError("this invitation was used or has run out: ask for a new one")
             db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(found.email),))
-            # The plan was checked when it was given; one the settings have lost since is told at each request.
+            # The plan was checked when it was given. If the settings have lost it since, every request reports that.
             made = self._accounts.create_account(found.email, found.plan, (found.plan,), now=now, role=found.role)
             db.execute(
                 "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, made.id)
@@ -119,12 +123,12 @@ class Invitations:
             return self._accounts.account_of(made.id)
 
     def open(self, *, now: int) -> list[Invitation]:
-        """All that can still be used, the oldest first."""
+        """Return all usable invitations, the oldest first."""
         with self._accounts.opened():
             return self._live("1 = ?", 1, now)
 
     def withdraw(self, invitation_id: str) -> None:
-        """End one. Raises AccountError where there is none."""
+        """Withdraw an invitation. Raises AccountError if there is none with this id."""
         with self._accounts.opened() as db:
             if not db.update("DELETE FROM invitation WHERE id = ?", (askable(invitation_id),)):
                 raise AccountError(f"there is no invitation {shown(invitation_id)}")

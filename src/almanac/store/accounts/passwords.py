@@ -1,10 +1,9 @@
-"""Passwords: argon2id, and the one rule for choosing one."""
+"""Passwords: argon2id hashes, and the one rule for choosing a password."""
 
 from __future__ import annotations
 
 import functools
 import secrets
-import threading
 import unicodedata
 
 from argon2 import PasswordHasher
@@ -12,48 +11,49 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from almanac.store.accounts.records import AccountError
 
-#: Characters at least; nothing else is demanded, for rules make passwords worse (NIST SP 800-63B, section 3.1.1.2).
+#: Fewest characters. Nothing else is demanded, because rules make passwords worse (NIST SP 800-63B, section 3.1.1.2).
 SHORTEST = 12
-#: Bytes at most: more is no password, and hashing it costs time.
+#: Most bytes, because hashing longer texts costs time.
 LONGEST = 1_000
-#: Each takes 64 MiB while it runs; more at once would let strangers fill the memory.
-_at_once = threading.BoundedSemaphore(2)
 
 
 class Passwords:
-    """Hashes and checks. `hasher` holds the parameters, by default the library's: RFC 9106 for little memory."""
+    """
+    Hashing and checking of passwords. `hasher` holds the parameters, by default the library's (RFC 9106, low memory).
+
+    Each call takes 64 MiB and a tenth of a second of CPU: callers bound how many run at a time.
+    """
 
     def __init__(self, hasher: PasswordHasher | None = None) -> None:
         self._hasher = hasher or PasswordHasher()
 
     def hash(self, password: str) -> str:
-        """What is kept of a password. Raises AccountError for one that is too short or too long."""
-        plain = checked_password(password)
-        with _at_once:
-            return self._hasher.hash(plain)
+        """Return the hash of a password. Raises AccountError if it is too short or too long."""
+        return self._hasher.hash(checked_password(password))
 
     def check(self, password: str, kept: str | None) -> tuple[bool, str | None]:
-        """Whether a password is the one kept (None: there is none, which takes as long and is never right).
+        """
+        Return whether a password matches its hash, and a new hash to store if its parameters are outdated, or else
+        None.
 
-        Second, where it is right and was hashed with other parameters than today's: what to keep from now on.
+        Without a hash (None) the check takes as long and is never right.
         """
         plain = _plain(password)
-        with _at_once:
-            try:
-                self._hasher.verify(kept or self._dummy, plain)
-            except (VerificationError, InvalidHashError):
-                return False, None
-            if kept is None:
-                return False, None
-            return True, self._hasher.hash(plain) if self._hasher.check_needs_rehash(kept) else None
+        try:
+            self._hasher.verify(kept or self._dummy, plain)
+        except (VerificationError, InvalidHashError):
+            return False, None
+        if kept is None:
+            return False, None
+        return True, self._hasher.hash(plain) if self._hasher.check_needs_rehash(kept) else None
 
     @functools.cached_property
     def _dummy(self) -> str:
-        """The hash of a password that nobody has, so that an unknown address takes as long as a known one."""
+        """The hash of a random password, so that an unknown address takes as long as a known one."""
         return self._hasher.hash(secrets.token_bytes(32))
 
     def prepare(self) -> None:
-        """Make what the first unknown address would wait for."""
+        """Compute the dummy hash now, so that the first unknown address doesn't wait for it."""
         _ = self._dummy
 
 
@@ -62,13 +62,13 @@ def _plain(password: str) -> bytes:
 
 
 def _composed(password: str) -> str:
-    # One spelling for what looks the same, whichever keyboard it came from; cut, so that length costs nothing: what is four
-    # times as long is too long however much of it comes together.
+    # One form for texts that look the same, from whichever keyboard; cut first, so that length costs nothing: four
+    # times the limit is too long in any form.
     return unicodedata.normalize("NFC", password[: 4 * LONGEST])
 
 
 def checked_password(password: str) -> bytes:
-    """What is hashed of a password that somebody chose. Raises AccountError for one that is too short or too long."""
+    """Return the bytes of a chosen password that are hashed. Raises AccountError if it is too short or too long."""
     plain = _plain(password)
     if len(_composed(password)) < SHORTEST:
         raise AccountError(f"a password has at least {SHORTEST} characters")

@@ -1,4 +1,4 @@
-"""What is known of accounts and keys, and the rules for what may be written into them."""
+"""Records of accounts and keys, and the checks on what is written into them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EMAIL_MAX, _NAME_MAX = 254, 100  # RFC 5321 section 4.5.3.1.3 with its erratum;
 
 
 class AccountError(Exception):
-    """An account or key that cannot be made, found or changed as asked. The message names it; nothing was done."""
+    """An account or key that cannot be created, found or changed as asked. The message names it, and nothing was done."""
 
 
 class NewerAccountsError(AccountError, SchemaError):
@@ -35,7 +35,7 @@ class NewerAccountsError(AccountError, SchemaError):
 
 
 class AccountInfo(msgspec.Struct, frozen=True):
-    """One account. Times in unix seconds."""
+    """One account. Times are unix seconds."""
 
     id: str
     email: str
@@ -43,7 +43,7 @@ class AccountInfo(msgspec.Struct, frozen=True):
     created: int
     #: `user` or `operator`.
     role: str = "user"
-    #: Since when its keys and its people are refused.
+    #: Since when its keys and people are refused.
     disabled: int | None = None
     #: When its password was set; None: it has none, and nobody can sign in.
     password_set: int | None = None
@@ -52,7 +52,7 @@ class AccountInfo(msgspec.Struct, frozen=True):
 
 
 class KeyInfo(msgspec.Struct, frozen=True):
-    """One key as its owner sees it, without its text. Times in unix seconds; `last_used` is right to the minute."""
+    """One key as its owner sees it, without its text. Times are unix seconds; `last_used` is exact to the minute."""
 
     id: str
     account_id: str
@@ -64,24 +64,24 @@ class KeyInfo(msgspec.Struct, frozen=True):
     last_used: int | None = None
     expires: int | None = None
     revoked: int | None = None
-    #: Id of the key that took its place when it was rotated.
+    #: Id of the key that replaced it in a rotation.
     replaced_by: str | None = None
 
 
 class KeyRecord(msgspec.Struct, frozen=True):
-    """What a request needs to know of a live key."""
+    """The facts about a live key that a request needs."""
 
     id: str
     account_id: str
     plan: str
     scopes: tuple[str, ...]
     prefix: str
-    #: The key is good, but its account is disabled.
+    #: The key is valid, but its account is disabled.
     disabled: bool = False
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """No. Unknown, revoked and expired keys are all `unknown`: the difference is nobody's business."""
+    """A refused key. Unknown, revoked and expired keys all get `unknown`, so the answer doesn't reveal which one it is."""
 
     reason: Literal["malformed", "unknown"]
 
@@ -94,7 +94,7 @@ UNKNOWN = Refused("unknown")
 
 
 def checked_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
-    """Scopes as kept: each once, `data:read` where none is given. Raises AccountError for an unknown one."""
+    """Return the scopes without duplicates, or `data:read` if there are none. Raises AccountError for an unknown scope."""
     for scope in scopes:
         if scope not in SCOPES:
             raise AccountError(f"unknown scope {shown(scope)}: allowed are {', '.join(SCOPES)}")
@@ -102,21 +102,21 @@ def checked_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
 
 
 def checked_name(name: str) -> str:
-    """The name of a key. Raises AccountError for one that cannot be printed in a list."""
+    """Check the name of a key and return it. Raises AccountError if it is too long or unprintable."""
     if len(name) > _NAME_MAX or not name.isprintable():
         raise AccountError(f"the name of a key is at most {_NAME_MAX} printable characters")
     return name
 
 
 def checked_plan(plan: str, plans: Collection[str]) -> str:
-    """A plan of the settings. Raises AccountError naming them all."""
+    """Check that a plan is one of the settings' and return it. Raises AccountError that lists them all."""
     if plan not in plans:
         raise AccountError(f"unknown plan {shown(plan)}: allowed are {', '.join(plans)}")
     return plan
 
 
 def checked_role(role: str) -> str:
-    """What an account may do in the dashboard. Raises AccountError."""
+    """Check that a role is known and return it. Raises AccountError that lists the allowed roles."""
     if role not in ROLES:
         raise AccountError(f"unknown role {shown(role)}: allowed are {', '.join(ROLES)}")
     return role
@@ -124,18 +124,19 @@ def checked_role(role: str) -> str:
 
 def checked_email(text: str) -> str:
     """
-    An address as kept: one mailbox, in the spelling that mail servers take it by. Checked for its form only, so that a
-    house's own hosts pass. Raises AccountError, which says what is wrong.
+    Return an address as stored: one mailbox, normalised as mail servers read it. Raises AccountError that says what is
+    wrong.
 
-    What a mail server reads as two addresses, or as another than the one that is kept, would have letters go to strangers
-    and make accounts under addresses that nobody proved to have.
+    Only the form is checked, so that internal hosts pass. It must be strict: if a mail server read the text as two
+    addresses, or as a different one from that stored, letters would go to strangers, and accounts would be made for
+    unproved addresses.
     """
-    # Loaded where an address is checked: workers that answer programs have none to check.
+    # Loaded only when an address is checked, because workers for API requests never need it.
     import email_validator  # noqa: PLC0415  (as said)
 
     if len(text) > _EMAIL_MAX:
         raise AccountError(f"{shown(text)} is not an email address: it has more than {_EMAIL_MAX} characters")
-    # A name that is nobody's in the world (localhost, corp.local) may be one of this house.
+    # A name reserved on the internet (localhost, corp.local) may exist on an internal network.
     email_validator.SPECIAL_USE_DOMAIN_NAMES.clear()
     try:
         found = email_validator.validate_email(text, check_deliverability=False, globally_deliverable=False)
@@ -147,8 +148,8 @@ def checked_email(text: str) -> str:
 
 def email_keys(text: str) -> tuple[str, ...]:
     """
-    By what an account of this address may be found: as it is typed, which older accounts may have whatever it is, and as it
-    would be kept today. None for what is too long for any.
+    Return the keys under which an address's account may be stored: as typed, because older accounts were stored so, and
+    as it would be stored today. A text too long for an address has none.
     """
     if len(text) > _EMAIL_MAX:
         return ()
@@ -158,18 +159,21 @@ def email_keys(text: str) -> tuple[str, ...]:
 
 
 def folded(email: str) -> str:
-    """What two spellings of one address have in common. Of one far longer than any that is kept, what is of it so far."""
-    # To put the accents of a long text in order takes the square of its length; each letter has three at most.
+    """Return the form in which two spellings of an address are equal. A text far longer than an address is cut first."""
+    # Normalising a long text takes quadratic time, so cut it; a letter has three accents at most.
     email = email[: 4 * _EMAIL_MAX]
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", email).casefold())
 
 
 def askable(text: str) -> str:
-    """What strangers wrote, to be looked for: neither a lone surrogate nor a zero is in anything that is kept."""
+    """
+    Make a stranger's text safe for a look-up, by replacing lone surrogates and zero characters, which no stored text
+    contains.
+    """
     return text.encode("utf-8", "replace").decode().replace("\0", "?")
 
 
 def shown(text: str) -> str:
-    """Text for a message: quoted, escaped, cut, and never more of a key than its prefix."""
+    """Format text for a message: quoted, escaped, cut, and with no more of a key than its prefix."""
     text = KEY_SHAPE.sub(lambda key: key[0][:PREFIX] + "…", text)
     return ascii(text if len(text) <= 60 else text[:60] + "…")

@@ -1,4 +1,4 @@
-"""Links to set a new password: each is good once, and for half an hour."""
+"""Links to set a new password. Each works once, and for half an hour."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from almanac.store.accounts.records import AccountError, AccountInfo
 
 #: How long a link lives.
 LIFE_SECONDS = 30 * 60
-#: Links of one account that live at a time; asking for more sends no more letters to somebody who never asked.
+#: Most live links of one account, so that repeated requests don't flood somebody who never asked.
 _MOST = 3
 
 
 class Resets:
-    """All of them. `now` is real time in unix seconds."""
+    """All password links. `now` is real time in unix seconds."""
 
     def __init__(self, accounts: Accounts) -> None:
         self._accounts = accounts
 
     def make(self, account_id: str, *, now: int) -> str | None:
-        """The token of a new link, given here and nowhere else. None: there are letters enough on their way."""
+        """Return the token of a new link, which is never shown again, or None if enough letters are on their way."""
         with self._accounts.changing() as db:
             db.execute("DELETE FROM password_reset WHERE expires <= ?", (now,))
             if db.execute("SELECT count(*) FROM password_reset WHERE account_id = ?", (account_id,)).get >= _MOST:
@@ -30,7 +30,7 @@ class Resets:
         return token
 
     def find(self, token: str, *, now: int) -> AccountInfo | None:
-        """Whose password a link may set; None where it was used or has run out."""
+        """Return the account whose password a link may set, or None if the link was used or has expired."""
         if not is_token(token):
             return None
         with self._accounts.opened() as db:
@@ -39,9 +39,10 @@ class Resets:
             return None if account_id is None else self._accounts.account_of(account_id)
 
     def use(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
-        """Set the password. All links and all web sessions of the account end.
+        """
+        Set the password by a link. All links and web sessions of the account end.
 
-        Raises AccountError for a link that cannot be used any more.
+        Raises AccountError for a link that was used or has expired.
         """
         with self._accounts.changing():
             found = self.find(token, now=now)
@@ -51,7 +52,7 @@ class Resets:
             return self._accounts.account_of(found.id)
 
     def set(self, account_id: str, password_hash: str, *, now: int, but: str | None = None) -> None:
-        """Keep another password. All links and all web sessions of the account end, but for the one of id `but`."""
+        """Store a new password hash. All links of the account end, and its web sessions except the one with the id `but`."""
         with self._accounts.changing() as db:
             db.execute(
                 "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, account_id)

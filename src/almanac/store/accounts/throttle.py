@@ -1,18 +1,22 @@
-"""How often somebody may try to sign in.
+"""
+Limits on sign-in attempts.
 
-The rule. A try counts as failed before the password is looked at, and is forgiven when it was right; so tries that come
-together do not slip through together. While somebody must wait, no password is looked at and nothing is counted.
+An attempt counts as failed before the password is checked, and is forgiven if it was right, so simultaneous attempts
+can't slip through. While somebody must wait, no password is checked and nothing is counted.
 
-1. An address that tries one account has 5 tries; before the sixth it waits 5 s, then 10 s, 20 s, … up to 5 minutes. An
-   hour without a try ends that.
-2. All addresses together have 50 tries an hour for one account, and one address has 100 an hour over all accounts:
-   after that they wait for the end of that hour.
-3. An address from which the account was signed in to in the last 90 days is not held by rule 2. So strangers, however
-   many, cannot keep the owner out there, unless they guess from that very address: then the owner waits 5 minutes at
-   most. At a new address the owner has the link for a new password, which is sent by mail and makes the address known.
+1. An address that tries one account has 5 attempts; before the sixth it waits 5 s, then 10 s, 20 s, … up to 5 minutes.
+An hour without an attempt resets this.
 
-An IPv6 address counts by its first 64 bits: whoever has one has all of those. An account that does not exist is
-counted like any other.
+2. All addresses together have 50 attempts an hour for one account, and one address has 100 an hour over all accounts;
+after that they wait for the end of that hour.
+
+3. Rule 2 does not apply to an address from which the account was signed in to in the last 90 days. So strangers,
+however many, can't lock the owner out there, unless they guess from that very address; then the owner waits at most 5
+minutes. At a new address the owner can use the link for a new password, which is sent by mail and makes the address
+known.
+
+An IPv6 address counts by its first 64 bits, because whoever has one has all of those. An unknown account is counted
+like any other.
 """
 
 from __future__ import annotations
@@ -32,13 +36,13 @@ _ALL = b""
 
 
 class Throttle:
-    """Counts of tries, shared by all processes. `now` is real time in unix seconds."""
+    """Counts of attempts, shared by all processes. `now` is real time in unix seconds."""
 
     def __init__(self, file: AccountsFile) -> None:
         self._file = file
 
     def take(self, email: str, address: str, *, now: int) -> int:
-        """Count one try. Returns the seconds to wait instead, where it may not be made: then nothing was counted."""
+        """Count one attempt and return 0, or return the seconds to wait if it isn't allowed; then nothing was counted."""
         who, whence = self._who(email), self._whence(address)
         with self._file.changing() as db:
             db.execute("DELETE FROM sign_in_try WHERE last <= ?", (now - _HOUR,))
@@ -49,12 +53,12 @@ class Throttle:
             if (wait := max(held)) > 0:
                 return wait
             for key in ((who, whence), (who, _ALL), (_ALL, whence)):
-                # An hour of the loose bounds begins with its first try; a pair's ends an hour after its last.
+                # The hour of the loose limits begins with its first attempt; a pair's ends an hour after its last.
                 _count(db, *key, now)
         return 0
 
     def forgive(self, email: str, address: str, account_id: str, *, now: int) -> None:
-        """The try was right: it counts nowhere, and the address is known for this account from now on."""
+        """Remove a successful attempt from all counts, and remember the address for this account."""
         who, whence = self._who(email), self._whence(address)
         with self._file.changing() as db:
             db.execute("DELETE FROM sign_in_try WHERE who = ? AND whence = ?", (who, whence))
@@ -63,7 +67,7 @@ class Throttle:
             self.know(account_id, address, now=now)
 
     def know(self, account_id: str, address: str, *, now: int) -> None:
-        """An address is the owner's: signed in from, or a link that was sent to the owner was used there."""
+        """Remember an address as the owner's: one used to sign in, or where a link sent to the owner was opened."""
         with self._file.changing() as db:
             db.execute(
                 "DELETE FROM known_address WHERE account_id = ? AND last <= ?", (account_id, now - _KNOWN_SECONDS)
@@ -78,7 +82,7 @@ class Throttle:
         return self._file.digest("sign_in", folded(email))
 
     def _whence(self, address: str) -> bytes:
-        return self._file.digest("sign_in", _network(address))
+        return self._file.digest("sign_in", network(address))
 
     def _known(self, db: Database, email: str, whence: bytes, now: int) -> bool:
         sql = (
@@ -118,7 +122,8 @@ def _count(db: Database, who: bytes, whence: bytes, now: int) -> None:
     )
 
 
-def _network(address: str) -> str:
+def network(address: str) -> str:
+    """Return what an address counts as: of IPv6 its first 64 bits, else itself."""
     try:
         found = ip_address(address)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The things that an account watches: their names, in the order in which they were added, never values."""
+"""The items that an account watches: their names in order of addition, never values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHAT_MAX = 200
 
 
 class Watched(msgspec.Struct, frozen=True):
-    """One thing: the id of a series or company, or the slug of an indicator. `added` in unix seconds."""
+    """One watched item: the id of a series or company, or the slug of an indicator. `added` is in unix seconds."""
 
     kind: str
     what: str
@@ -23,27 +23,27 @@ class Watched(msgspec.Struct, frozen=True):
 
 
 class Watchlist:
-    """The lists of all accounts. Raises UnavailableError where the accounts cannot be read."""
+    """The watchlists of all accounts. Raises UnavailableError if the accounts cannot be read."""
 
     def __init__(self, file: AccountsFile) -> None:
         self._file = file
 
     def watched(self, account_id: str) -> list[Watched]:
-        """What an account watches, what was added last first."""
+        """Return the items that an account watches, the latest addition first."""
         sql = "SELECT kind, what, added FROM watched WHERE account_id = ? ORDER BY n DESC"
         with self._file.opened() as db:
             return [Watched(*row) for row in db.execute(sql, (account_id,)).fetchall()]
 
     def watches(self, account_id: str, kind: str, what: str) -> bool:
-        """Whether an account watches a thing."""
+        """Return whether an account watches an item."""
         sql = "SELECT 1 FROM watched WHERE account_id = ? AND kind = ? AND what = ?"
         with self._file.opened() as db:
             return bool(db.execute(sql, (account_id, kind, askable(what))).fetchall())
 
     def watch(self, account_id: str, kind: str, what: str, *, now: int) -> None:
         """
-        Watch a thing; one that is watched already stays where it is. Raises AccountError for another kind, for a name that is
-        none, and where the list is full.
+        Watch an item; one already watched keeps its place. Raises AccountError for an unknown kind, an invalid name or
+        a full list.
         """
         if kind not in KINDS:
             raise AccountError(f"{shown(kind)} cannot be watched: allowed are {', '.join(KINDS)}")
@@ -60,7 +60,7 @@ class Watchlist:
             db.execute(sql, (account_id, kind, what, now))
 
     def unwatch(self, account_id: str, kind: str, what: str) -> None:
-        """Watch a thing no longer; of one that is not watched nothing comes."""
+        """Stop watching an item. It does nothing if the item isn't watched."""
         with self._file.changing() as db:
             sql = "DELETE FROM watched WHERE account_id = ? AND kind = ? AND what = ?"
             db.execute(sql, (account_id, kind, askable(what)))

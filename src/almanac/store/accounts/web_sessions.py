@@ -1,4 +1,4 @@
-"""Web sessions: who is signed in to the dashboard, kept here and not in the cookie, so that one can be ended."""
+"""Web sessions of the dashboard, stored here rather than in the cookie so that one can be ended."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from almanac.store.accounts.records import AccountInfo, askable
 from almanac.store.engine.queryable import Queryable
 from almanac.store.engine.words import following
 
-#: A session ends after so many seconds without a request, and after so many in all.
+#: Seconds without a request, and in all, after which a session ends.
 IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
 _SEEN_SECONDS = 60
-#: What the secret is for that cookies are digested with.
+#: Name of the secret that digests cookies.
 PURPOSE = "web_session"
 _AGENT_MAX, _ADDRESS_MAX = 200, 64
 _ACCOUNT = "a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in"
@@ -24,7 +24,7 @@ _INFO = "s.id, s.account_id, s.created, s.last_seen, s.agent, s.address"
 
 
 class WebSession(msgspec.Struct, frozen=True):
-    """One session as its owner sees it. Times in unix seconds; `last_seen` is right to the minute."""
+    """One session as its owner sees it. Times are unix seconds; `last_seen` is exact to the minute."""
 
     id: str
     account_id: str
@@ -35,12 +35,12 @@ class WebSession(msgspec.Struct, frozen=True):
 
     @property
     def expires(self) -> int:
-        """When it ends if no request comes before."""
+        """When it ends if no further request comes."""
         return min(self.last_seen + IDLE_SECONDS, self.created + LONGEST_SECONDS)
 
 
 def session_of(db: Queryable, digest: bytes, now: int) -> tuple[WebSession, AccountInfo] | None:
-    """The live session whose cookie has this digest, and its account; None where there is none."""
+    """Return the live session whose cookie has this digest, and its account, or None if there is none."""
     sql = f"SELECT {_INFO}, {_ACCOUNT} FROM web_session s JOIN account a ON a.id = s.account_id WHERE s.digest = ?"
     row: Any = next(iter(db.execute(sql, (digest,)).fetchall()), None)
     if row is None:
@@ -50,7 +50,7 @@ def session_of(db: Queryable, digest: bytes, now: int) -> tuple[WebSession, Acco
 
 
 class WebSessions:
-    """All of them. Every method takes real time in unix seconds."""
+    """All web sessions. Times are real time in unix seconds."""
 
     def __init__(self, file: AccountsFile) -> None:
         self._file = file
@@ -58,10 +58,11 @@ class WebSessions:
     def begin(
         self, account_id: str, agent: str, address: str, *, now: int, before: str | None = None
     ) -> tuple[str, WebSession]:
-        """Sign somebody in: a token for the cookie, given here and nowhere else, and the session.
+        """
+        Start a session. Returns the token for the cookie, which is never shown again, and the session.
 
-        Always a new one. `before` is the token the browser had: that session ends, so that nobody who planted or saw
-        it is signed in too.
+        It is always a new one. `before` is the token the browser had: that session ends, so that nobody who planted or
+        saw it is signed in too.
         """
         token = new_token()
         made = WebSession(f"web_{secrets.token_hex(10)}", account_id, now, now, _cut(agent, _AGENT_MAX), _cut(address, _ADDRESS_MAX))  # fmt: skip
@@ -80,7 +81,10 @@ class WebSessions:
         return token, made
 
     def find(self, token: str, *, now: int) -> tuple[WebSession, AccountInfo] | None:
-        """The session of a cookie and its account; None where it has ended, or never was. Notes that it was seen."""
+        """
+        Return the session of a cookie and its account, and note that it was seen. Returns None if it has ended or never
+        existed.
+        """
         if not is_token(token):
             return None
         with self._file.opened() as db:
@@ -94,22 +98,25 @@ class WebSessions:
         return session, account
 
     def of(self, account_id: str, *, now: int) -> list[WebSession]:
-        """Live sessions of an account, the one seen last first."""
+        """Return the live sessions of an account, the most recently seen first."""
         with self._file.opened() as db:
             rows: Any = db.execute(f"SELECT {_INFO} FROM web_session s WHERE account_id = ?", (account_id,)).fetchall()
         found = [session for row in rows if (session := WebSession(*row)).expires > now]
         return sorted(found, key=lambda one: (-one.last_seen, one.id))
 
     def end(self, account_id: str, session_id: str) -> bool:
-        """End one session of an account. False where it has no such session: another account's is not touched."""
+        """
+        End one session of an account. Returns False if the account has no such session; other accounts' sessions are
+        not touched.
+        """
         return self._remove("account_id = ? AND id = ?", account_id, askable(session_id)) > 0
 
     def sign_out(self, token: str) -> bool:
-        """End the session of a cookie. False where there is none."""
+        """End the session of a cookie. Returns False if there is none."""
         return is_token(token) and self._remove("digest = ?", self._digest(token)) > 0
 
     def end_all(self, account_id: str, *, but: str | None = None) -> int:
-        """End all sessions of an account, but for the one of this id. Returns how many ended."""
+        """End all sessions of an account, except the one with the id `but`. Returns how many ended."""
         return self._remove("account_id = ? AND id IS DISTINCT FROM ?", account_id, but)
 
     def _remove(self, where: str, *bound: Any) -> int:
@@ -121,5 +128,5 @@ class WebSessions:
 
 
 def _cut(text: str, most: int) -> str:
-    """Text of a stranger, fit for a list."""
+    """Cut a stranger's text and replace unprintable characters, for display in a list."""
     return "".join(letter if letter.isprintable() else " " for letter in text[: most * 2])[:most].strip()

@@ -1,8 +1,8 @@
 """
-Bodies of events as they are stored: what has no column of its own, as JSON.
+Event bodies as stored: the fields without a column of their own, as JSON.
 
-Most events are filings of companies, and the address of one repeats company and accession number: only the name of its
-document is kept.
+Most events are company filings, and a filing's address repeats its company and accession number, so only the document's
+name is stored.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from almanac.domain.filings import page_of
 
 
 def body_of(entity: str | None, fields: Mapping[str, Any]) -> bytes:
-    """Return the fields of an event of an entity as they are stored."""
+    """Encode the fields of an entity's event for storage."""
     folder, url = _folder(entity, fields), fields.get("url")
     if folder is not None and url is not None and url.startswith(folder):
         fields = {**fields, "url": None, "document": url.removeprefix(folder)}
@@ -25,7 +25,7 @@ def body_of(entity: str | None, fields: Mapping[str, Any]) -> bytes:
 
 
 def fields_of(entity: str | None, stored: bytes) -> dict[str, Any]:
-    """Read the fields of a stored body."""
+    """Decode the fields of a stored body."""
     fields: dict[str, Any] = msgspec.json.decode(stored)
     document = fields.pop("document", None)
     if document is not None:
@@ -35,7 +35,7 @@ def fields_of(entity: str | None, stored: bytes) -> dict[str, Any]:
 
 
 def _folder(entity: str | None, fields: Mapping[str, Any]) -> str | None:
-    """Where the documents of a filing are; None for what is none."""
+    """Return the address of a filing's folder, or None for an event that isn't a company's filing."""
     accession = fields.get("accession")
     if entity is None or accession is None or not (is_company(entity) and entity.removeprefix("company_").isdigit()):
         return None

@@ -1,4 +1,4 @@
-"""Official events: their states written and read. A state that another one replaces is closed, never lost."""
+"""Official events: writing and reading their states. A state that is replaced is closed, never lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = (
     "period",
 )
 _SELECTED = ", ".join(f"x.{name}" for name in (*_COLUMNS, "body"))
-#: Where the number of events is kept: counting them would read them all.
+#: Key of the stored number of events, because counting them would read them all.
 _COUNT = "events"
 _BODY = tuple(name for name in EventState.__struct_fields__ if name not in _COLUMNS)
 
@@ -41,7 +41,7 @@ _BODY = tuple(name for name in EventState.__struct_fields__ if name not in _COLU
 
 def put(db: Database, version: int, states: Iterable[EventState]) -> bool:
     """
-    Add states of events, in the order they arrived, as part of a data version. Returns whether anything served changed.
+    Add states of events, in order of arrival, as part of a data version. Returns whether anything served changed.
 
     A state equal to the one known before it is not stored.
     """
@@ -52,7 +52,7 @@ def put(db: Database, version: int, states: Iterable[EventState]) -> bool:
 
 
 def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState]]) -> bool:
-    """Make these the states of these events (an empty list: none). Returns whether anything served changed."""
+    """Set the states of these events; an empty list removes them all. Returns whether anything served changed."""
     closed: list[tuple[str, int]] = []
     added: list[tuple[Any, ...]] = []
     more = 0
@@ -61,7 +61,7 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
         closed += [(event, state.known_at) for state in before if state not in after]
         added += [_row(state, version) for state in after if state not in before]
         more += bool(after) - bool(before)
-    # A row made in this very transaction was never seen by anyone.
+    # A row made in this transaction was never visible to anyone.
     db.executemany(f"DELETE FROM event {_THIS} AND from_version = {version:d}", closed)
     db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
     db.executemany(
@@ -75,12 +75,12 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
 
 
 def count(db: Queryable) -> int:
-    """How many events there are."""
+    """Return the number of events."""
     return int(meta(db, _COUNT) or 0)
 
 
 def read_states(db: Queryable, event: str) -> list[EventState]:
-    """Open states of one event, ascending by knowledge time."""
+    """Return the open states of one event, ascending by knowledge time."""
     found = db.execute(
         f"SELECT {_SELECTED} FROM event x WHERE event = ? AND to_version = {OPEN} ORDER BY known_at", (event,)
     )
@@ -107,7 +107,10 @@ _THIS = "WHERE event = ? AND known_at = ?"
 
 
 class Wanted(NamedTuple):
-    """Which events. None: no restriction; an empty tuple or set: nothing matches. Times are unix seconds, inclusive."""
+    """
+    A filter for events. None means no restriction; an empty tuple or set matches nothing. Times are unix seconds,
+    inclusive.
+    """
 
     category: str | None = None
     types: tuple[str, ...] | None = None
@@ -121,11 +124,11 @@ class Wanted(NamedTuple):
     occurred_to: int | None = None
 
     def since(self, moment: int) -> Wanted:
-        """Narrow to the events that happen from a moment on."""
+        """Narrow the filter to events at or after a moment."""
         return self._replace(occurred_from=moment if self.occurred_from is None else max(moment, self.occurred_from))
 
     def until(self, moment: int) -> Wanted:
-        """Narrow to the events that happen up to a moment."""
+        """Narrow the filter to events at or before a moment."""
         return self._replace(occurred_to=moment if self.occurred_to is None else min(moment, self.occurred_to))
 
 
@@ -140,14 +143,15 @@ def page(
     limit: int,
 ) -> tuple[list[EventState], list[Any] | None]:
     """
-    The latest state known by a moment of each event, by (occurred_at, event); and the key to go on after (None: that was all).
+    Return a page of events sorted by (occurred_at, event), each in its latest state known at `known_by`, and the key to
+    continue after (None at the end).
 
     Filters test that state, never an older one.
     """
     walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
     if after is not None:
         walk = walk.test(f"(+x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
-        # The bound that the index begins at: of several on one column it takes any.
+        # The bound at which the index starts; SQLite picks any one of several on a column.
         wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
     found = [_state(row) for row in islice(rows, limit + 1)]
@@ -169,9 +173,10 @@ def coming(
     limit: int,
 ) -> list[EventState]:
     """
-    The next events of a country or region itself, not of its companies, from a moment on (unix seconds), soonest first.
+    Return the next events of a country or region itself, not of its companies, at or after `since` (unix seconds),
+    soonest first.
 
-    Their latest states known by a moment, as `page` gives them, in one walk.
+    Each is in its latest state known at `known_by`, as in `page`, but it takes only one walk.
     """
     walk = _Walk((_KNOWN,), (version, known_by), descending=False, limit=limit)
     walk = walk.test("x.country = ? AND x.occurred_at >= ?", country, since)
@@ -185,7 +190,7 @@ def _place(row: Sequence[Any]) -> tuple[Any, Any]:
 
 
 class _Walk(NamedTuple):
-    """One ordered walk over events: its conditions, in step with their values."""
+    """One ordered walk over events: its conditions and, in the same order, their values."""
 
     where: tuple[str, ...]
     values: tuple[Any, ...]
@@ -197,7 +202,7 @@ class _Walk(NamedTuple):
         return self._replace(where=(*self.where, condition), values=(*self.values, *values))
 
     def within(self, wanted: Wanted) -> _Walk:
-        """Add the moments wanted as conditions: one bound each way, where the index begins and ends."""
+        """Add the filter's time bounds as conditions, at most one each way, so that the index can start and end there."""
         walk = self
         if wanted.occurred_from is not None:
             walk = walk.test("x.occurred_at >= ?", wanted.occurred_from)
@@ -206,14 +211,14 @@ class _Walk(NamedTuple):
         return walk
 
     def among(self, column: str, values: Iterable[Any] | None) -> _Walk:
-        """Add a condition on a column whose index shall not lead."""
+        """Add a condition on a column, written so that the column's index is not used."""
         if values is None:
             return self
         listed = sorted(values)
         return self.test(among(f"+{column}", listed), *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
-        """Read as many rows as a page can need, in order."""
+        """Read, in order, as many rows as a page can need."""
         way = "DESC" if self.descending else "ASC"
         sql = (
             f"SELECT {_SELECTED} FROM event x WHERE {' AND '.join(self.where)}"
@@ -224,10 +229,11 @@ class _Walk(NamedTuple):
 
 def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterator[list[tuple[Any, ...]]]:
     """
-    Ordered lists that together are what is wanted, each led by the index that fits: the filter that is there and leaves least.
+    Yield ordered lists that together contain the wanted events, each read by the index of the most selective filter in
+    use.
 
-    What happens after the moment asked was known before it happened: an index has just those. For the rest the walk
-    begins at that moment, however far back.
+    Events after `known_by` were known before they happened, and an index holds just those. The rest is read from
+    `known_by` backwards, however far.
     """
     filters: dict[str, Iterable[str] | None] = {
         "x.entity": wanted.entities,
@@ -254,13 +260,13 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
             yield past.test("x.country = ?", value).rows(db)
             yield from _domiciled(db, past.test("+x.country IS NULL"), value)
         else:
-            # Of states but the most common one there is an index, which must be told that it may be used.
+            # All states but the most common are indexed, in a partial index that this condition makes usable.
             more = " AND x.status <> 'released'" if lead == "x.status" and value not in _MOST[1] else ""
             yield past.test(f"{lead} = ?{more}", value).rows(db)
 
 
 def _domiciled(db: Queryable, walk: _Walk, country: str) -> Iterator[list[tuple[Any, ...]]]:
-    """Events of companies that have their domicile in a country: of few, company by company; of many, by time."""
+    """Yield events of companies domiciled in a country: company by company if there are few, or else in one walk by time."""
     few = [row[0] for row in db.execute(f"SELECT entity FROM company WHERE country = ? LIMIT {_FEW + 1}", (country,))]
     if len(few) > _FEW:
         yield walk.test("(SELECT c.country FROM company c WHERE c.entity = x.entity) = ?", country).rows(db)
@@ -270,15 +276,15 @@ def _domiciled(db: Queryable, walk: _Walk, country: str) -> Iterator[list[tuple[
 
 
 _OCCURRED = _COLUMNS.index("occurred_at")
-#: The state most events are in: no index leads to it.
+#: The most common state, which has no index.
 _MOST = ("x.status", ("released",))
-#: Companies of a country up to which each is walked alone. Of more, one event in some hundred is one of theirs.
+#: Up to this many companies of a country are walked one by one. With more, a walk by time meets their events often enough.
 _FEW = 60
-#: Open at the version, known by then, and no later state of the event was.
+#: Open at the version and known by then, without a later state of the event known by then.
 _KNOWN = (
     "x.from_version <= ?1 AND x.to_version > ?1 AND +x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"
 )
-#: Where an event belongs: its own country, else the domicile of its company.
+#: The place of an event: its own country, or else its company's domicile.
 _PLACE = "coalesce(x.country, (SELECT c.country FROM company c WHERE c.entity = x.entity))"

@@ -1,4 +1,4 @@
-"""Calendars of releases, written and read; and the vintages that releases are read from."""
+"""Release calendars, read and written, and the vintages from which releases are derived."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from almanac.store.observations.reading.reader import View
 
 
 def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, ReleaseCalendarEntry]]) -> None:
-    """Enter what a payload says of entries, each with the release it is of. Of one knowledge time the later payload wins."""
+    """
+    Store a payload's calendar entries, each with its release. Of several with one knowledge time the later payload
+    wins.
+    """
     db.executemany(
         "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(source, native, uid, known_at)"
         " DO UPDATE SET fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
@@ -42,7 +45,7 @@ def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, Rele
 
 
 def entries(db: Database, source: str, native: str) -> list[tuple[int, ReleaseCalendarEntry]]:
-    """All that was ever said of the entries of a release, by uid, then knowledge time."""
+    """Return all states of the entries of a release with their knowledge times, sorted by uid, then knowledge time."""
     found = db.execute(
         "SELECT known_at, body FROM calendar_entry WHERE source = ? AND native = ? ORDER BY uid, known_at",
         (source, native),
@@ -51,19 +54,19 @@ def entries(db: Database, source: str, native: str) -> list[tuple[int, ReleaseCa
 
 
 def natives(db: Database, source: str) -> list[str]:
-    """Names of the releases that a source's calendar has entries of, in byte order."""
+    """Return the names of the releases in a source's calendar, in byte order."""
     found = db.execute("SELECT DISTINCT native FROM calendar_entry WHERE source = ? ORDER BY native", (source,))
     return [row[0] for row in found]
 
 
 def days(db: Database, source: str, native: str) -> list[tuple[int, int]]:
-    """Days of a release as ordinals, and since when each is known; in the order of that."""
+    """Return a release's days (ordinals) and when each became known, sorted by the latter."""
     sql = "SELECT day, known_at FROM release_date WHERE source = ? AND native = ? ORDER BY known_at, day"
     return [(row[0], row[1]) for row in db.execute(sql, (source, native))]
 
 
 def stated(db: Database, series: str) -> list[HeadlineVintage]:
-    """Open vintages of a series, by period and knowledge time; none for a series that is not there."""
+    """Return the open vintages of a series, by period and knowledge time. An unknown series has none."""
     found = db.execute(
         "SELECT v.period, v.known_at, v.released_at, v.flags, v.value FROM series s CROSS JOIN vintages v"
         f" ON v.topic = s.topic AND v.series = s.series WHERE s.hash = ? AND s.id = ? AND v.to_version = {OPEN} ORDER BY v.period, v.known_at",
@@ -74,8 +77,10 @@ def stated(db: Database, series: str) -> list[HeadlineVintage]:
 
 def messages(db: Database, series: str) -> dict[int, str]:
     """
-    Knowledge time → what the newest message that was read then, of a series or one of its inputs, however far removed,
-    says of its own publication (`publishedAt` of a row): a day or an instant, in UTC.
+    Return the publication time that messages state, by knowledge time, for a series and all its direct and indirect
+    inputs.
+
+    It is the `publishedAt` of the newest message then read, a day or an instant in UTC.
     """
     found: dict[int, str] = {}
     waiting, seen = [series], {series}
@@ -107,8 +112,9 @@ KnownVintage = tuple[int, int, float | None, int, int]
 
 def known(db: Queryable, topic: int, series: int, span: tuple[int, int], version: int, by: int) -> list[KnownVintage]:
     """
-    The vintages of a series in a span of period keys, inclusive, that were open at a version and known by a moment; by
-    period and knowledge time.
+    Return the vintages of a series that were open at a version and known at `by`, sorted by period and knowledge time.
+
+    `span` holds the first and last period key, inclusive.
     """
     return list(
         db.execute(
@@ -120,7 +126,10 @@ def known(db: Queryable, topic: int, series: int, span: tuple[int, int], version
 
 
 def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: int, by: int) -> list[list[KnownVintage]]:
-    """`known` of several: of each topic and series, and from which period key to which, both included."""
+    """
+    Return `known` for several series at once. Each item of `asked` is topic, series, first and last period key,
+    inclusive.
+    """
     found: list[list[KnownVintage]] = [[] for _ in asked]
     for place, *row in db.seek(_KNOWN_EACH, [(place, *one, version, by) for place, one in enumerate(asked)]):
         found[place].append((row[0], row[1], row[2], row[3], row[4]))
@@ -129,7 +138,7 @@ def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: in
     return found
 
 
-#: No series says two things of a period at the same moment.
+#: A series has only one value for a period and knowledge time.
 _BY_PERIOD = itemgetter(0, 1)
 _KNOWN_EACH = (
     "SELECT ?1, x.period, x.known_at, x.value, x.flags, x.lineage FROM {keys}vintages x WHERE x.topic = ?2 AND x.series = ?3"
@@ -138,19 +147,19 @@ _KNOWN_EACH = (
 
 
 def last_known(db: Queryable) -> int | None:
-    """The last knowledge time of all vintages of the newest data version (unix seconds)."""
+    """Return the last knowledge time of all vintages in the newest data version (unix seconds), or None in an empty store."""
     found: int | None = db.execute("SELECT max(last_known) FROM series").get
     return found
 
 
 def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:
-    """Ids of the events of a type that a source (None: any) has about a country."""
+    """Return the ids of a source's events (None: any source) of a type about a country."""
     sql = f"SELECT DISTINCT event FROM event WHERE country = ?1 AND source = coalesce(?2, source) AND type = ?3 AND to_version = {OPEN}"
     return [row[0] for row in db.execute(sql, (country, source, kind))]
 
 
 def sources_of(db: Database, indicator: str, entity: str) -> list[str]:
-    """Sources that have vintages of an indicator for an entity."""
+    """Return the sources that have vintages of an indicator for an entity."""
     found = db.execute(
         "SELECT DISTINCT s.source FROM topic t JOIN series s USING(topic)"
         " WHERE t.indicator = ? AND t.entity = ? AND s.vintages > 0",
@@ -160,7 +169,7 @@ def sources_of(db: Database, indicator: str, entity: str) -> list[str]:
 
 
 def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
-    """Ids of the series of these indicators that have vintages."""
+    """Return the ids of the series of these indicators that have vintages."""
     named = sorted(indicators)
     found = db.execute(
         f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE {among('t.indicator', named)} AND s.vintages > 0",
@@ -170,7 +179,7 @@ def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
 
 
 class Out(NamedTuple):
-    """A release that is out. `released`: unix seconds, as its event has it; `data`: sources of its numbers."""
+    """A release that is out. `released` is in unix seconds, as in its event; `data` names the sources of its numbers."""
 
     event: str
     type: str
@@ -193,9 +202,11 @@ def page(
     after: Sequence[Any] | None,
     limit: int,
 ) -> tuple[list[Out], list[Any] | None]:
-    """Releases that were out by a moment, by (released, event); and the key to go on after (None: that was all).
+    """
+    Return a page of releases that were out by a moment, sorted by (released, event), and the key to continue after
+    (None at the end).
 
-    `types`, `countries` None: no restriction. `span`: bounds of `released`, inclusive.
+    `types` and `countries` are unrestricted if None. `span` holds the bounds of `released`, inclusive.
     """
     if (types is not None and not types) or (countries is not None and not countries):
         return [], None
@@ -204,7 +215,7 @@ def page(
     for column, named in (("type", types), ("country", countries)):
         if named is not None:
             listed = sorted(named)
-            # The releases of one country are found by that: what is out is mostly of others.
+            # A single country has its own index, because most releases are of others.
             alone = column == "country" and len(listed) == 1
             conditions.append(f"x.{column} = ?" if alone else among(f"+x.{column}", listed))
             values += listed
@@ -229,7 +240,7 @@ def page(
     return rows[:limit], [last.released, last.event]
 
 
-#: As the index `event_out` has it.
+#: The column of the index `event_out`.
 _RELEASED = "x.occurred_at"
 _OUT = (
     "x.category = 'macro_release' AND x.status IN ('released', 'revised') AND x.period IS NOT NULL"

@@ -1,1 +1,1 @@
-"""What happened: payloads and runs, and whose turn it is to ask a source."""
+"""The log of payloads and runs, and the schedule of the sources."""

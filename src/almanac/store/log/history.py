@@ -1,4 +1,4 @@
-"""What was done and how it went, for those who run the service: runs, and what each source said last."""
+"""The history of runs and each source's latest outcome, for operators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from almanac.store.engine.queryable import Queryable
 
 
 class RunRow(NamedTuple):
-    """One run of a connector. Times in unix seconds; `finished_at` and `outcome` None: it is under way, or was killed."""
+    """
+    One run of a connector. Times are unix seconds. `finished_at` and `outcome` are None while it runs, or if it was
+    killed.
+    """
 
     run: str
     source: str
@@ -20,7 +23,7 @@ class RunRow(NamedTuple):
 
 
 class LastWord(NamedTuple):
-    """How asking a source went last. `failures`: askings in a row that failed."""
+    """A source's latest outcome. `failures` counts failed attempts in a row."""
 
     attempt: int | None
     failures: int
@@ -28,7 +31,7 @@ class LastWord(NamedTuple):
 
 
 def runs(db: Queryable, limit: int, *, source: str | None = None, before: int | None = None) -> list[RunRow]:
-    """The latest runs first, of one source or all, those begun before a moment where one is given."""
+    """Return the latest runs, newest first, optionally of one source or started before a moment (unix seconds)."""
     sql = (
         "SELECT run, source, connector, connector_version, started_at, finished_at, outcome FROM run"
         " WHERE source = coalesce(?1, source) AND started_at < coalesce(?2, started_at + 1)"
@@ -38,6 +41,6 @@ def runs(db: Queryable, limit: int, *, source: str | None = None, before: int | 
 
 
 def last_words(db: Queryable) -> dict[str, LastWord]:
-    """Source → how asking it went last. One that was never asked is not there."""
+    """Return each source's latest outcome, by source. A source that was never asked is absent."""
     rows = db.execute("SELECT source, last_attempt_at, failures, last_error FROM source_state")
     return {source: LastWord(attempt, failures, error) for source, attempt, failures, error in rows}

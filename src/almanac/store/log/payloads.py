@@ -1,4 +1,4 @@
-"""The data database's own list of payloads and runs: what became of every response that was kept."""
+"""The data database's own list of payloads and runs, with the outcome of every kept response."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
 FOLDED, IGNORED, QUARANTINED = "folded", "ignored", "quarantined"
-#: How the reason begins of one in quarantine that can be read, and would withdraw much of what is served.
+#: Prefix of the reason of quarantined payloads that are readable but would withdraw much.
 HELD = "shrunk: "
-#: Characters that are kept of a reason, and of what a publisher says its answer is.
+#: Characters kept of a reason and of a stated media type.
 _TOLD = 1_000
-#: Kinds of names that were not read of a payload that was.
+#: Kinds of unread names in payloads that were read.
 UNKNOWN, MISSING = "unknown", "missing"
 
 
 class PayloadRef(NamedTuple):
-    """A kept payload as the writer knows it. `order` is its place in the fold."""
+    """A kept payload as the writer knows it. `order` is the key by which payloads are folded."""
 
     number: int
     ingested_at: int
@@ -31,7 +31,7 @@ class PayloadRef(NamedTuple):
 
 
 class PayloadRow(NamedTuple):
-    """A kept payload and what became of it."""
+    """A kept payload and its outcome."""
 
     number: int
     capture: str
@@ -48,7 +48,7 @@ class PayloadRow(NamedTuple):
 
     @property
     def kept(self) -> Capture:
-        """The capture it came from, as far as the database remembers it."""
+        """The capture it came from, with the fields that the database keeps."""
         return Capture(
             id=self.capture,
             source=self.source,
@@ -66,7 +66,7 @@ class PayloadRow(NamedTuple):
 
     @property
     def held(self) -> bool:
-        """Whether it is in quarantine for what it would withdraw."""
+        """True if it is in quarantine because of what it would withdraw."""
         return self.state == QUARANTINED and (self.reason or "").startswith(HELD)
 
 
@@ -86,30 +86,30 @@ def by_number(db: Queryable, number: int) -> PayloadRow | None:
 
 
 def in_state(db: Database, state: str, source: str | None = None) -> list[PayloadRow]:
-    """Payloads in a state, in the order of folding."""
+    """Return the payloads in a state, in folding order, optionally of one source."""
     sql = f"SELECT {_COLUMNS} WHERE state = ? AND source = coalesce(?2, source) ORDER BY fetched_at, sha256"
     return [PayloadRow(*row) for row in db.execute(sql, (state, source))]
 
 
 def folded(db: Queryable) -> set[int]:
-    """Numbers of the payloads that were folded."""
+    """Return the numbers of the folded payloads."""
     return {number for (number,) in db.execute("SELECT payload FROM payload WHERE state = ?", (FOLDED,))}
 
 
 def quarantined(db: Queryable) -> list[PayloadRow]:
-    """Payloads that could not be read, by source, address and time."""
+    """Return the quarantined payloads, by source, address and time."""
     sql = f"SELECT {_COLUMNS} WHERE state = ? ORDER BY source, url, fetched_at"
     return [PayloadRow(*row) for row in db.execute(sql, (QUARANTINED,))]
 
 
 def every(db: Queryable, after: int = 0, limit: int = 2_147_483_647) -> list[PayloadRow]:
-    """Payloads in whatever state, by number, those behind one of them."""
+    """Return payloads in any state, sorted by number, after the number `after`."""
     sql = f"SELECT {_COLUMNS} WHERE payload > ? ORDER BY payload LIMIT ?"
     return [PayloadRow(*row) for row in db.execute(sql, (after, limit))]
 
 
 def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
-    """Enter a capture, or change what became of it. Returns its row."""
+    """Insert a capture, or update its outcome. Returns its row."""
     db.execute(
         f"INSERT INTO payload VALUES({following('payload', 'payload')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
@@ -125,20 +125,20 @@ def put(db: Database, capture: Capture, run: str, state: str, reason: str | None
 
 
 def newest(db: Queryable, source: str) -> tuple[int | None, int | None]:
-    """Return when the newest payload of a source, and the newest of all, counts as known here (unix seconds; None: there is none)."""
+    """Return the newest knowledge time of a source's payloads, and of all payloads (unix seconds, None if there are none)."""
     sql = "SELECT max(CASE WHEN source = ? THEN ingested_at END), max(ingested_at) FROM payload"
     of_source, of_all = db.execute(sql, (source,)).fetchone() or (None, None)
     return of_source, of_all
 
 
 def judge(db: Database, number: int, state: str, reason: str | None) -> None:
-    """Change what became of a payload."""
+    """Set the outcome of a payload."""
     told = None if reason is None else kept_text(reason, _TOLD)
     db.execute("UPDATE payload SET state = ?, reason = ? WHERE payload = ?", (state, told, number))
 
 
 def spoken(db: Queryable, source: str) -> list[tuple[int, int]]:
-    """Which payload of a source spoke of which series: numbers of series and payload."""
+    """Return pairs of numbers (series, payload): the payloads of a source that contained each series."""
     sql = (
         "SELECT p.series, p.payload FROM series s CROSS JOIN series_payload p ON p.series = s.series WHERE s.source = ?"
     )
@@ -163,9 +163,11 @@ def note_attempt(
     error: str | None,
     fetched_at: int | None = None,
 ) -> bool:
-    """Keep a source's health: when it was last tried, answered, and brought something new.
+    """
+    Record an attempt in a source's health: when it was last tried, last answered, and last brought something new.
 
-    `fetched_at`: of the newest answer, kept or the same as before. Returns whether that is of a later UTC day than held.
+    `fetched_at` is the time of the newest answer, even if it equals the one before. Returns whether that is of a later
+    UTC day than the one recorded.
     """
     db.execute("INSERT INTO source_state VALUES(?, NULL, NULL, NULL, 0, NULL, NULL) ON CONFLICT DO NOTHING", (source,))
     held: int | None = db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
@@ -181,18 +183,18 @@ def note_attempt(
 
 
 def is_well(db: Queryable, source: str) -> bool:
-    """Whether a source was answered at its last attempt."""
+    """Return whether a source's last attempt succeeded."""
     told = "SELECT 1 FROM source_state WHERE source = ? AND last_success_at IS NOT NULL AND last_error IS NULL"
     return bool(db.execute(told, (source,)).get)
 
 
 def was_tried(db: Queryable, source: str) -> bool:
-    """Whether anything is known of how a source does."""
+    """Return whether a source was ever asked."""
     return bool(db.execute("SELECT 1 FROM source_state WHERE source = ?", (source,)).get)
 
 
 class UnmappedRow(NamedTuple):
-    """A native series that the catalogue does not map, and the most rows that one payload had of it."""
+    """A native series without a mapping in the catalogue, and the most rows that one payload had of it."""
 
     source: str
     native: str
@@ -200,14 +202,14 @@ class UnmappedRow(NamedTuple):
 
 
 def unmapped(db: Queryable) -> list[UnmappedRow]:
-    """What the catalogue does not map, by source and native id."""
+    """Return the native series without a mapping, by source and native id."""
     return [
         UnmappedRow(*row) for row in db.execute("SELECT source, native, rows FROM unmapped ORDER BY source, native")
     ]
 
 
 def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -> None:
-    """Count a native series that the catalogue does not map."""
+    """Record a native series without a mapping, keeping the highest row count."""
     db.execute(
         "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
         f" ON CONFLICT(source, native) DO UPDATE SET rows = {greater('unmapped.rows', 'excluded.rows')}, seen_at = excluded.seen_at",
@@ -216,7 +218,10 @@ def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -
 
 
 class UnreadRow(NamedTuple):
-    """A name that nobody knows, with the most times one payload had it; or a mapped series that was missing (0 times)."""
+    """
+    A name that the reader doesn't know, with the most times one payload had it, or a mapped series that was
+    missing (0 times).
+    """
 
     source: str
     kind: str
@@ -226,14 +231,14 @@ class UnreadRow(NamedTuple):
 
 
 def unread(db: Queryable) -> list[UnreadRow]:
-    """What was not read of payloads that were, by source, kind and name."""
+    """Return the unread parts of folded payloads, by source, kind and name."""
     return [
         UnreadRow(*row) for row in db.execute("SELECT source, kind, name, met, seen_at FROM unread ORDER BY 1, 2, 3")
     ]
 
 
 def note_unread(db: Database, row: PayloadRow, unknown: Mapping[str, int], missing: Collection[str]) -> None:
-    """Enter what was not read of a payload that was."""
+    """Record the unknown names and missing series of a payload that was read."""
     found = [(UNKNOWN, name, met) for name, met in unknown.items()] + [(MISSING, name, 0) for name in missing]
     db.executemany(
         "INSERT INTO unread VALUES(?, ?, ?, ?, ?) ON CONFLICT(source, kind, name) DO UPDATE SET"
@@ -243,7 +248,7 @@ def note_unread(db: Database, row: PayloadRow, unknown: Mapping[str, int], missi
 
 
 def note_read(db: Database, row: PayloadRow, natives: Iterable[str]) -> None:
-    """Native series that a payload had are no longer missing, unless a later one lacked them."""
+    """Remove native series that a payload had from the missing ones, unless a later payload lacked them."""
     db.executemany(
         f"DELETE FROM unread WHERE source = ? AND kind = '{MISSING}' AND name = ? AND seen_at <= ?",
         [(row.source, native, row.ingested_at) for native in natives],
@@ -251,7 +256,7 @@ def note_read(db: Database, row: PayloadRow, natives: Iterable[str]) -> None:
 
 
 def note_release_date(db: Database, source: str, native: str, day: int, payload: PayloadRef) -> None:
-    """A day a release is dated, known from the first payload that said so. `day` is a proleptic ordinal."""
+    """Record the date of a release (a proleptic ordinal). It is known from the first payload that stated it."""
     db.execute(
         "INSERT INTO release_date VALUES(?, ?, ?, ?, ?)"
         " ON CONFLICT(source, native, day) DO UPDATE SET known_at = excluded.known_at, payload = excluded.payload"

@@ -1,4 +1,4 @@
-"""Which request of a source was answered when, and which are owed: a turn asks again for those alone that failed."""
+"""The state of each request of a source. A turn repeats only the requests that failed."""
 
 from __future__ import annotations
 
@@ -9,22 +9,26 @@ from almanac.store.engine.queryable import Queryable
 
 
 class RequestState(NamedTuple):
-    """How a request stands. `via`: the planned request through which it is asked; `answered_at` None: it is owed."""
+    """
+    The state of a request. `via` is the planned request that leads to it; `answered_at` None means it has to be
+    repeated.
+    """
 
     via: str
     answered_at: int | None
 
 
 def standing(db: Queryable, source: str) -> dict[str, RequestState]:
-    """URL → how it stands."""
+    """Return the state of each request of a source, by URL."""
     rows = db.execute("SELECT url, via, answered_at FROM request WHERE source = ?", (source,))
     return {url: RequestState(*row) for url, *row in rows}
 
 
 def note(db: Database, source: str, url: str, via: str, answered_at: int | None, *, keep: bool = False) -> None:
     """
-    Write down that a request was answered well, or (None) was not. One that was led to is kept while it is owed; with `keep`
-    for good.
+    Record that a request was answered at `answered_at`, or with None, that it failed.
+
+    A request that another one led to is kept only while it is failed, or with `keep` for good.
     """
     with db.transaction():
         if answered_at is not None and url != via and not keep:
@@ -37,7 +41,7 @@ def note(db: Database, source: str, url: str, via: str, answered_at: int | None,
 
 
 def forget(db: Database, source: str, urls: list[str]) -> None:
-    """Forget requests that are planned no more, and all that they led to."""
+    """Delete requests that are no longer planned, and all that they led to."""
     if urls:
         with db.transaction():
             db.executemany(

@@ -1,4 +1,4 @@
-"""Turns and leases: when each source is asked next, and which one process may ask it now."""
+"""Turns and leases: when each source is asked next, and which process may ask it now."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from almanac.store.engine.words import greater
 
 
 class SourceTurn(NamedTuple):
-    """A source's turn, and who holds it until when (unix seconds, real time); owner None: nobody."""
+    """
+    A source's turn and the owner of its lease until `expires_at` (unix seconds, real time). Without an owner nobody
+    holds it.
+    """
 
     turn: Turn
     owner: str | None = None
     expires_at: int = 0
 
     def by(self, now: int) -> str | None:
-        """Whose lease runs at a moment."""
+        """Return the owner of the lease if it is still valid at `now`, or else None."""
         return self.owner if now < self.expires_at else None
 
 
 def read(db: Queryable) -> dict[str, SourceTurn]:
-    """Source → its turn and lease. One that was never asked is not there."""
+    """Return each source's turn and lease, by source. A source that was never asked is absent."""
     rows = db.execute("SELECT source, asked_at, failures, retry_at, owner, expires_at FROM turn")
     return {row[0]: SourceTurn(Turn(*row[1:4]), row[4], row[5] or 0) for row in rows}
 
 
 def take(db: Database, source: str, owner: str, now: int, until: int) -> Turn | None:
     """
-    Take a source's lease until a moment. Returns its turn as it is now, None while another owner's lease runs.
+    Take a source's lease until a moment. Returns its current turn, or None while another owner's lease is valid.
 
-    Of several processes that try at once, one gets it: a lease is one row, written under the database's lock. One that
-    its owner left behind when it died is taken over once it has run out.
+    If several processes try at once, just one gets it: a lease is one row, written under the database's lock. A lease
+    that a dead owner left behind can be taken over after it expires.
     """
     with db.transaction():
         row = db.execute(
@@ -46,13 +49,13 @@ def take(db: Database, source: str, owner: str, now: int, until: int) -> Turn | 
 
 
 def renew(db: Database, source: str, owner: str, until: int) -> bool:
-    """Let a lease run until a later moment. False: it is another's by now."""
+    """Extend a lease until `until`. Returns False if another owner holds it by now."""
     with db.transaction():
         return db.update("UPDATE turn SET expires_at = ? WHERE source = ? AND owner = ?", (until, source, owner)) == 1
 
 
 def end(db: Database, source: str, owner: str, turn: Turn) -> bool:
-    """Write down how a turn ended and give the lease back. False, and nothing is written, if it is another's by now."""
+    """Record how a turn ended and release the lease. Returns False and writes nothing if another owner holds it by now."""
     with db.transaction():
         ended = db.update(
             "UPDATE turn SET asked_at = ?, failures = ?, retry_at = ?, owner = NULL, expires_at = NULL"
@@ -63,13 +66,16 @@ def end(db: Database, source: str, owner: str, turn: Turn) -> bool:
 
 
 def leave(db: Database, source: str, owner: str) -> None:
-    """Give a lease back; the turn stays as it was."""
+    """Release a lease and leave the turn as it was."""
     with db.transaction():
         db.execute("UPDATE turn SET owner = NULL, expires_at = NULL WHERE source = ? AND owner = ?", (source, owner))
 
 
 def note(db: Database, source: str, began: int) -> None:
-    """A source was asked whole, and well, without a lease: by a person's command. Its next turn is the one after."""
+    """
+    Record that a person's command asked a source successfully without a lease, so its next turn is the one after
+    `began`.
+    """
     with db.transaction():
         db.execute(
             "INSERT INTO turn VALUES(?1, ?2, 0, NULL, NULL, NULL) ON CONFLICT(source) DO UPDATE"

@@ -1,4 +1,4 @@
-"""What the raw store needs of its storage, and the storage at a place."""
+"""The storage that the raw store needs, and its choice by address."""
 
 from __future__ import annotations
 
@@ -9,53 +9,57 @@ from typing import Protocol
 from almanac import distribution
 from almanac.store.raw.folder import Folder
 
-#: What the address of a bucket begins with.
+#: Prefix of a bucket's address.
 S3 = "s3://"
 
 
 class Blobs(Protocol):
     """
-    Named pieces of bytes. Names are relative, parts joined by `/`. Storage that fails raises OSError, whose message names it.
+    Named pieces of bytes. Names are relative, with parts joined by `/`. If the storage fails it raises OSError, whose
+    message names it.
 
     An object store fits: `create` is a conditional put (`If-None-Match: *`), `put` a plain one.
     """
 
     @property
     def at_once(self) -> int:
-        """How many pieces are best asked for at a time."""
+        """The best number of pieces to request at a time."""
         ...
 
     def check(self) -> None:
-        """Find out that pieces can be kept here, before any is; where they cannot, the OSError says what to change."""
+        """Check that pieces can be stored here before any is. The OSError says what to change if they can't."""
         ...
 
     def get(self, name: str) -> bytes | None:
-        """Content, or None if there is no such name."""
+        """Return the content, or None if there is no such name."""
         ...
 
     def put(self, name: str, content: bytes) -> None:
-        """Write or replace, durably, in one step."""
+        """Write or replace a piece durably, in one step."""
         ...
 
     def create(self, name: str, content: bytes) -> bool:
-        """Write, durably, unless the name is taken. Of several writers exactly one gets True."""
+        """Write a piece durably unless the name is taken. Of several writers just one gets True."""
         ...
 
     def names(self, prefix: str) -> Iterator[str]:
-        """All names under a prefix that ends at a part, in byte order."""
+        """Return all names under a prefix that ends at a part, in byte order."""
         ...
 
     def size(self, prefix: str) -> int:
-        """Bytes of all that is under a prefix that ends at a part."""
+        """Return the total bytes under a prefix that ends at a part."""
         ...
 
     def tidy(self) -> int:
-        """Remove what interrupted writes left behind; the number of pieces removed."""
+        """Remove the remains of interrupted writes and return how many there were."""
         ...
 
 
 def blobs_at(place: str) -> Blobs:
-    """Storage at a path, or at `s3://bucket/prefix`. Raises OSError for a bucket where its library is not installed."""
+    """
+    Return the storage at a path or at `s3://bucket/prefix`. Raises OSError for a bucket if the library for it isn't
+    installed.
+    """
     if not place.startswith(S3):
         return Folder(Path(place))
     try:

@@ -1,12 +1,13 @@
-"""The raw store: every upstream payload byte for byte, under the hash of its bytes, and an index of captures.
+"""
+The raw store: every upstream payload byte for byte, under the hash of its bytes, and an index of captures.
 
     objects/ab/<SHA-256>.zst        the bytes, zstd-compressed; the hash is of the plain bytes
-    index/<source>/<capture>.json   one small file per capture; nothing else remembers when a payload came
-    accepted/<source>/<SHA-256>.json   that an operator let a payload pass which would withdraw much, and when
-    identity                        a random name of this store, by which a database knows whether it is its own
+    index/<source>/<capture>.json   one small file per capture, the only record of when a payload came
+    accepted/<source>/<SHA-256>.json   an operator's permission, with its time, for a payload that withdraws much
+    identity                        a random name of this store, by which a database recognises its own
 
-All other data can be rebuilt from these files. The object is written before the index file, both are written
-whole or not at all, and writing the same again changes nothing: a run killed at any instant is simply run again.
+All other data can be rebuilt from these files. The object is written before the index file, both are written whole or
+not at all, and writing the same again changes nothing: a run killed at any instant is simply run again.
 """
 
 from __future__ import annotations
@@ -27,28 +28,28 @@ import zstandard
 from almanac.domain.progress import Meter, counted, unmetered
 from almanac.store.raw.blobs import Blobs, blobs_at
 
-#: Folders of what is listed: what was let pass and the index before the objects that they name.
+#: The listed folders: acceptances and index come before the objects that they name.
 PARTS = ("accepted", "index", "objects")
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-#: Where the store's own name is, and what one looks like.
+#: Name of the file with the store's own name, and the pattern of that name.
 IDENTITY = "identity"
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
 class Corrupt(Exception):  # noqa: N818  (the name says what is the matter)
-    """A kept file is missing or not what was written. The message names it."""
+    """A stored file is missing or differs from what was written. The message names it."""
 
 
 class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
-    """One response as it came: what, whence and when. Times are unix seconds, `bytes` the plain size."""
+    """One response with its origin and times (unix seconds). `bytes` is the uncompressed size."""
 
     id: str
     source: str
     url: str
     sha256: str
-    #: When it was fetched, as stated: the first key of the order in which payloads are folded.
+    #: Stated time of the fetch: the first key of the folding order.
     fetched_at: int
-    #: When it counts as known here: never later than the clock when it was first kept.
+    #: When it counts as known: never later than the clock when it was first stored.
     ingested_at: int
     media_type: str
     bytes: int
@@ -58,20 +59,20 @@ class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
 
     @property
     def order(self) -> tuple[int, str, str]:
-        """Key of the order in which captures are folded: (`fetched_at`, SHA-256), then the id."""
+        """The sort key for folding captures: (`fetched_at`, SHA-256), then the id."""
         return (self.fetched_at, self.sha256, self.id)
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What `verify` found wrong: the file's name inside the store, and why."""
+    """A fault that `verify` found: the file's name inside the store, and the reason."""
 
     name: str
     reason: str
 
 
 class Looked(NamedTuple):
-    """One name of the index: its capture, None where it cannot be read, and what is wrong with it or its object, None for nothing."""
+    """One name of the index: its capture (None if unreadable), and the fault of it or its object (None if it has none)."""
 
     name: str
     capture: Capture | None
@@ -79,21 +80,21 @@ class Looked(NamedTuple):
 
     @property
     def id(self) -> str:
-        """The capture that the name is of."""
+        """The id of the capture that the name stands for."""
         return self.name.rpartition("/")[2].removesuffix(".json")
 
 
 @dataclass(slots=True)
 class _Known:
-    """Captures of one source read so far: their index files never change, so each is read once."""
+    """Captures of one source read so far. Index files never change, so each is read only once."""
 
-    #: Whether the index was gone through since somebody wanted it to be.
+    #: True if the index was read since the last request to look again.
     listed: bool = False
     names: set[str] = field(default_factory=set)
     by_url: dict[str, Capture] = field(default_factory=dict)
 
     def add(self, name: str, capture: Capture) -> None:
-        """Take in one that was read, or written."""
+        """Add a capture that was read or written."""
         held = self.by_url.get(capture.url)
         if held is None or held.order < capture.order:
             self.by_url[capture.url] = capture
@@ -101,7 +102,7 @@ class _Known:
 
 
 class RawStore:
-    """Payloads and their index, over any `Blobs`. Safe to share between threads, and between processes."""
+    """Payloads and their index, stored in any `Blobs`. Safe to share between threads and processes."""
 
     def __init__(self, blobs: Blobs) -> None:
         self.blobs = blobs
@@ -110,7 +111,7 @@ class RawStore:
 
     @classmethod
     def at(cls, place: str) -> Self:
-        """The store at a path or at `s3://bucket/prefix`. Raises OSError for a place that cannot be one."""
+        """Open the store at a path or at `s3://bucket/prefix`. Raises OSError for a place that cannot be one."""
         return cls(blobs_at(place))
 
     def keep(
@@ -126,10 +127,12 @@ class RawStore:
         etag: str | None = None,
         last_modified: str | None = None,
     ) -> Capture:
-        """Keep one response and return its capture; if it is there already, the one recorded first.
+        """
+        Store one response and return its capture. If it is stored already, return the capture recorded first.
 
-        `url` carries no key (`sources.base.Request.url`). `fetched_at` is the stated time, `clock` the data's now,
-        both unix seconds. Raises ValueError for a source that is no slug, Corrupt for an unreadable index file.
+        `url` must not contain a key (see `sources.base.Request.url`). `fetched_at` is the stated time and `clock` the
+        data's now, both in unix seconds. Raises ValueError for a source that isn't a slug, and Corrupt for an
+        unreadable index file.
         """
         _check_source(source)
         sha256 = hashlib.sha256(body).hexdigest()
@@ -146,7 +149,7 @@ class RawStore:
             etag=etag,
             last_modified=last_modified,
         )
-        # An object that rotted on disk is written anew: here are its bytes again.
+        # A damaged object is written again, because its bytes are at hand.
         if self._flaw(capture) is not None:
             self.blobs.put(object_name(sha256), zstandard.compress(body))
         name = index_name(source, capture.id)
@@ -158,14 +161,14 @@ class RawStore:
         return self._load(name)
 
     def read(self, capture: Capture) -> bytes:
-        """The bytes as received. Raises Corrupt if they are missing or do not have their hash."""
+        """Return the bytes as received. Raises Corrupt if they are missing or don't match their hash."""
         content = self._unpack(capture)
         if isinstance(content, Problem):
             raise Corrupt(f"{content.name}: {content.reason}")
         return content
 
     def head(self, sha256: str, count: int) -> bytes:
-        """The first bytes of a payload, for the eye: its hash is not checked. Raises Corrupt if they cannot be read."""
+        """Return the first bytes of a payload, for display. The hash isn't checked. Raises Corrupt if they cannot be read."""
         name = object_name(sha256)
         packed = self.blobs.get(name)
         if packed is None:
@@ -176,7 +179,7 @@ class RawStore:
             raise Corrupt(f"{name}: cannot be decompressed ({error})") from None
 
     def identity(self) -> str | None:
-        """The store's own name; None for one that has none yet. Raises Corrupt for what is no name."""
+        """Return the store's own name, or None if it has none yet. Raises Corrupt if the content isn't a name."""
         content = self.blobs.get(IDENTITY)
         if content is None:
             return None
@@ -186,7 +189,10 @@ class RawStore:
         return name
 
     def identify(self, name: str | None = None) -> str:
-        """Give the store a name, a new one where none is said, unless it has one. Returns the one it has: the first writer's."""
+        """
+        Give the store a name, by default a random one, unless it has one already. Returns its name, which is the first
+        writer's.
+        """
         self.blobs.create(IDENTITY, f"{name or secrets.token_hex(16)}\n".encode())
         made = self.identity()
         if made is None:
@@ -197,8 +203,9 @@ class RawStore:
         self, source: str | None = None, *, passed_by: Callable[[str], object] | None = None
     ) -> Iterator[Capture]:
         """
-        All captures, or those of one source, in the order in which they are folded. Raises Corrupt for one that cannot be read,
-        unless somebody listens who is told of it.
+        Yield all captures, or those of one source, in folding order.
+
+        Raises Corrupt for an unreadable one. With `passed_by`, unreadable ones are skipped and reported to it.
         """
         if source is not None:
             _check_source(source)
@@ -207,7 +214,7 @@ class RawStore:
         yield from sorted(found, key=lambda capture: capture.order)
 
     def capture(self, source: str, identifier: str) -> Capture | None:
-        """One capture, None where there is none of that id. Raises Corrupt for one that cannot be read."""
+        """Return one capture, or None if there is none with that id. Raises Corrupt if it cannot be read."""
         if not _SLUG.fullmatch(source) or not _NAME.fullmatch(identifier):
             return None
         name = index_name(source, identifier)
@@ -215,15 +222,15 @@ class RawStore:
         return None if content is None else decoded(name, content)
 
     def names(self) -> list[str]:
-        """What is listed: what was let pass, the index, then the objects. Nothing is read."""
+        """Return all names: accepted payloads, the index, then the objects. No content is read."""
         return [name for part in PARTS for name in self.blobs.names(part)]
 
     def size(self) -> int:
-        """Bytes of all that."""
+        """Return the total bytes of accepted payloads, index and objects."""
         return sum(map(self.blobs.size, PARTS))
 
     def accept(self, source: str, sha256: str, clock: int) -> bool:
-        """Record, for good, that a payload of a source may withdraw what it does. False: it was recorded before."""
+        """Record for good that a payload may withdraw much of what is served. Returns False if that was recorded before."""
         _check_source(source)
         told = {"source": source, "sha256": sha256, "acceptedAt": clock}
         return self.blobs.create(
@@ -231,19 +238,20 @@ class RawStore:
         )
 
     def is_accepted(self, source: str, sha256: str) -> bool:
-        """Whether that was recorded of a payload."""
+        """Return whether `accept` was recorded for a payload."""
         return self.blobs.get(_accepted(source, sha256)) is not None
 
     def any_source(self) -> str | None:
-        """A source that has captures, the first by name; None for an empty store."""
+        """Return the first source, by name, that has captures, or None for an empty store."""
         name = next(self.blobs.names("index"), None)
         return None if name is None else name.split("/")[1]
 
     def latest(self, source: str, url: str) -> Capture | None:
-        """The last capture of a URL in the order of folding; None if there is none. Raises Corrupt.
+        """
+        Return the last capture of a URL in folding order, or None if there is none. Raises Corrupt.
 
-        The index of a source is gone through once, and each of its files read once, in the life of this object: it has a file
-        for every answer there ever was. What this object keeps is known to it; what others keep, after `look_again`.
+        Because the index has a file for every answer ever received, this object goes through it once and reads each
+        file once. It knows the captures that it stores itself, and those that others store after `look_again`.
         """
         _check_source(source)
         with self._lock:
@@ -256,17 +264,20 @@ class RawStore:
             return known.by_url.get(url)
 
     def look_again(self, source: str) -> None:
-        """Have `latest` go through the index of a source once more: others may have kept something meanwhile."""
+        """Make `latest` go through the index of a source again, because others may have stored something meanwhile."""
         with self._lock:
             if source in self._known:
                 self._known[source].listed = False
 
     def verify(self, meter: Meter = unmetered) -> Iterator[Problem]:
-        """Read everything and yield what is wrong. An object without a capture is what a kill leaves, and no problem."""
+        """Read everything and yield the faults. An object without a capture is left by a killed run and is not a fault."""
         return (looked.flaw for looked in self.checked(meter=meter) if looked.flaw is not None)
 
     def checked(self, meter: Meter = unmetered) -> Iterator[Looked]:
-        """Read everything. A damaged object is reported once, with the first capture that names it."""
+        """
+        Read everything and yield each name of the index. A damaged object is reported once, with the first capture that
+        names it.
+        """
         checked: set[tuple[str, int]] = set()
         for name in counted(list(self.blobs.names("index")), meter, "raw payloads"):
             flaw: Problem | None = None
@@ -282,16 +293,16 @@ class RawStore:
             yield Looked(name, capture, flaw)
 
     def flaw(self, capture: Capture) -> str | None:
-        """Why the bytes of a capture cannot be had, None where they can. They are read for it."""
+        """Read the bytes of a capture and return why they are unusable, or None if they are fine."""
         found = self._flaw(capture)
         return None if found is None else f"{found.name}: {found.reason}"
 
     def tidy(self) -> int:
-        """Remove temporary files of interrupted writes; their number."""
+        """Remove temporary files of interrupted writes and return how many there were."""
         return self.blobs.tidy()
 
     def _loaded(self, names: Iterable[str]) -> Iterator[Capture]:
-        """Captures in the order of their names, as many read at a time as the storage likes."""
+        """Yield captures in the order of their names, reading as many at a time as suits the storage."""
         if self.blobs.at_once == 1:
             yield from map(self._load, names)
             return
@@ -322,13 +333,13 @@ class RawStore:
 
 
 def capture_id(source: str, url: str, fetched_at: int, sha256: str) -> str:
-    """First 32 hex digits of the SHA-256 over the JSON list [source, url, fetched_at, sha256]."""
+    """Return the first 32 hex digits of the SHA-256 of the JSON list [source, url, fetched_at, sha256]."""
     content = json.dumps([source, url, fetched_at, sha256], separators=(",", ":"))
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
 def unpacked(capture: Capture, packed: bytes) -> bytes | Problem:
-    """The bytes of a capture out of what its object holds, or what is wrong with that."""
+    """Return the bytes of a capture from its stored object, or the fault found in it."""
     name = object_name(capture.sha256)
     try:
         content = _decompress(packed, capture.bytes)
@@ -342,7 +353,7 @@ def unpacked(capture: Capture, packed: bytes) -> bytes | Problem:
 
 
 def decoded(name: str, content: bytes) -> Capture:
-    """What an index file says. Raises Corrupt for one that cannot be read, or is of another name."""
+    """Decode an index file. Raises Corrupt if it cannot be read or belongs to another name."""
     try:
         capture = msgspec.json.decode(content, type=Capture)
     except msgspec.DecodeError as error:
@@ -354,7 +365,7 @@ def decoded(name: str, content: bytes) -> Capture:
 
 
 def _decompress(packed: bytes, size: int) -> bytes:
-    """At most one byte more than expected: a damaged header must not ask for all the memory there is."""
+    """Decompress at most one byte more than expected, because a damaged header could otherwise demand all memory."""
     with zstandard.ZstdDecompressor().stream_reader(packed) as reader:
         return reader.read(size + 1)
 
@@ -365,7 +376,7 @@ def _check_source(source: str) -> None:
 
 
 def object_name(sha256: str) -> str:
-    """Where the bytes with a hash are."""
+    """Return the name of the object with a hash."""
     return f"objects/{sha256[:2]}/{sha256}.zst"
 
 
@@ -374,5 +385,5 @@ def _accepted(source: str, sha256: str) -> str:
 
 
 def index_name(source: str, capture: str) -> str:
-    """Where a capture is."""
+    """Return the name of a capture's index file."""
     return f"index/{source}/{capture}.json"

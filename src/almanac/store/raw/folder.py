@@ -1,4 +1,4 @@
-"""Files under one folder that are whole or absent, whatever instant the process dies at."""
+"""Files in one folder that are either whole or absent, at whatever instant the process dies."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
+from almanac.domain.disk_errors import naming
+
 _UNFINISHED = ".unfinished-"
-#: How often a write starts again after someone tidied its temporary file away.
+#: Attempts of a write whose temporary file somebody tidied away.
 _TRIES = 3
 
 
 class Folder:
-    """`Blobs` in a local folder, which needs hard links (any file system that can hold a live database has them)."""
+    """`Blobs` in a local folder. It needs hard links, which any file system fit for a live database has."""
 
     at_once = 1
 
@@ -40,7 +42,7 @@ class Folder:
     def create(self, name: str, content: bytes) -> bool:
         if (self._root / name).exists():
             return False
-        # A link, unlike a rename, fails where the name is taken: the first writer stays the first.
+        # Unlike a rename, a link fails if the name is taken, so the first writer stays the first.
         try:
             self._write(name, content, os.link)
         except FileExistsError:
@@ -48,14 +50,14 @@ class Folder:
         return True
 
     def check(self) -> None:
-        """A folder needs nothing: what a write runs into says itself."""
+        """Do nothing: a failed write reports its own error."""
 
     def names(self, prefix: str) -> Iterator[str]:
         root = str(self._root)
         for folder, below, files in os.walk(self._root / prefix):
-            # As the names sort that lie in them: `a-b/` is before `a/`.
+            # Sort folders as their content sorts: `a-b/` comes before `a/`.
             below.sort(key=lambda name: f"{name}/")
-            # Once for each folder: one of an index has a file for every answer there ever was.
+            # Computed once per folder, because an index has a file for every answer ever received.
             above = Path(folder).relative_to(root).as_posix()
             for file in sorted(files):
                 if not file.startswith(_UNFINISHED):
@@ -66,10 +68,10 @@ class Folder:
 
     def tidy(self) -> int:
         """
-        Remove temporary files. A writer at work whose file goes this way writes it again.
+        Remove temporary files. A writer that loses its file this way writes it again.
 
-        A folder that everybody may read, as earlier versions made it, is closed to all but its owner: one call, which
-        shuts off all that lies in it. One opened to a group is left as it is.
+        A folder that everybody may read, as earlier versions created it, is restricted to its owner: one call, which
+        protects all that lies in it. A folder opened to a group is left as it is.
         """
         with contextlib.suppress(OSError):  # not there yet, or not ours
             if self._root.stat().st_mode & stat.S_IRWXO:
@@ -85,8 +87,9 @@ class Folder:
         for left in reversed(range(_TRIES)):
             temporary = target.parent / f"{_UNFINISHED}{secrets.token_hex(8)}"
             try:
-                _write_through(temporary, content)
-                settle(temporary, target)
+                with naming(target):
+                    _write_through(temporary, content)
+                    settle(temporary, target)
             except FileNotFoundError:
                 if not left:
                     raise
@@ -94,12 +97,12 @@ class Folder:
                 _sync_folder(target.parent)
                 return
             finally:
-                # Also after a link, which leaves both names. Not after a kill: then `tidy` does it.
+                # Also after a link, which leaves both names. After a kill `tidy` does it.
                 with contextlib.suppress(FileNotFoundError):
                     temporary.unlink()
 
     def _make(self, folder: Path) -> None:
-        """Create a folder so that its own name survives a power cut too."""
+        """Create a folder so that its name survives a power cut too."""
         if folder.is_dir():
             return
         self._make(folder.parent)
@@ -119,9 +122,11 @@ def _write_through(path: Path, content: bytes) -> None:
 
 
 def _narrow(handle: int) -> None:
-    """Close a file that everybody may read, as earlier versions wrote them, to all but its owner.
+    """
+    Restrict a file that everybody may read, as earlier versions wrote them, to its owner.
 
-    Where it is read: a store is never gone through for this, and `almanac verify` reads every file.
+    It is done when a file is read, because the store is never traversed for this, and `almanac verify` reads every
+    file.
     """
     with contextlib.suppress(OSError):  # not ours, or nothing can be written here
         if os.fstat(handle).st_mode & stat.S_IRWXO:

@@ -1,4 +1,4 @@
-"""Objects in a bucket that speaks S3: whole or absent, as each is written by one request."""
+"""Objects in an S3 bucket. Each is either whole or absent, because it is written by one request."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from obstore.exceptions import (
 )
 from obstore.store import S3Store
 
-#: An object that holds nothing, under which it is tried whether a name that is taken is refused.
+#: Name of an empty object, used to test whether creating a taken name is refused.
 _PROBE = "conditional-put"
-#: For the whole of one request, and for one that fails together with its repetitions.
+#: Time limits for one request, and for a failing one with its retries.
 _REQUEST, _TRYING = timedelta(seconds=120), timedelta(seconds=20)
-#: Repetitions of a request that gets no answer, or an answer of 500 and above.
+#: Retries of a request without an answer, or with a status of 500 and above.
 _RETRIES = 3
-#: What the library raises for an object that is not there; and all that it raises.
+#: Errors of the library for a missing object, and all its errors.
 _MISSING = (NotFoundError, FileNotFoundError)
 _ERRORS = (BaseError, NotImplementedError, OSError, ValueError)
-#: A server's own words in its answer; and a refusal, by status or by who was asked: where no credentials are given, the
-#: library asks the machine's host for some.
+#: The server's words in its answer, and the signs of a refusal: its status, or the metadata address that the library
+#: asks without credentials.
 _ANSWER = re.compile(r"<(Code|Message)>([^<]*)</\1>")
 _REFUSED = re.compile(r"status code: 40[13]|/latest/(api/token|meta-data)")
-#: Characters of the library's words that are read, and that are repeated.
+#: Characters of the library's message that are read, and that are quoted.
 _READ, _REASON = 20_000, 300
 
 
 class Bucket:
     """
-    `Blobs` in a bucket, under a prefix: `s3://bucket/prefix`. Endpoint, region and credentials are those of the `AWS_…`
+    `Blobs` in a bucket under a prefix: `s3://bucket/prefix`. Endpoint, region and credentials come from the `AWS_…`
     variables.
 
-    Every failure is an OSError that names the bucket: ConnectionError where the server cannot be reached or does not
-    do what it should, PermissionError, FileNotFoundError for the bucket itself.
+    Every failure is an OSError that names the bucket: ConnectionError if the server can't be reached or misbehaves,
+    PermissionError, and FileNotFoundError if the bucket doesn't exist.
     """
 
-    #: Each request is a way there and back, and most pieces are an index file of some hundred bytes.
+    #: Each request costs a round trip, and most pieces are small index files.
     at_once = 32
 
     def __init__(self, url: str) -> None:
@@ -53,7 +53,7 @@ class Bucket:
             self._store = S3Store(
                 name,
                 prefix=prefix or None,
-                # An endpoint is asked as it is given: over HTTP, where that is what it says.
+                # Use the endpoint as given, even over HTTP.
                 client_options={"allow_http": True, "timeout": _REQUEST},
                 retry_config={"max_retries": _RETRIES, "retry_timeout": _TRYING},
                 config={"conditional_put": "etag"},
@@ -64,10 +64,10 @@ class Bucket:
 
     def check(self) -> None:
         """
-        Write a probe as if it were new, until it is refused, as the second time at the latest it must be.
+        Check that the server refuses to create a name twice, by writing a probe at most two times.
 
-        A server that does not know conditional puts would let a second writer overwrite the first one's word on when a
-        payload came: it is not written to.
+        A server without conditional puts would let a second writer overwrite the first one's record of when a payload
+        came, so nothing else is written to it.
         """
         if self.create(_PROBE, b"") and self.create(_PROBE, b""):
             raise OSError(
@@ -97,14 +97,14 @@ class Bucket:
             return True
 
     def names(self, prefix: str) -> Iterator[str]:
-        # Servers list by byte order; not all of them have promised to.
+        # S3 lists in byte order, but not every server promises it.
         yield from sorted(name for name, _ in self._listed(prefix))
 
     def size(self, prefix: str) -> int:
         return sum(size for _, size in self._listed(prefix))
 
     def tidy(self) -> int:
-        """Nothing is ever left: an object is there when its only request has ended, and not before."""
+        """Return 0: nothing is ever left behind, because an object exists only once its single request has ended."""
         return 0
 
     def _listed(self, prefix: str) -> Iterator[tuple[str, int]]:
@@ -115,14 +115,17 @@ class Bucket:
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:
-        """The library's errors as the system's, each a sentence."""
+        """Raise the library's errors as OSError, each with a sentence."""
         try:
             yield
         except _ERRORS as error:
             raise self._as_os_error(error) from None
 
     def _as_os_error(self, error: Exception) -> OSError:
-        """What the library says, sorted by whose turn it is. Its words quote addresses and answers, and no secret."""
+        """
+        Translate an error of the library to an OSError that says what to do. Its words quote addresses and answers, but
+        no secrets.
+        """
         words = " ".join(str(error).partition("Debug source")[0].split())
         answer = dict(_ANSWER.findall(words[:_READ]))
         told = ", ".join(answer[name] for name in ("Code", "Message") if name in answer)

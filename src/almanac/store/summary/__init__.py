@@ -1,1 +1,1 @@
-"""Reference records, and figures about what is held."""
+"""Reference records, and statistics about the stored data."""

@@ -1,4 +1,4 @@
-"""What the store holds, counted from the figures that each series keeps of itself: no scan of vintages."""
+"""The extent of the stored data, summed from the figures of each series without a scan of vintages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from almanac.store.engine.data_schema import meta
 from almanac.store.engine.queryable import Queryable
 from almanac.store.events import events
 
-#: The line that every statement of its kind has: income statement, balance sheet, cash flow statement.
+#: A line that every statement of its kind has: income statement, balance sheet, cash flow statement.
 _ANCHORS = ("net_income", "total_assets", "net_cash_flow_from_operations")
 
 
@@ -49,7 +49,7 @@ class Coverage(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Named(msgspec.Struct):
-    """What is counted by of records: of an entity its kind, of a source its provider."""
+    """The field that records are counted by: an entity's kind, a source's provider."""
 
     kind: str = ""
     provider: str = ""
@@ -59,7 +59,7 @@ _decode = msgspec.json.Decoder(_Named).decode
 
 
 def coverage(db: Queryable) -> Coverage:
-    """Count. Opens no transaction: call it inside one where other reads must agree with it."""
+    """Count everything. It opens no transaction: call it inside one if other reads must agree with it."""
     kinds = Counter(_decode(body).kind for (body,) in db.execute(_ENTITIES))
     indicators: dict[str, int] = dict(db.execute(_INDICATORS))
     rows: dict[str, int] = dict(db.execute(_ROWS))
@@ -86,13 +86,13 @@ def coverage(db: Queryable) -> Coverage:
 
 
 def written_at(db: Queryable, version: int) -> int | None:
-    """When a data version was written, unix seconds; None for one that nobody wrote, as in an empty store."""
+    """Return when a data version was written, in unix seconds, or None if there is no such version, as in an empty store."""
     found: int | None = db.execute("SELECT at FROM version WHERE version = ?", (version,)).get
     return found
 
 
 def last_ingested(db: Queryable) -> str | None:
-    """When a source last brought something, as the wire writes it."""
+    """Return when a source last brought something new, as the wire writes it, or None if none ever did."""
     found: int | None = db.execute("SELECT max(last_ingested_at) FROM source_state").get
     return None if found is None else wire_time(found)
 
@@ -101,7 +101,7 @@ def _day(key: int) -> str:
     return wire_day(end_of(key))
 
 
-# A series that lost all its rows (a formula makes it no more) keeps its line, and counts for nothing.
+# A series that lost all its rows keeps its line, but doesn't count.
 _HELD = "FROM series JOIN topic USING(topic) WHERE rows > 0"
 _ENTITIES = (
     f"SELECT record.body FROM (SELECT DISTINCT entity {_HELD}) AS held"
@@ -114,8 +114,8 @@ _SOURCES = (
     "SELECT record.body FROM (SELECT DISTINCT source FROM series WHERE rows > 0) AS held"
     " JOIN record ON record.kind = 'source' AND record.id = held.source"
 )
-#: Several sources may tell the same statement: it is one. A source's series in several currencies are of other periods each.
-#: Ids of companies begin alike.
+#: A statement from several sources counts once. A source's series in several currencies have separate periods. Company
+#: ids share a prefix.
 _STATEMENTS = (
     "SELECT coalesce(sum(told), 0) FROM (SELECT max(told) AS told FROM (SELECT topic, sum(rows) AS told"
     " FROM topic JOIN series USING(topic) WHERE indicator IN (?, ?, ?) AND entity BETWEEN 'company_' AND 'company_~'"

@@ -1,4 +1,4 @@
-"""What is known of each source's health: how asking it went, and how old its series are."""
+"""The health of each source: the outcome of its runs and the age of its series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from almanac.store.observations.reading.series_info import SeriesInfo
 
 
 def tried(db: Queryable) -> dict[str, Tried]:
-    """Source → how asking it went. A source that was never asked is not there."""
+    """Return the outcome of each source's runs, by source. A source that was never asked is absent."""
     unreadable = {source: (count, held) for source, count, held in db.execute(_UNREADABLE)}
     rows = db.execute(
         "SELECT source, last_attempt_at, last_success_at, last_ingested_at, failures, last_error FROM source_state",
@@ -28,29 +28,33 @@ def tried(db: Queryable) -> dict[str, Tried]:
 
 
 def begun(db: Queryable) -> dict[str, Tried]:
-    """Read how asking goes of sources whose newest run has no end, for whoever looks after them: it reads the whole log of runs."""
+    """Return the sources whose newest run has no end, for operators' views. It reads the whole log of runs."""
     return {source: Tried(unended=began) for source, began in db.execute(_UNENDED)}
 
 
 def days_read(db: Queryable) -> tuple[tuple[str, int | None], ...]:
-    """Source and the day of its newest answer, as days since 1970; by source. Kept without a data version."""
+    """
+    Return each source and the day of its newest answer, in days since 1970, sorted by source. It is not tied to a data
+    version.
+    """
     return tuple(db.execute(f"SELECT source, fetched_at / {DAY_SECONDS} FROM source_state ORDER BY source"))
 
 
 def observed(view: View) -> Iterator[SeriesInfo]:
     """
-    Series as sources publish them that have rows, by source and id.
+    Yield the published series that have rows, by source and id.
 
-    Those of companies are left out: they come and go with their companies, and a source may have a million.
+    Series of companies are left out: they come and go with their companies, and a source may have a million.
     """
     for number, _, _ in sorted(view.execute(_OBSERVED), key=itemgetter(1, 2)):
         yield view.directory.series(number)
 
 
 def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]:
-    """Source → its series by freshness. A source without any is not there.
+    """
+    Count each source's series by freshness. A source without series is absent.
 
-    Of companies' series the newest of each frequency speaks for all: where it is stale, so is every other.
+    Of companies only the newest series of each frequency is judged: if it is stale, so is every other.
     """
     found: dict[str, Feed] = {}
     for series in observed(view):
@@ -61,7 +65,7 @@ def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]
 
 
 def newest_of_companies(view: View) -> dict[str, int]:
-    """Source → key of the newest period that any company of it has."""
+    """Return the key of each source's newest period of any company."""
     found: dict[str, int] = {}
     for _, source, _, period in _companies_of(view):
         found[source] = max(found.get(source, period), period)
@@ -69,14 +73,14 @@ def newest_of_companies(view: View) -> dict[str, int]:
 
 
 def _companies_of(view: View) -> list[Any]:
-    """Rows of `_OF_COMPANIES`. The one slow part where there are many: looked up once for each state of the store."""
+    """Return the rows of `_OF_COMPANIES`, read once per state of the store because it is slow with many companies."""
     held = _companies.get(view)
     if held is None:
         held = _companies[view] = list(view.execute(_OF_COMPANIES))
     return held
 
 
-#: For each state of the store that is still read: rows of `_OF_COMPANIES`.
+#: Rows of `_OF_COMPANIES` for each state of the store in use.
 _companies: WeakKeyDictionary[View, list[Any]] = WeakKeyDictionary()
 
 _UNREADABLE = (
@@ -85,17 +89,17 @@ _UNREADABLE = (
     " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
     " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
 )
-#: Of each source the newest run, where that has no end.
+#: The newest run of each source, if it has no end.
 _UNENDED = (
     "SELECT r.source, r.started_at FROM run r WHERE r.finished_at IS NULL AND NOT EXISTS"
     " (SELECT 1 FROM run q WHERE q.source = r.source AND q.started_at > r.started_at)"
 )
-#: Ids of companies begin alike. By topic first: a source may have a million series of companies.
+#: Company ids share a prefix. By topic first, because a source may have a million series of companies.
 _OBSERVED = (
     "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
     " AND NOT (entity >= 'company_' AND entity < 'company`')"
 )
-#: Of each source and frequency the series with the newest period.
+#: The series with the newest period for each source and frequency.
 _OF_COMPANIES = (
     "SELECT series, source, frequency, last_period FROM (SELECT series, source, frequency, last_period,"
     " row_number() OVER (PARTITION BY source, frequency ORDER BY last_period DESC NULLS LAST, series) AS place"

@@ -1,4 +1,4 @@
-"""Counts and bounds for reference records, from the figures kept with each series; never a scan of observations."""
+"""Counts and bounds for reference records, from the figures kept with each series, without a scan of observations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from almanac.store.observations.reading.selection import NO_COMPANY
 
 
 class Figures(msgspec.Struct):
-    """What a group of series adds up to. Periods are last days."""
+    """The totals of a group of series. Periods are given by their last days."""
 
     series: int = 0
     entities: int = 0
@@ -27,18 +27,18 @@ class Figures(msgspec.Struct):
 
 _ORDER = "ASQNMWD"
 _BITS = " ".join(f"WHEN '{one}' THEN {1 << at}" for at, one in enumerate(_ORDER))
-#: Which frequencies there are, a bit for each.
+#: The existing frequencies, one bit each.
 _LETTERS = f"sum(DISTINCT CASE t.frequency {_BITS} END)"
 _COLUMNS = f"count(*), count(DISTINCT t.entity), sum(s.rows), {_LETTERS}, min(s.first_period), max(s.last_period)"
 
 
 def by_indicator(db: Queryable, names: Iterable[str] | None = None) -> dict[str, Figures]:
-    """Figures of each indicator that has rows."""
+    """Return the figures of each indicator that has rows."""
     return _grouped(db, "t.indicator", names)
 
 
 def by_source(db: Queryable) -> dict[str, Figures]:
-    """Figures of each source that has rows."""
+    """Return the figures of each source that has rows."""
     return _grouped(db, "s.source", None)
 
 
@@ -65,7 +65,10 @@ def _figures(row: tuple[Any, ...]) -> Figures:
 
 
 def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list[str]:
-    """Entities for which an indicator has rows, and any in a plan's window."""
+    """
+    Return the entities for which an indicator has rows that end on or after `ends_from`, the start of a plan's window
+    (None: any).
+    """
     found = db.execute(
         "SELECT DISTINCT t.entity FROM series s JOIN topic t USING(topic) WHERE t.indicator = ? AND s.rows > 0"
         " AND s.last_period >= ?",
@@ -75,13 +78,13 @@ def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list
 
 
 def of_companies(db: Queryable, indicators: Iterable[str]) -> bool:
-    """Whether any of some indicators has topics of companies."""
+    """Return whether any of the indicators has topics of companies."""
     sql = "SELECT 1 FROM topic WHERE indicator = ? AND entity BETWEEN 'company_' AND 'company_~' LIMIT 1"
     return any(db.execute(sql, (indicator,)).fetchall() for indicator in indicators)
 
 
 def indicators_of_entities(db: Queryable, entity: str | None = None) -> dict[str, int]:
-    """Number of indicators that have rows, by entity; of one entity alone where it is named."""
+    """Return the number of indicators with rows by entity, for all entities or just one."""
     where, values = ("", ()) if entity is None else (" AND t.entity = ?", (entity,))
     return dict(
         db.execute(
@@ -93,7 +96,7 @@ def indicators_of_entities(db: Queryable, entity: str | None = None) -> dict[str
 
 
 def series_numbers(db: Queryable, column: str, name: str) -> list[int]:
-    """Numbers of the series with rows of an `entity` or a `source`."""
+    """Return the numbers of the series with vintages of an `entity` or a `source`, by series id."""
     where = {"entity": "t.entity", "source": "s.source"}[column]
     found = db.execute(
         f"SELECT s.series FROM series s JOIN topic t USING(topic) WHERE s.vintages > 0 AND {where} = ? ORDER BY s.id",
@@ -103,7 +106,7 @@ def series_numbers(db: Queryable, column: str, name: str) -> list[int]:
 
 
 def derived_series(db: Queryable) -> list[tuple[str, str]]:
-    """Derived series that have vintages, those of companies aside: (indicator, series id)."""
+    """Return the derived series with vintages, except those of companies, as (indicator, series id)."""
     return list(
         db.execute(
             "SELECT indicator, id FROM series JOIN topic USING(topic)"

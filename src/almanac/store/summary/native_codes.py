@@ -1,4 +1,4 @@
-"""Publishers' own codes, and the series that have them."""
+"""Publishers' own codes and their series."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from almanac.store.state_memory import Remembered
 
 
 class CodedSeries(NamedTuple):
-    """A published series: its number and id, what it is of, and its publisher's code of it."""
+    """A published series: its number, id, indicator, entity and the publisher's code."""
 
     number: int
     id: str
@@ -20,25 +20,29 @@ class CodedSeries(NamedTuple):
 
 
 def code_form(text: str) -> str:
-    """What is compared of a code: `exr/d.usd.eur.sp00.a` and `EXR.D.USD.EUR.SP00.A` are one."""
+    """Normalise a code for comparison: `exr/d.usd.eur.sp00.a` and `EXR.D.USD.EUR.SP00.A` are equal."""
     return text.strip().casefold().replace("/", ".")
 
 
 def coded_series(view: View) -> list[CodedSeries]:
-    """All published series with vintages but those of companies, whose codes are tags, by id; made once for a state of the store."""
+    """
+    Return all published series with vintages, by id, read once per state of the store. Companies are left out, because
+    their codes are tags.
+    """
     return _CODES.of(view)
 
 
 def with_code(view: View, text: str) -> list[CodedSeries]:
-    """Those that have this code, by id."""
+    """Return the series with this code, by id."""
     wanted = code_form(text)
     return [one for one in coded_series(view) if code_form(one.code) == wanted]
 
 
 def holding(view: View, text: str) -> set[str]:
     """
-    Slugs of the indicators of which a series has this code, or one of which it is a part by itself: between points, and with
-    more than letters, as plain words are parts of many codes.
+    Return the slugs of indicators with a series whose code is this text, or contains it as a whole part between points.
+
+    A part must have at least five characters and not only letters, because plain words occur in many codes.
     """
     wanted = code_form(text)
     if len(wanted) < _LEAST_PART or wanted.isalpha() or " " in wanted:
@@ -46,7 +50,7 @@ def holding(view: View, text: str) -> set[str]:
     return {one.indicator for one in coded_series(view) if f".{wanted}." in f".{code_form(one.code)}."}
 
 
-#: Characters that a part of a code has at least, to be looked for by itself.
+#: Fewest characters of a code's part that is searched by itself.
 _LEAST_PART = 5
 _CODED = (
     "SELECT s.series, s.id, t.indicator, t.entity, p.native FROM topic t CROSS JOIN series s ON s.topic = t.topic"

@@ -1,4 +1,4 @@
-"""Reference records and orders of preference, written from the catalogue; a change of either is a data version."""
+"""Reference records and orders of preference, written from the catalogue. A change of either makes a data version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from almanac.store.observations.writing.dependents import of_sources
 def differs(
     db: Database, records: Mapping[str, Mapping[str, msgspec.Struct]], orders: Mapping[str, Sequence[str]]
 ) -> bool:
-    """Whether `sync` would change anything: readers need not be disturbed where it would not."""
+    """Return whether `sync` would change anything, so that readers are not disturbed if it wouldn't."""
     return bool(_records_to_write(db, records)) or bool(_orders_to_write(db, orders))
 
 
@@ -26,7 +26,10 @@ def sync(
     records: Mapping[str, Mapping[str, msgspec.Struct]],
     orders: Mapping[str, Sequence[str]],
 ) -> None:
-    """Make the store's reference records and orders those given. `records`: kind → id → record; what is not given goes."""
+    """
+    Replace the store's reference records and orders of preference. `records` maps kind to id to record; ids absent from
+    a kind are deleted.
+    """
     wanted = _records_to_write(db, records)
     moved = _orders_to_write(db, orders)
     if not wanted and not moved:
@@ -65,7 +68,7 @@ def _records_to_write(
 
 
 def _restated(db: Database, wanted: Sequence[tuple[str, str, str | None]]) -> set[str]:
-    """Sources of which rows say something else once these records are written: their rights, their owner, their page."""
+    """Return the sources whose rows change once these records are written, because of their rights, provider or page."""
     found: set[str] = set()
     for kind, identifier, body in wanted:
         if kind == "consent":
@@ -78,8 +81,8 @@ def _restated(db: Database, wanted: Sequence[tuple[str, str, str | None]]) -> se
 
 
 def _shown(body: str) -> list[object]:
-    """What a source's record puts into its rows; the name is in the reason of one that is withheld."""
-    # Not read as a `Source`: the one held may have been written by another version of the program.
+    """Return the fields of a source's record that its rows show. The name occurs in the reason of withheld rows."""
+    # Not decoded as a `Source`, because another version may have written the stored one.
     record = msgspec.json.decode(body)
     return [record.get(name) for name in ("rights", "provider", "homepage", "name", "simulated")]
 

@@ -8,7 +8,7 @@ from almanac.store.engine.queryable import Queryable
 
 
 class Counted(NamedTuple):
-    """A series and what it holds. Periods are keys, times unix seconds; `rivals` are all series of its topic."""
+    """A series and its figures. Periods are keys, times unix seconds; `rivals` are the numbers of all series of its topic."""
 
     number: int
     id: str
@@ -25,7 +25,7 @@ class Counted(NamedTuple):
 
 
 def of_indicator(db: Queryable, indicator: str, descending: bool, after: str | None) -> list[Counted]:
-    """Series of an indicator that have vintages, by id, after one."""
+    """Return the series of an indicator that have vintages, sorted by id, optionally after one."""
     way, beyond = ("DESC", "<") if descending else ("", ">")
     condition = f"AND s.id {beyond} ?2" if after is not None else ""
     found = db.execute(

@@ -1,1 +1,1 @@
-"""How much was asked by which account, key and endpoint: counters of their own, of numbers only."""
+"""Request counters by account, key and endpoint: numbers only, in a database of their own."""

@@ -1,4 +1,4 @@
-"""Counters written: added to by every process, folded into hours and days as they age."""
+"""Writing of counters. Every process adds to them, and old ones are folded into hours and days."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ AREA = Area(
     newer="move it away",
 )
 HOUR, DAY = 60, 1_440
-#: Minutes after which minutes are folded into hours, and hours into days.
+#: Minutes after which minute counters are folded into hours, and hours into days.
 MINUTES_KEPT, HOURS_KEPT = 7 * DAY, 90 * DAY
 #: Parts of `daily`.
 IN_ALL, BY_KEY, BY_ENDPOINT = 0, 1, 2
-#: How long a writer waits for another one; the counts wait in memory meanwhile.
+#: Seconds a writer waits for another; its counts stay in memory meanwhile.
 _BUSY_SECONDS = 2.0
 
 FIGURES = ("requests", "micros")
@@ -54,7 +54,7 @@ _FOLD = (
 
 
 class CountedUse(NamedTuple):
-    """Answers of one minute that differ in nothing that is counted."""
+    """Answers of one minute that share all counted properties."""
 
     #: Unix minutes.
     minute: int
@@ -64,14 +64,15 @@ class CountedUse(NamedTuple):
     #: Path template.
     endpoint: str
     status: int
-    #: Requests, and microseconds in all.
+    #: Number of requests, and their total microseconds.
     figures: tuple[int, int]
 
 
 class UsageFile:
-    """The counters, in a file or on the data's server, made where they are not. For several threads; open one in each process.
+    """
+    The counters, in a file or on the data's server, created if needed. Safe for several threads; open one per process.
 
-    Raises StoreError for those of a newer version, DamagedError for a file of another kind, and what the engine raises.
+    Raises StoreError for counters of a newer version, DamagedError for a file of another kind, and the engine's errors.
     """
 
     def __init__(self, at: Place) -> None:
@@ -82,7 +83,10 @@ class UsageFile:
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
-        """The counters for one thread at a time; a file is made anew where it was taken away. Errors leave as those of the engine."""
+        """
+        Yield the counters' database to one thread at a time. A file that was removed is created again. Errors of the
+        engine pass through.
+        """
         with lock_held(self._lock), faults():
             if self._db is None or not self._standing(self._db):
                 self._close()
@@ -90,12 +94,12 @@ class UsageFile:
             try:
                 yield self._db
             except BaseException:
-                # Whatever it was, names may have been noted that were not written.
+                # After any error, remembered names may not have been written.
                 self._names.clear()
                 raise
 
     def close(self) -> None:
-        """Close them; they are opened again when they are used."""
+        """Close the counters. The next use opens them again."""
         with self._lock, faults():
             self._close()
 
@@ -113,7 +117,7 @@ class UsageFile:
         self._names.clear()
 
     def add(self, counted: Iterable[CountedUse]) -> None:
-        """Add all of it, or nothing where it cannot be written."""
+        """Add all counts in one transaction."""
         counters: list[tuple[int, ...]] = []
         days: list[tuple[int, ...]] = []
         with self.opened() as db, db.transaction():
@@ -122,15 +126,18 @@ class UsageFile:
                 counters.append((account, one.minute, key, endpoint, one.status, *one.figures))
                 for part, name in ((IN_ALL, 0), (BY_KEY, key), (BY_ENDPOINT, endpoint)):
                     days.append((account, part, one.minute // DAY, name, one.status, *one.figures))
-            # All at once: on a server the others wait for as long as this takes.
+            # All at once, because on a server the other writers wait meanwhile.
             db.executemany(_COUNT, counters)
             db.executemany(_DAY, days)
 
     def fold(self, minute: int, most: int = 24) -> int:
-        """Fold what is old by this minute, at most so many hours or days of it, one to a transaction. Returns how many."""
+        """
+        Fold counters that are old at this unix minute, at most `most` hours or days of them, one per transaction.
+        Returns how many were folded.
+        """
         done = 0
         for span, into, kept in ((1, HOUR, MINUTES_KEPT), (HOUR, DAY, HOURS_KEPT)):
-            # Whole ones only, so that nothing is added to one that was folded.
+            # Whole hours or days only, so that nothing is added to a folded one.
             before = (minute - kept) // into * into
             while done < most:
                 with self.opened() as db, db.transaction():

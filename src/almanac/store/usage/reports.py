@@ -1,4 +1,4 @@
-"""What an account used: by day, key, endpoint or status, over days; and every counter, for a spreadsheet."""
+"""Usage reports: an account's requests by day, key, endpoint or status, and every single counter for spreadsheets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
 _REFUSED = "sum(CASE WHEN status BETWEEN 400 AND 499 AND status <> 429 THEN requests ELSE 0 END)"
 _LIMITED = "sum(CASE WHEN status = 429 THEN requests ELSE 0 END)"
 _FAILED = "sum(CASE WHEN status >= 500 THEN requests ELSE 0 END)"
-#: What a row is of: the part of `daily` that holds it, and the expression that names it.
+#: For each grouping, the part of `daily` that holds it and the expression that names its rows.
 _PARTS = {"day": (IN_ALL, "day"), "key": (BY_KEY, "name"), "endpoint": (BY_ENDPOINT, "name"), "status": (IN_ALL, "status")}  # fmt: skip
 _CSV_PAGE = 2_000
 
 
 class UsageRow(msgspec.Struct, frozen=True):
-    """Requests that have one thing in common. `mean`: seconds; None without requests."""
+    """Requests that share a property. `mean` is in seconds, or None without requests."""
 
-    #: An ISO day, the prefix of a key, a path template, or a status; of a total: empty.
+    #: An ISO day, a key's prefix, a path template, or a status; empty for a total.
     name: str
     requests: int
-    #: Of these: 4xx but 429, 429, and 5xx.
+    #: Counts of 4xx other than 429, of 429, and of 5xx.
     refused: int
     limited: int
     failed: int
@@ -34,9 +34,9 @@ class UsageRow(msgspec.Struct, frozen=True):
 
 
 class CounterRow(msgspec.Struct, frozen=True):
-    """One counter, as the file has it: of a minute, later of an hour, later of a day."""
+    """One counter as stored: it covers a minute, and later an hour or a day."""
 
-    #: First instant, RFC 3339, and seconds.
+    #: First instant (RFC 3339), and length in seconds.
     start: str
     seconds: int
     key: str
@@ -48,13 +48,16 @@ class CounterRow(msgspec.Struct, frozen=True):
 
 
 class UsageReports:
-    """Questions to the file. Days are ordinals (`date.toordinal()`), UTC, both ends included."""
+    """Reports over the usage file. Days are ordinals (`date.toordinal()`) in UTC, both ends included."""
 
     def __init__(self, file: UsageFile) -> None:
         self._file = file
 
     def by(self, what: By, account: str, first: int, last: int) -> list[UsageRow]:
-        """Rows of one account: days in their order (those without requests are absent), all else the most first."""
+        """
+        Return the rows of one account: days in order, without those that have no requests; other groups by requests,
+        the most first.
+        """
         part, name = _PARTS[what]
         order = name if what in {"day", "status"} else f"sum(requests) DESC, {name}"
         sql = (
@@ -68,7 +71,7 @@ class UsageReports:
             return [_row(told(row[0]), row[1:]) for row in rows]
 
     def total(self, account: str, first: int, last: int) -> UsageRow:
-        """All requests of one account; zeros where there were none."""
+        """Return the totals of one account, zeros if it made no requests."""
         sql = (
             f"SELECT {_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
             f" WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
@@ -78,19 +81,22 @@ class UsageReports:
         return _row("", [value or 0 for value in rows[0]])
 
     def requests(self, accounts: Sequence[str], first: int, last: int) -> dict[str, int]:
-        """How many requests each account made, for a page of accounts."""
+        """Return the number of requests of each account, for a page of accounts."""
         sql = f"SELECT sum(requests) FROM daily WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
         with self._file.opened() as db:
             return {one: int(db.execute(sql, (_number(db, one), _day(first), _day(last))).get or 0) for one in accounts}
 
     def counted(self, account: str, minute: int) -> int:
-        """Return how many requests of one account counted towards its limit in a unix minute, as far as they are written down."""
+        """
+        Return how many requests of an account counted towards its limit in a unix minute, as far as they have been
+        written.
+        """
         sql = "SELECT sum(requests) FROM counter WHERE account = ? AND at = ? AND span = 1 AND status <> 429"
         with self._file.opened() as db:
             return int(db.execute(sql, (_number(db, account), minute)).get or 0)
 
     def counters(self, account: str, first: int, last: int) -> Iterator[CounterRow]:
-        """Every counter of one account that begins on these days, in the order of time, read a page at a time."""
+        """Yield every counter of an account that begins on these days, in order of time, reading a page at a time."""
         sql = (
             "SELECT c.at, c.span, c.key, c.endpoint, c.status, k.name, e.name, c.requests, c.micros FROM counter c"
             " JOIN name k ON k.n = c.key JOIN name e ON e.n = c.endpoint"

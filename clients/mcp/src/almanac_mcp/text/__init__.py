@@ -1,1 +1,1 @@
-"""Text: what an answer is made of, from numbers and periods up to tables, citations and refusals. No requests, no clock."""
+"""The text of answers, from numbers and periods to tables, citations and refusals. No requests, no clock."""

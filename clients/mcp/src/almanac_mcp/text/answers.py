@@ -1,4 +1,4 @@
-"""Answers: a head, tables of comma-separated values, notes and citations, cut to a budget of characters."""
+"""Answers: a head, tables of comma-separated values, notes and citations, cut to a limit of characters."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 from . import words
 from .citations import Citations
 
-#: Characters of an answer. Over the first, rows are left out; the second is never passed, whatever is in it.
+#: Characters of an answer. Above SOFT rows are left out; HARD is never exceeded.
 SOFT = 6_000
 HARD = 24_000
 
 
 @dataclass
 class Table:
-    """A part of an answer: a title, columns, and rows, of which the newest or the first stay if all do not fit."""
+    """A part of an answer: title, columns and rows. If not all rows fit, the newest or the first are kept."""
 
     title: str
     columns: Sequence[str] = ()
@@ -25,20 +25,20 @@ class Table:
     keep: Literal["last", "first"] = "last"
 
     def lines(self, most: int) -> list[str]:
-        """The table with so many rows at most."""
+        """Return the lines of the table with at most `most` rows."""
         head = [self.title] if self.title else []
         if self.rows and self.columns:
             head.append(",".join(self.columns))
         return [*head, *(words.csv_line(row) for row in self.kept(most)), *self.notes]
 
     def kept(self, most: int) -> list[Sequence[object]]:
-        """The rows that stay."""
+        """Return the rows that are kept."""
         if len(self.rows) <= most:
             return self.rows
         return self.rows[-most:] if self.keep == "last" else self.rows[:most]
 
     def left_out(self, most: int) -> list[Sequence[object]]:
-        """The rows that do not."""
+        """Return the rows that are left out."""
         if len(self.rows) <= most:
             return []
         return self.rows[:-most] if self.keep == "last" else self.rows[most:]
@@ -46,7 +46,7 @@ class Table:
 
 @dataclass
 class Answer:
-    """What a tool says. `hint` tells from the rows that were left out how to ask for them."""
+    """A tool's answer. `hint` takes the rows left out and says how to ask for them."""
 
     head: list[str]
     tables: list[Table] = field(default_factory=list)
@@ -55,7 +55,10 @@ class Answer:
     hint: Callable[[list[Sequence[object]]], str] | None = None
 
     def text(self, soft: int = SOFT, hard: int = HARD) -> str:
-        """The answer, with as many rows of each table as fit, at least one; the last line says what was left out."""
+        """
+        Return the answer as text, with as many rows of each table as fit, at least one. The last line says what was
+        left out.
+        """
         longest = max((len(table.rows) for table in self.tables), default=0)
         text = self._rendered(longest)
         if len(text) > soft and longest > 1:
@@ -85,7 +88,7 @@ class Answer:
 
 
 def cut(text: str, most: int = HARD) -> str:
-    """A text that is over all bounds, up to its last whole line that fits, and that it was cut."""
+    """Cut a text that exceeds the limit after its last whole line that fits, and say so."""
     if len(text) <= most:
         return text
     said = "\nleft out the rest: the answer is too long; ask for less at a time"

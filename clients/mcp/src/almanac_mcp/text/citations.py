@@ -1,4 +1,4 @@
-"""Citations: the numbered footer that says whose the numbers are, under which licence, and where to look deeper."""
+"""Citations: the numbered footer that names providers and licences, and the ids for further questions."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 from . import words
 
-#: How many observations a citation names; `almanac_explain` takes any of them.
+#: Observation ids in one citation; `almanac_explain` accepts any of them.
 _MOST_REFERENCES = 4
 
 
 class Citations:
-    """The sources of one answer, numbered as they are first cited."""
+    """The sources of one answer, numbered in the order of their first citation."""
 
     def __init__(self) -> None:
         self._lines: dict[tuple[str, ...], list[str]] = {}
 
     def row(self, row: Mapping[str, Any], *, refer: bool = True) -> int:
-        """Number of the source of an observation; `refer` adds its id to the footer."""
+        """Return the number of an observation's source. With `refer`, its id is added to the footer."""
         rights = row.get("rights") or {}
         reference = str(row["id"]) if refer and row.get("id") else ""
         attribution = row.get("attribution") or rights.get("attribution") or ""
@@ -31,7 +31,7 @@ class Citations:
         )
 
     def source(self, provider: str, source: str, licence: str, attribution: str, reference: str = "") -> int:
-        """Number of a source; the same one has the same number throughout an answer."""
+        """Return the number of a source. It stays the same throughout an answer."""
         key = tuple(words.plain(part) for part in (provider, source, licence, attribution))
         references = self._lines.setdefault(key, [])
         if reference and reference not in references:
@@ -39,7 +39,7 @@ class Citations:
         return list(self._lines).index(key) + 1
 
     def lines(self) -> list[str]:
-        """The footer: `[1] provider, source, licence: …, cite as: …, ref obs_…`."""
+        """Return the footer, with lines like `[1] provider, source, licence: …, cite as: …, ref obs_…`."""
         return [
             f"[{index}] " + ", ".join([*_said(key), *_references(references)])
             for index, (key, references) in enumerate(self._lines.items(), 1)

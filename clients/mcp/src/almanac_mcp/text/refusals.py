@@ -1,4 +1,4 @@
-"""Refusals: what a tool answers when it cannot do what was asked, in words that a language model can act on."""
+"""Refusals: a tool's answer if it cannot do what was asked, in words that a language model can act on."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from . import words
 from .answers import SOFT, cut
 
-#: Of a list of allowed values, how many are said.
+#: Most allowed values that a refusal lists.
 _MOST_ALLOWED = 40
 
 
 class RefusalError(Exception):
-    """A tool's error: the message, what is allowed, what may have been meant."""
+    """A tool's error: the message, the allowed values, and what may have been meant."""
 
     def __init__(self, message: str, *, allowed: object = None, suggestion: str | None = None) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class RefusalError(Exception):
         self.suggestion = suggestion
 
     def text(self) -> str:
-        """The error as a tool says it."""
+        """Return the text of the error."""
         lines = [f"error: {words.plain(self.message)}"]
         if self.allowed not in (None, [], {}):
             lines.append(f"allowed: {said(self.allowed)}")
@@ -32,7 +32,7 @@ class RefusalError(Exception):
 
 
 def said(allowed: object) -> str:
-    """What is allowed, in a line: `1 to 500`, or the values."""
+    """Format the allowed values on one line: `1 to 500`, or a list."""
     if isinstance(allowed, Mapping):
         if set(allowed) == {"minimum", "maximum"}:
             return f"{allowed['minimum']} to {allowed['maximum']}"
@@ -46,8 +46,9 @@ def said(allowed: object) -> str:
 
 def unknown(what: str, name: str, candidates: Sequence[Mapping[str, Any]], how: str = "") -> RefusalError:
     """
-    A name that is not an exact one: at most three that may be meant, and what to call for more; where nothing is near,
-    `how` such things are named.
+    Build the refusal of a name that isn't exact, with at most three candidates and what to call for more.
+
+    If nothing is near, it says with `how` such things are named.
     """
     near = "; ".join(f"{one['id']} ({words.plain(one['name'])})" for one in candidates[:3])
     found = f"candidates: {near}" if near else "nothing is close to it"

@@ -1,4 +1,4 @@
-"""Rows of observations as an answer shows them: what stands for a value that is not there, and why it is not."""
+"""Rows of observations as an answer shows them, including the words for missing values and the reasons."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from . import words
 Record = Mapping[str, Any]
 
 WITHHELD = "withheld"
-#: Said with every withheld value, for a language model likes to fill a gap.
+#: Added to every withheld value, because language models tend to fill gaps.
 DO_NOT_ESTIMATE = "do not estimate"
 
 
 def withheld(record: Record) -> bool:
-    """Whether there is a value that may not be sent."""
+    """Return whether a record has a value that must not be shown."""
     rights = record.get("rights") or {}
     return bool(rights.get("valueWithheld"))
 
 
 def period(row: Record) -> str:
-    """The period a row is of; of a company's, what the company calls it too, where that is another name."""
+    """Return the period of a row, followed by the company's fiscal name if that differs."""
     metadata = row.get("metadata") or {}
     return words.named(row, metadata.get("fiscalYear"), metadata.get("fiscalPeriod"))
 
 
 def value(row: Record) -> str:
-    """A row's value in words: the number, `withheld`, or `withdrawn`."""
+    """Return a row's value as text: the number, `withheld`, or `withdrawn`."""
     if withheld(row):
         return WITHHELD
     if (row.get("metadata") or {}).get("withdrawn"):
@@ -38,12 +38,12 @@ def value(row: Record) -> str:
 
 
 def quality(row: Record) -> str:
-    """What checks say of a company's figure: ok, warning or failed; of all others ok."""
+    """Return the verdict of the checks on a company's figure: ok, warning or failed. For other rows it is ok."""
     return str((row.get("metadata") or {}).get("quality") or "ok")
 
 
 def status(row: Record) -> str:
-    """What a row says of its revision, that it is a forecast, and that checks do not hold."""
+    """Return a row's revision status, with marks for forecasts, projections and failed checks."""
     metadata = row.get("metadata") or {}
     marks = [name for name in ("forecast", "projection") if metadata.get(name)]
     if quality(row) != "ok":
@@ -52,7 +52,7 @@ def status(row: Record) -> str:
 
 
 def reasons(records: Iterable[Record], noun: str = "row") -> list[str]:
-    """A line for each reason why values are withheld, with how many there are."""
+    """Return one line for each reason why values are withheld, with their number."""
     found = Counter(
         words.plain((record["rights"].get("reason") or "its rights do not allow it").rstrip("."))
         for record in records
@@ -62,12 +62,12 @@ def reasons(records: Iterable[Record], noun: str = "row") -> list[str]:
 
 
 def series_id(row: Record) -> str:
-    """Id of the series a row is of."""
+    """Return the id of a row's series."""
     return str((row.get("metadata") or {}).get("seriesId") or row.get("seriesId") or "")
 
 
 def unit(record: Record) -> str:
-    """Unit and currency in words."""
+    """Return the unit with its currency."""
     currency = record.get("currency") or (record.get("metadata") or {}).get("currency")
     name = record.get("unit") or "no unit"
     return f"{name} ({currency})" if currency and currency.lower() not in name else str(name)

@@ -1,4 +1,4 @@
-"""Words: how numbers, periods and moments are written in an answer. Nothing here reads a clock."""
+"""Formatting of numbers, periods and moments in answers. Nothing here reads a clock."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from typing import Any
 
-#: The end of a day, which is when a release that is dated to the day counts as known.
+#: The end of a day, when a release dated by its day counts as known, and a midnight.
 _DAY_ENDS = ("T23:59:59Z", "T00:00:00Z")
 _YEAR = re.compile(r"\d{4}")
 _MONTH = re.compile(r"(\d{4})-(\d{2})")
 _PART = re.compile(r"(\d{4})-(Q[1-4]|H[12])")
-#: A quarter or a half, its blanks and hyphens taken out, whichever part is written first; fiscal ones likewise.
+#: A quarter or half without blanks and hyphens, in either order of year and part; likewise for fiscal ones.
 _YEAR_FIRST = re.compile(r"([0-9]{4})(Q[1-4]|H[12])")
 _YEAR_LAST = re.compile(r"(Q[1-4]|H[12])([0-9]{4})")
 _FISCAL_YEAR_FIRST = re.compile(r"(?:FISCAL|FY)([0-9]{4})(Q[1-4]|H[12])?")
 _FISCAL_YEAR_LAST = re.compile(r"(?:FISCAL(Q[1-4]|H[12])|(Q[1-4]|H[12])(?:FISCAL|FY))([0-9]{4})|([0-9]{4})FY")
 _FISCAL = re.compile(r"FY([0-9]{4})(?:-(Q[1-4]|H[12]))?")
-#: What is said of a company's period beside the calendar's name of it.
+#: The fiscal name after a company's period.
 _ALSO = re.compile(r" \((fiscal [^()]{4,10})\)$")
 
 
 def number(value: float | str | None) -> str:
-    """The shortest text that reads back as the same number; empty for none."""
+    """Return the shortest text that reads back as the same number, or an empty text for None."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -37,7 +37,7 @@ def number(value: float | str | None) -> str:
 
 
 def plain(text: object) -> str:
-    """One line of text, whatever it was, without a character that cannot be seen or that turns round what is read."""
+    """Return any value as one line of text, without characters that are invisible or change the reading direction."""
     line = " ".join(str(text).split())
     return (
         line if line.isprintable() else "".join([c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in line])
@@ -45,7 +45,7 @@ def plain(text: object) -> str:
 
 
 def plain_record(record: Any) -> Any:
-    """A record as it came, each text in it plain: a name of a publisher's may not begin a line that looks like one of ours."""
+    """Make each text of a record plain, because a publisher's name must not start a line that looks like one of ours."""
     if isinstance(record, str):
         return record if record.isprintable() else plain(record)
     if isinstance(record, dict):
@@ -54,18 +54,18 @@ def plain_record(record: Any) -> Any:
 
 
 def day(moment: str | None) -> str:
-    """The day of a moment as the interface writes it."""
+    """Return the day of a moment in the interface's format."""
     return (moment or "")[:10]
 
 
 def instant(moment: str | None) -> str:
-    """A moment as short as it can be said and still be asked for: the day alone where that means the same."""
+    """Return the shortest form of a moment that can be asked for: just the day if that means the same."""
     text = moment or ""
     return text[:10] if text.endswith(_DAY_ENDS) else text
 
 
 def period(row: Mapping[str, Any]) -> str:
-    """A reference period: 2024, 2024-Q1, 2024-06, 2024-06-30, or first and last day of any other."""
+    """Format a reference period: 2024, 2024-Q1, 2024-06 or 2024-06-30, or its first and last day for any other."""
     end = day(row.get("periodEnd"))
     start = day(row.get("periodStart")) or end
     if start == end:
@@ -85,10 +85,9 @@ def period(row: Mapping[str, Any]) -> str:
 
 def named(row: Mapping[str, Any], year: int | None, part: str | None) -> str:
     """
-    A company's period by the calendar, and beside it what the company calls it where that is no calendar period of the
-    same name: `2024-Q3 (fiscal Q4 2024)`.
+    Format a company's period by the calendar, followed by its fiscal name if that differs: `2024-Q3 (fiscal Q4 2024)`.
 
-    part: FY, Q1 to Q4, H1 or H2. None, as `year`: not known.
+    `part` is FY, Q1 to Q4, H1 or H2. `year` and `part` are None if they aren't known.
     """
     text = period(row)
     if year is None or part is None:
@@ -101,14 +100,16 @@ def named(row: Mapping[str, Any], year: int | None, part: str | None) -> str:
 
 
 def calendar_name(text: str) -> str:
-    """What `named` gave, without what a company calls it."""
+    """Remove the fiscal name that `named` adds."""
     return _ALSO.sub("", text)
 
 
 def spelled(text: str) -> str:
     """
-    A period as it is written here: `Q3 2024` and `2024Q3` are 2024-Q3, `fy 2024` is FY2024, `fiscal Q3 2024` is FY2024-Q3;
-    of `2024-Q3 (fiscal Q4 2024)`, as answers have it, the first. All else as it came.
+    Rewrite a period in this module's spelling; other text stays as it is.
+
+    `Q3 2024` and `2024Q3` become 2024-Q3, `fy 2024` becomes FY2024, and `fiscal Q3 2024` becomes FY2024-Q3. Of `2024-Q3
+    (fiscal Q4 2024)`, as answers write it, the first part is taken.
     """
     text = calendar_name(text.strip())
     tight = "".join(text.split()).replace("-", "").upper()
@@ -125,18 +126,18 @@ def spelled(text: str) -> str:
 
 
 def fiscal(text: str) -> tuple[int, str] | None:
-    """Year and part (FY, Q1 to Q4, H1, H2) of FY2024 or FY2024-Q3. None: no fiscal period is meant."""
+    """Return year and part (FY, Q1 to Q4, H1, H2) of FY2024 or FY2024-Q3, or None if the text isn't a fiscal period."""
     found = _FISCAL.fullmatch(spelled(text))
     return None if found is None else (int(found[1]), found[2] or "FY")
 
 
 def first_day(text: str) -> str:
-    """A start as the interface takes it: a year, half, quarter or month means its first day; all else is passed on."""
+    """Return the first day of a year, half, quarter or month, as the interface takes a start. Other text stays as it is."""
     return _bound(text, last=False)
 
 
 def last_day(text: str) -> str:
-    """An end likewise: a year, half, quarter or month means its last day."""
+    """Return the last day of a year, half, quarter or month, as the interface takes an end. Other text stays as it is."""
     return _bound(text, last=True)
 
 
@@ -162,31 +163,31 @@ def _month_end(year: int, month: int) -> str:
 
 
 def csv_line(cells: Iterable[object]) -> str:
-    """A line of comma-separated values, quoted where it must be; no cell spans lines."""
+    """Format a line of comma-separated values, quoted if needed. No cell spans several lines."""
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow([plain(cell) for cell in cells])
     return line.getvalue()
 
 
 def counted(many: int, noun: str) -> str:
-    """1 row, 2 rows, 1 series, 2 matches, 3 entities."""
+    """Format a count with its noun: 1 row, 2 rows, 1 series, 2 matches, 3 entities."""
     if many == 1 or noun.endswith("s"):
         return f"{many} {noun}"
     return f"{many} {noun[:-1]}ies" if noun.endswith("y") else f"{many} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def known(as_of: str | None, version: int | None) -> str:
-    """From when an answer is: as known on a day, or the newest data there are."""
+    """Return the words for an answer's state of knowledge: as known on a day, or the latest data."""
     if as_of is not None:
         return f"as known on {as_of}"
     return "latest" if version is None else f"latest, data version {version}"
 
 
 def ticker(symbol: str) -> str:
-    """A ticker as the tools take it: one of two or three letters may be a country's code too, so it says what it is."""
+    """Return a ticker as the tools accept it. One of two or three letters may also be a country code, so it gets a prefix."""
     return f"ticker:{symbol}" if symbol.isalpha() and 2 <= len(symbol) <= 3 else symbol
 
 
 def slug(indicator: str) -> str:
-    """The name of an indicator in filters, from its id."""
+    """Return the name of an indicator in filters, from its id."""
     return indicator.removeprefix("indicator_")

@@ -1,1 +1,1 @@
-"""The ten tools, one module each: what it asks of the interface, and what it says."""
+"""The ten tools, one module each: the requests and the answer."""

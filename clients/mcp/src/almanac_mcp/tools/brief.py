@@ -16,7 +16,7 @@ _EVENTS, _RELEASES = 5, 3
 
 
 async def brief(api: Api, country: str, as_of: str | None = None) -> Answer:
-    """Headline, six sections, what comes next, what was released of late."""
+    """Answer with the headline, six sections, coming events and recent releases."""
     entity = await names.entity(api, country, names.PLACES)
     told = await api.item("briefs.get", entity["entityId"], as_of=as_of)
     record = told.record

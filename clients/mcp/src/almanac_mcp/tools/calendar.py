@@ -1,4 +1,4 @@
-"""almanac_calendar: releases, decisions and filings between two days, those to come and those that were."""
+"""almanac_calendar: releases, decisions and filings between two days, past and scheduled."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def calendar(
     limit: int = 10,
     as_of: str | None = None,
 ) -> Answer:
-    """The events in the order of their times, the first first."""
+    """Answer with the events in order of time, the earliest first."""
     api = api.saying(start_date="start", end_date="end")
     within(start, end)  # what is no period is said before anything is asked
     entity = None if place is None else await names.entity(api, place)

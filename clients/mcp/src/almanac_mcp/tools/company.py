@@ -1,4 +1,4 @@
-"""almanac_company: who a company is, or its statements as known on a day."""
+"""almanac_company: the profile of a company, or its statements as known on a day."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from almanac_mcp.text.refusals import RefusalError
 #: The views that are statements, with the field they are in.
 STATEMENTS = {"income": "incomeStatements", "balance": "balanceSheets", "cash_flow": "cashFlowStatements"}
 _FILINGS, _PEERS = 5, 8
-#: In place of a figure that rests on a statement which fails a grave check.
+#: Shown instead of a figure based on a statement that fails a grave check.
 _FAILED = "failed"
 
 
@@ -26,7 +26,7 @@ async def company(
     periods: int = 4,
     as_of: str | None = None,
 ) -> Answer:
-    """The profile, or one kind of statement: a line for each item, a column for each period, the newest first."""
+    """Answer with the profile, or one kind of statement: one line per item, one column per period, the newest first."""
     api = api.saying(idOrLookup="company", alias="company", limit="periods")
     entity = await names.entity(api, company, ("company",))
     if view == "profile":
@@ -46,7 +46,7 @@ async def company(
 
 
 async def _one_row(api: Api, entity: Record, as_of: str | None) -> Item:
-    """A row of the company, for whose its numbers are; an empty one where there is none."""
+    """Return one row of the company, to cite the source of its numbers, or an empty record if there is none."""
     page = await api.page("observations.latest", entity_id=entity["entityId"], as_of=as_of, limit=1)
     return Item(page.rows[0] if page.rows else {}, page.version)
 
@@ -111,7 +111,7 @@ def _filings(found: Sequence[Record]) -> list[str]:
 
 
 def _absent(statement: Record) -> list[str]:
-    """Which lines are left out although something of them is filed, and why."""
+    """Return the reasons why lines are absent although something of them was filed."""
     checks = statement["quality"]["checks"]
     return [one["detail"] for one in checks if one["name"] == "absent_with_reason" and one.get("detail")]
 
@@ -176,7 +176,7 @@ async def _profile(api: Api, entity: Record) -> Answer:
 
 
 def _relatives(record: Record) -> list[str]:
-    """Other registrants of the same enterprise."""
+    """Return notes on other registrants of the same enterprise."""
     told = []
     for name, said in (("successorOf", "continues the accounts of"), ("predecessorOf", "goes on as")):
         other = record.get(name)
@@ -192,7 +192,7 @@ def _figure(one: Record) -> str:
 
 
 def _left_out(figures: Sequence[Record]) -> list[str]:
-    """What the words in place of numbers mean."""
+    """Return the meanings of the words that stand for missing numbers."""
     shown = {_figure(one) for one in figures if one["value"] is None}
     meanings = {
         rows.WITHHELD: "its source does not allow redistribution",

@@ -1,4 +1,4 @@
-"""almanac_explain: where one observation comes from, down to the hash of the bytes it was read from."""
+"""almanac_explain: the origin of one observation, down to the hash of the bytes it was read from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from almanac_mcp.text.refusals import RefusalError
 
 
 async def explain(api: Api, observation: str) -> Answer:
-    """The observation, its formula and inputs or its payload, all states of its cell, and whether it comes out equal."""
+    """
+    Answer with the observation, its formula and inputs or its payload, all states of its cell, and whether the
+    recomputed value is equal.
+    """
     try:
         told = await api.saying(id="observation").item("observations.provenance", words.plain(observation))
     except UnknownError as error:

@@ -1,4 +1,4 @@
-"""almanac_find: which indicator, place or company a text means, by the exact ids the other tools take."""
+"""almanac_find: the indicators, places and companies that a text means, with the exact ids that other tools take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from almanac_mcp.asking import Api, Record, UnknownError, together
 from almanac_mcp.text import words
 from almanac_mcp.text.answers import Answer, Table
 
-#: Words that say nothing of what is looked for.
+#: Words without meaning for a search.
 _EMPTY = frozenset(
     [
         "a",
@@ -35,12 +35,12 @@ _EMPTY = frozenset(
         "with",
     ]
 )
-#: Words of a text that are looked up as names by themselves.
+#: Longest text, in words, whose single words are looked up as names.
 _MOST_WORDS = 6
 
 
 async def find(api: Api, query: str, kind: str = "any", limit: int = 5) -> Answer:
-    """Indicators with what there is of them, then places and companies."""
+    """Answer with indicators and their extent, then places and companies."""
     api = api.saying(q="query", alias="query")
     text = words.plain(query)
     entities = await _entities(api, text, kind, limit) if kind != "indicator" else []
@@ -101,11 +101,11 @@ async def _entities(api: Api, text: str, kind: str, limit: int) -> list[Record]:
     found = await _resolved(api, text, "company" if kind == "company" else None)
     tokens = [word.strip(",;?!") for word in text.split()]
     if not found and 1 < len(tokens) <= _MOST_WORDS:
-        # A name within a longer text: only exact ones, for single words are like too much.
+        # Names within a longer text: exact matches only, because single words resemble too many names.
         runs = [" ".join(tokens[i:j]) for i in range(len(tokens)) for j in (i + 1, i + 2) if j <= len(tokens)]
         runs = [run for run in dict.fromkeys(runs) if run.lower() not in _EMPTY]
         pages = await together([_resolved(api, run, None) for run in runs])
-        # A short word is a name only where it is written like one: `US`, and not `us`.
+        # A short word counts as a name only in capitals: `US`, not `us`.
         named = [run.isupper() or len(run) > 3 for run in runs]
         found = [
             one for page, name in zip(pages, named, strict=True) if name for one in page if one["match"] == "exact"

@@ -14,7 +14,7 @@ COLUMNS = ("place", "indicator", "period", "value", "unit", "observed", "status"
 
 
 async def latest(api: Api, places: Sequence[str], indicators: Sequence[str], as_of: str | None = None) -> Answer:
-    """One row for each place and indicator that has a value."""
+    """Answer with one row for each place and indicator that has a value."""
     api = api.saying(indicator_id="indicators", entity_id="places")
     where, asked = names.distinct(places, 20, "places"), names.distinct(indicators, 20, "indicators")
     entities = await names.places(api, where)
@@ -43,7 +43,7 @@ async def latest(api: Api, places: Sequence[str], indicators: Sequence[str], as_
 
 
 async def _slugs(api: Api, asked: Sequence[str], page: Page) -> list[str]:
-    """The indicators asked for, by slug. Only those that no row is of have to be looked up: they may be aliases, or wrong."""
+    """Return the requested indicators by slug. Those without a row are looked up, because they may be aliases or wrong."""
     seen = {words.slug(row["indicatorId"]) for row in page.rows}
     plain = [words.slug(name.lower()) for name in asked]
     records = await together([names.indicator(api, name) for name in plain if name not in seen])

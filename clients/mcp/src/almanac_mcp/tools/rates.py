@@ -12,7 +12,7 @@ from almanac_mcp.text.refusals import RefusalError
 
 
 async def rates(api: Api, scope: str) -> Answer:
-    """Yields in percent, spreads and slopes in basis points."""
+    """Answer with yields in percent, and spreads and slopes in basis points."""
     told = await _read_scope(api, scope)
     record = told.record
     series = [one["seriesId"] for one in record["curve"]]
@@ -96,7 +96,7 @@ async def rates(api: Api, scope: str) -> Answer:
 
 
 async def _read_scope(api: Api, scope: str) -> Item:
-    """What is told of a scope. Of a place without a curve of its own, its refusal says whose is that of its currency."""
+    """Request a scope. For a place without its own curve, raise a refusal that names the scopes of its currency."""
     try:
         return await api.item("rates.get", scope)
     except UnknownError as error:

@@ -1,4 +1,4 @@
-"""almanac_revisions: every published state of a period, or how a series' first states differ from what is known now."""
+"""almanac_revisions: every published state of a period, or the difference between first and newest states of a series."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from almanac_mcp.text.answers import Answer, Table
 
 STATES = ("observed", "value", "change", "status")
 SUMMARY = ("period", "first", "first_observed", "newest", "newest_observed", "revision", "states")
-#: Units whose revisions are differences; of all others they are percent of the first value.
+#: Units whose revisions are differences. For all others they are percentages of the first value.
 _RATES = frozenset({"percent", "percentage_points", "ratio"})
 _PERIODS = 24
 
@@ -24,7 +24,7 @@ _PERIODS = 24
 async def revisions(
     api: Api, indicator: str, place: str, period: str | None = None, as_of: str | None = None
 ) -> Answer:
-    """The states of a period, or a row for each of the newest periods and statistics over them."""
+    """Answer with the states of a period, or with a row for each of the newest periods and statistics over them."""
     api = api.saying(indicator_id="indicator", entity_id="place", period_start="period", period_end="period")
     record = await names.indicator(api, indicator)
     entity = await names.entity(api, place)
@@ -59,7 +59,7 @@ async def revisions(
 
 
 async def _meant(api: Api, entity: Record, period: str, as_of: str | None) -> str:
-    """A period as the interface takes it; a company's fiscal period by its first and last day."""
+    """Return a period as the interface takes it. A company's fiscal period becomes its first and last day."""
     if words.fiscal(period) is None:
         return words.spelled(period)
     span, _ = await of_entity(api, entity, period, period, as_of)
@@ -78,7 +78,7 @@ def _days(row: Record) -> str:
 
 
 def _cells(page: Page) -> list[list[Record]]:
-    """The states of each cell, oldest first; of a page that ends within a cell, without that cell."""
+    """Return the states of each cell, oldest first. A cell that the end of the page cuts off is left out."""
     cells: dict[tuple[str, str, str], list[Record]] = {}
     for row in page.rows:
         cells.setdefault((rows.series_id(row), row["periodEnd"], row["periodStart"] or ""), []).append(row)
@@ -143,7 +143,7 @@ def _change(cell: list[Record], *, rate: bool) -> Sequence[object]:
 
 
 def _revision(cell: list[Record], *, rate: bool) -> float | None:
-    """Newest less first where the first is a first publication and both have a number."""
+    """Return the newest value less the first, or None unless both are numbers and the first is a first publication."""
     first, last = cell[0].get("valueNumeric"), cell[-1].get("valueNumeric")
     if first is None or last is None or cell[0]["revisionStatus"] != "initial" or (not rate and first == 0):
         return None

@@ -23,7 +23,7 @@ async def screen(
     limit: int = 10,
     as_of: str | None = None,
 ) -> Answer:
-    """The first rows of the screen, how many match in all, and how many of them are left out."""
+    """Answer with the first rows of the screen, the number of matches, and how many of them are left out."""
     descending = sort is not None and sort.startswith("-")
     field = sort.lstrip("-") if sort else None
     page = await api.page(
@@ -54,7 +54,7 @@ async def screen(
 
 
 def _indicators(page: Page, filter: str, sort: str | None) -> set[str]:  # noqa: A002
-    """Return the indicators that the values shown are of."""
+    """Return the indicators of the values shown."""
     shown = {match["field"] for row in page.rows for match in row.get("matches", ())}
     shown |= {name for row in page.rows for name in row.get("values", ())}
     asked = {name.lower() for name in _FIELD.findall(filter)} | ({sort} if sort else set())

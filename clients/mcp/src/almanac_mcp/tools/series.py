@@ -13,7 +13,7 @@ from almanac_mcp.text import rows, words
 from almanac_mcp.text.answers import Answer, Table
 
 COLUMNS = ("period", "value", "observed", "status")
-#: Rows of a series where nothing is said, and where a start is.
+#: Default rows of a series, without and with a start.
 _FEW, _MANY = 12, 120
 
 
@@ -27,7 +27,7 @@ async def series(
     last: int | None = None,
     as_of: str | None = None,
 ) -> Answer:
-    """A table for each indicator and place, the newest row last."""
+    """Answer with a table for each indicator and place, the newest row last."""
     api = api.saying(
         period_start="start", period_end="end", indicator_id="indicators", entity_id="places", limit="last"
     )
@@ -87,7 +87,10 @@ async def _page(api: Api, record: Record, entity: Record, bounds: Mapping[str, o
 async def _reasons(
     api: Api, empty: Sequence[tuple[Record, Record]], as_of: str | None, *, near: bool
 ) -> dict[tuple[str, str], str]:
-    """Why cells have no rows: what there is of them instead. `near`: say also which indicators like it the place has."""
+    """
+    Return why cells have no rows, with what exists instead. With `near`, also name similar indicators that the place
+    has.
+    """
     told: dict[tuple[str, str], str] = {}
     for slug in dict.fromkeys(record["slug"] for record, _ in empty):
         entities = [entity for record, entity in empty if record["slug"] == slug]
@@ -149,7 +152,7 @@ def _table(answer: Answer, record: Record, entity: Record, page: Page, most: int
 
 
 def line(row: Record) -> Sequence[object]:
-    """A row of a series in words."""
+    """Format a row of a series."""
     return (rows.period(row), rows.value(row), words.day(row["observedAt"]), rows.status(row))
 
 

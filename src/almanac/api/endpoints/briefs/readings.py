@@ -18,8 +18,7 @@ from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
 from almanac.api.rows.redaction import redaction_of
 from almanac.api.rows.rights import of_row
-from almanac.domain.fragments import shortest
-from almanac.domain.numbers import difference
+from almanac.domain.numbers import difference, shortest
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before

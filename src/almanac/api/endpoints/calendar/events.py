@@ -31,9 +31,9 @@ from almanac.api.rows.filters import (
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
-from almanac.domain.fragments import cached_time, shortest
+from almanac.domain.numbers import shortest
 from almanac.domain.periods import Period
-from almanac.domain.times import DAY_SECONDS, midnight
+from almanac.domain.times import DAY_SECONDS, cached_wire_time, midnight
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.deadline import check_deadline
@@ -154,7 +154,7 @@ def _event(
         type=one.type,
         title=one.title,
         status=_status(ctx, one),  # type: ignore[arg-type]  # one of the list, which was checked when it was made
-        occurred_at=cached_time(one.occurred_at),
+        occurred_at=cached_wire_time(one.occurred_at),
         time_precision=one.precision,  # type: ignore[arg-type]  # likewise
         time_zone=one.time_zone,
         entity_id=one.entity,
@@ -172,7 +172,7 @@ def _event(
         url=one.url,
         source_id=one.source,
         provider_id=source.provider if source is not None else one.source,
-        observed_at=cached_time(one.known_at if told is None else max(one.known_at, told.known)),
+        observed_at=cached_wire_time(one.known_at if told is None else max(one.known_at, told.known)),
         rights=rights,
     )
 

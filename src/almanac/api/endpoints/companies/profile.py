@@ -19,8 +19,7 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.filings import page_of
-from almanac.domain.fragments import shortest
-from almanac.domain.numbers import plain
+from almanac.domain.numbers import plain, shortest
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of

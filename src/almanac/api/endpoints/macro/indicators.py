@@ -263,8 +263,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "freshnessStatus": redaction.freshness(info),
         }
     )
-    # `encoded` closes an observation's metadata first: a series has none.
-    whole: bytes = head[:-1] + info.rights.encoded[1:]
+    whole: bytes = head[:-1] + b',"rights":' + info.rights.encoded + b"}"
     return whole
 
 

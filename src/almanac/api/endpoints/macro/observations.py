@@ -37,7 +37,7 @@ from almanac.store.observations.reading.lists import TooBroadError
 from almanac.store.observations.reading.plan import Question, planned
 from almanac.store.observations.reading.rows import ObservationRow
 
-_BASE = re.compile(rb'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
+_BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
 
 def _warn_of_knowledge_bounds(ctx: Context) -> None:
@@ -80,9 +80,9 @@ def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
     """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
     bases: dict[tuple[str, str], set[str]] = {}
     for row in rows:
-        if (found := _BASE.search(row.marked)) is not None:
+        if row.note is not None and (found := _BASE.search(row.note)) is not None:
             spec = row.series.spec
-            bases.setdefault((spec.indicator, spec.entity), set()).add(found[1].decode())
+            bases.setdefault((spec.indicator, spec.entity), set()).add(found[1])
     for (indicator, entity), stated in sorted(bases.items()):
         if len(stated) > 1:
             several = " and ".join(sorted(stated))
@@ -92,8 +92,7 @@ def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
 def _answer(
     ctx: Context, rows: list[ObservationRow], following: list[Any] | None, *, lineage: bool = True
 ) -> ListAnswer:
-    data, validator = redaction_of(ctx).page(rows, lineage=lineage)
-    return ListAnswer(data, following, validator=validator)
+    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
 
 
 def observations(ctx: Context) -> ListAnswer:

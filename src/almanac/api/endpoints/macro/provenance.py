@@ -106,7 +106,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     withheld = redaction.rights(row).withheld
     verified = None
     if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
-        verified = (explanation.value, explanation.text) == (found.value, found.text)
+        verified = (explanation.value, explanation.text) == (row.value, row.text)
     payload = lookup.payload_of(view, found.payload)
     run: Any = lookup.run_of(view, payload.run) if payload else None
     if payload and (withheld or lookup.brought_withheld(view, found.payload, row.series)):
@@ -115,9 +115,9 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
         payload = None
     indicator = view.directory.indicators.get(spec.indicator)
     parts = {
-        "observation": msgspec.Raw(redaction.row(row, lineage=True)),
+        "observation": redaction.observation(row, lineage=True),
         "vintages": [
-            msgspec.Raw(one) for one in redaction.rows(lookup.cell(view, row.series, row.period), lineage=True)
+            redaction.observation(vintage, lineage=True) for vintage in lookup.cell(view, row.series, row.period)
         ],
         "formula": indicator.formula if indicator else None,
         "inputs": inputs,

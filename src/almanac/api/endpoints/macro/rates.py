@@ -14,7 +14,6 @@ from almanac.api.contract.errors import ApiError
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.names import place
-from almanac.domain.fragments import value_of
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
@@ -82,7 +81,7 @@ class _DaysQuestion(_Question):
 
 def _counts(row: ObservationRow) -> bool:
     """Whether a row is a number that is no forecast."""
-    return not row.flags & AHEAD and value_of(row.marked)[0] is not None
+    return not row.flags & AHEAD and row.value is not None
 
 
 def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> Selection:
@@ -246,7 +245,7 @@ def _yield(
 
 
 def _reading(scope: str, tenor: str, row: ObservationRow) -> report.YieldReading:
-    value, spec = value_of(row.marked)[0], row.series.spec
+    value, spec = row.value, row.series.spec
     assert value is not None  # it is the number of a reading
     return report.YieldReading(
         scope,

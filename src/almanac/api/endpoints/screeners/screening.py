@@ -19,7 +19,7 @@ from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF, SUGGESTIONS
 from almanac.api.rows.names import suggested
-from almanac.domain.fragments import shortest
+from almanac.domain.numbers import shortest
 from almanac.domain.periods import lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError

@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from almanac.domain.fragments import value_of
 from almanac.domain.observations import AHEAD, quality
 from almanac.domain.periods import Frequency, end_of
 from almanac.store.observations.newest.latest import frequencies_of, reading
@@ -249,10 +248,9 @@ def _public(view: View, indicator: str, shut: _NewestRow, version: int, as_of: i
 
 def _of_row(row: ObservationRow) -> _NewestRow:
     spec = row.series.spec
-    value, text = value_of(row.marked)
     return _NewestRow(
         spec.entity, spec.frequency.value, row.period, row.series.number, row.lineage, row.known, row.flags, spec.unit,
-        value, text,
+        row.value, row.text,
     )  # fmt: skip
 
 

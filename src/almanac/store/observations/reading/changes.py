@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from almanac.domain.fragments import own_id, rendered
 from almanac.store.engine.deadline import check_deadline
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
@@ -28,7 +27,7 @@ _AT_ONCE, _AT_ONCE_MOST = 256, 4_096
 
 #: A vintage as found: from_version, to_version, then the columns `VINTAGE`.
 _VintageRow = tuple[Any, ...]
-_SERIES_AT, _LINEAGE_AT, _VALUE_AT, _TEXT_AT, _NOTE_AT = 3, 8, 9, 10, 11
+_SERIES_AT, _LINEAGE_AT, _VALUE_AT, _TEXT_AT = 3, 8, 9, 10
 #: Columns that say what a series served: from the knowledge time to the note.
 _STATE = slice(4, 12)
 
@@ -224,7 +223,8 @@ class Changes:
         """Whether two vintages are served otherwise: not all that is stored of one shows."""
         if before[_SERIES_AT] == after[_SERIES_AT] and before[_STATE] == after[_STATE]:
             return False
-        return _shown(self._rows.vintage(before[2:])) != _shown(self._rows.vintage(after[2:]))
+        old, new = self._rows.vintage(before[2:]), self._rows.vintage(after[2:])
+        return (old.series.number, old.lineage, old.shown) != (new.series.number, new.lineage, new.shown)
 
     def _was_served(self, before: _VintageRow | None, after: _VintageRow | None) -> bool:
         """Whether there was a row at `since` where there is none now; a withdrawal follows a value, so it tells too."""
@@ -235,19 +235,7 @@ class Changes:
         if after is not None:
             return self._rows.vintage(after[2:])
         assert before is not None  # the caller found one or the other
-        row = self._rows.vintage(before[2:])
-        text = rendered(
-            own_id(row.marked),
-            row.period,
-            row.known,
-            None,
-            None,
-            row.flags,
-            row.released,
-            row.ingested,
-            before[_NOTE_AT],
-        )
-        return row._replace(marked=text, withdrawn=True)
+        return self._rows.vintage(before[2:])._replace(value=None, text=None)
 
     def _prefer(self, found: list[_VintageRow], version: int) -> _VintageRow:
         return self._db.preference.preferred(found, version, _origin)
@@ -262,11 +250,6 @@ def _origin(found: _VintageRow) -> Origin:
 
 def _alive(found: _VintageRow) -> bool:
     return found[_VALUE_AT] is not None or found[_TEXT_AT] is not None
-
-
-def _shown(row: ObservationRow) -> tuple[Any, ...]:
-    """All that a row says beside what its series says."""
-    return row.series.number, row.lineage, row.marked
 
 
 _SAME_CELL = "k.topic = x.topic AND k.period = x.period"

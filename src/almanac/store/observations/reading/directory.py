@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from almanac.domain.fragments import dumps
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
 from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
@@ -80,7 +79,7 @@ class Directory:
         #: By source and lineage; equal ones are one object, for they hardly differ.
         self._mixed: dict[tuple[str, int], SeriesRights] = {}
         self._rights: dict[SeriesRights, SeriesRights] = {}
-        self._said: dict[tuple[int, int], bytes] = {}
+        self._said: dict[tuple[int, int], dict[str, Any]] = {}
         self._judged_otherwise: list[int] | None = None
 
     def read_by(self, connection: Database) -> Directory:
@@ -191,9 +190,9 @@ class Directory:
             _hold(self._mixed, key, found)
         return found
 
-    def row_metadata(self, series: SeriesInfo, lineage: int) -> bytes:
+    def row_metadata(self, series: SeriesInfo, lineage: int) -> dict[str, Any]:
         """
-        Series-level metadata of a row, as `SeriesInfo.metadata`: its series', unless the row has a lineage of its own.
+        Return series-level metadata of a row: its series', unless the row has a lineage of its own.
 
         Then adjustment, curve and compounding are those that all of its inputs have in common.
         """
@@ -234,10 +233,8 @@ class Directory:
         unit = None if tightened == Exposure.blocked else spec.unit
         return SeriesInfo(
             number, identifier, series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
-            names=_names(spec, source),
-            derived_from=b',"derivedFrom":' + dumps(inputs).encode(),
-            unit=f',"unit":{dumps(unit)},"frequency":"{spec.frequency.word}"'.encode(),
-            tail=f',"sourceUrl":{dumps(_page(spec, source, kind))}'.encode(),
+            unit=unit,
+            page=spec.page_url or (source.homepage if kind == "raw" else None),
             metadata=_metadata(spec, kind, currency, simulated=simulated),
         )  # fmt: skip
 
@@ -312,21 +309,8 @@ def _rights(
         license_,
         license_class,
         attribution,
-        credit=f',"attribution":{dumps(attribution)},"freshnessStatus":'.encode(),
-        encoded=b'},"rights":' + dumps(body).encode() + b"}",
+        encoded=msgspec.json.encode(body),
     )
-
-
-def _page(spec: SeriesSpec, source: Source, kind: str) -> str | None:
-    """The page a person would check a value on; none for what we computed ourselves."""
-    return spec.page_url or (source.homepage if kind == "raw" else None)
-
-
-def _names(spec: SeriesSpec, source: Source) -> bytes:
-    return (
-        f',"entityId":{dumps(spec.entity)},"indicatorId":"indicator_{spec.indicator}"'
-        f',"sourceId":{dumps(source.id)},"providerId":{dumps(source.provider)}'
-    ).encode()
 
 
 #: What a computed row takes over from the series it was computed from, where these are of one mind.
@@ -338,9 +322,10 @@ def _common(values: Iterable[str | None]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> bytes:
-    """Series-level metadata, only what applies, as an object that a row's own goes on with."""
-    found: dict[str, Any] = {
+def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> dict[str, Any]:
+    """Return series-level metadata, only what applies."""
+    metadata: dict[str, Any] = {
+        "seriesId": spec.id,
         "nativeId": spec.code if kind == "raw" else None,
         "seasonalAdjustment": spec.seasonal_adjustment,
         "annualized": spec.annualized or None,
@@ -352,6 +337,4 @@ def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: b
         "discontinued": spec.discontinued or None,
         "simulated": simulated or None,
     }
-    # Something is always there, so that a row's own metadata can follow after a comma.
-    told = {"seriesId": spec.id, **{key: value for key, value in found.items() if value is not None}}
-    return b',"metadata":' + dumps(told).encode()[:-1]
+    return {key: value for key, value in metadata.items() if value is not None}

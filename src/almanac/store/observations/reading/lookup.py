@@ -22,8 +22,6 @@ class StoredRow(NamedTuple):
     """A row and the payload it was read from (0 for a derived one)."""
 
     row: ObservationRow
-    value: float | None
-    text: str | None
     payload: int
 
 
@@ -39,7 +37,7 @@ def by_id(view: View, identifier: str) -> StoredRow | None:
     ).fetchone()
     if found is None:
         return None
-    return StoredRow(RowReader(view.directory).vintage(found[:-1]), found[7], found[8], found[-1])
+    return StoredRow(RowReader(view.directory).vintage(found[:-1]), found[-1])
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:

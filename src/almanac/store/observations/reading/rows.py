@@ -1,12 +1,12 @@
-"""One row of a list: its columns in SQL, and the parts it is rendered from."""
+"""One row of a list: its columns in SQL, and the row that is made of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from almanac.domain.fragments import own_id, rendered
-from almanac.store.observations.ids import row_part
+from almanac.domain.observations import AHEAD, DAY, QUALITY, status
+from almanac.store.observations.ids import known_part, period_part
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.selection import Selection
@@ -20,7 +20,11 @@ VINTAGE = (
 
 
 class ObservationRow(NamedTuple):
-    """One row of one series, and its bytes but for what is the same in the whole series."""
+    """
+    A vintage of a series as it is stored; a withdrawal has neither value nor text.
+
+    `period` is a key, times are unix seconds, `lineage` 0 stands for that of the series, `note` is a JSON object.
+    """
 
     series: SeriesInfo
     period: int
@@ -29,23 +33,33 @@ class ObservationRow(NamedTuple):
     ingested: int
     flags: int
     lineage: int
-    #: Its own parts (almanac.domain.fragments).
-    marked: bytes
-    withdrawn: bool = False
+    value: float | None
+    text: str | None
+    note: str | None
 
     @property
     def id(self) -> str:
-        return f"obs_{self.series.id_part}{own_id(self.marked)}"
+        return f"obs_{self.series.id_part}{period_part(self.period)}{known_part(self.known)}"
+
+    @property
+    def withdrawn(self) -> bool:
+        return self.value is None and self.text is None
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """All that the row says beside what its series says: not every flag shows."""
+        flags = self.flags & (DAY | AHEAD | (0 if self.withdrawn else QUALITY))
+        return status(self.flags), *self._replace(flags=flags, lineage=0)[1:]
 
 
 def cut(
     stream: Iterable[tuple[ObservationRow, list[Any]]], selection: Selection, limit: int
 ) -> tuple[list[ObservationRow], list[Any] | None]:
-    """A page: the first rows of a walk that pass what no index knows, and the place of the last (None: that was all)."""
+    """Return a page: the first rows of a walk that pass what no index knows, and the place of the last (None: no more follow)."""
     rows: list[ObservationRow] = []
     place: list[Any] | None = None
     for row, here in stream:
-        if not selection.passes(row.known, row.marked):
+        if not selection.passes(row.known, row.note):
             continue
         if len(rows) == limit:
             return rows, place
@@ -60,10 +74,7 @@ class RowReader:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def vintage(self, found: Sequence[Any]) -> ObservationRow:
-        """Render a row of the columns `VINTAGE`."""
-        period, number, known, released, ingested, flags, lineage, value, text, note = found
-        marked = rendered(row_part(period, known), period, known, value, text, flags, released, ingested, note)
-        withdrawn = value is None and text is None
-        series = self._directory.series(number)
-        return ObservationRow(series, period, known, released, ingested, flags, lineage, marked, withdrawn)
+    def vintage(self, columns: Sequence[Any]) -> ObservationRow:
+        """Make a row of the columns `VINTAGE`."""
+        period, series, *rest = columns
+        return ObservationRow(self._directory.series(series), period, *rest)

@@ -73,9 +73,11 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
             high if self.ends_by is None else highest_key(self.ends_by),
         )
 
-    def passes(self, known: int, marked: bytes) -> bool:
-        """Whether a row that was found otherwise, known at a time and with these own parts, passes what no index knows."""
-        return self.observed(known) and (self.fiscal is None or any(note in marked for note in self.fiscal.notes))
+    def passes(self, known: int, note: str | None) -> bool:
+        """Return whether a row, known at a time and with this note, passes what no index knows."""
+        return self.observed(known) and (
+            self.fiscal is None or (note is not None and any(words in note for words in self.fiscal.notes))
+        )
 
     def observed(self, known: int) -> bool:
         """`observed_from` and `observed_to` test the row that was chosen; they never make an older vintage appear."""
@@ -258,7 +260,7 @@ class Conditions:
     def fiscal(self, selection: Selection) -> None:
         """Rows whose own words say that their period is of the fiscal one asked for: few notes do, and each is stored once."""
         if selection.fiscal is not None:
-            words = [note.decode() for note in selection.fiscal.notes]
+            words = selection.fiscal.notes
             said = " OR ".join([contains("n.body", "?")] * len(words))
             self.add(f"x.note IN (SELECT n.note FROM note n WHERE {said})", *words)
 

@@ -1,6 +1,8 @@
-"""A series and its rights as a reader holds them in memory, with what is the same for all its rows encoded already."""
+"""A series and its rights as a reader holds them in memory."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import msgspec
 
@@ -9,7 +11,7 @@ from almanac.domain.rights import Exposure
 
 
 class SeriesRights(msgspec.Struct, frozen=True):
-    """What may be sent of a series' rows, and the `rights` objects that say so, encoded."""
+    """What may be sent of a series' rows, and the `rights` object that says so."""
 
     exposure: Exposure
     reason: str | None
@@ -17,9 +19,7 @@ class SeriesRights(msgspec.Struct, frozen=True):
     #: Of LICENSE_CLASSES, that of the source.
     license_class: str
     attribution: str
-    #: `,"attribution":…,"freshnessStatus":`
-    credit: bytes
-    #: `},"rights":{…}}`, which ends a row.
+    #: The `rights` object of a row, as JSON.
     encoded: bytes
 
     @property
@@ -28,7 +28,7 @@ class SeriesRights(msgspec.Struct, frozen=True):
 
 
 class SeriesInfo(msgspec.Struct, frozen=True):
-    """A series as a reader knows it, with the parts of a row that are the same for all its rows, encoded."""
+    """A series as a reader knows it."""
 
     number: int
     id: str
@@ -46,8 +46,9 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     #: ISO code of the money it counts in; None where it counts none.
     currency: str | None
     rights: SeriesRights
-    names: bytes  # ,"entityId":… to "providerId":… (without derivedFrom)
-    derived_from: bytes  # ,"derivedFrom":[…]
-    unit: bytes  # ,"unit":…,"frequency":…
-    tail: bytes  # ,"sourceUrl":…
-    metadata: bytes  # ,"metadata":{…   (open)
+    #: Unit of its numbers; None where its publisher states another one than the catalogue.
+    unit: str | None
+    #: The page a person would check a value on; None for what was computed here.
+    page: str | None
+    #: Its part of the `metadata` object of a row.
+    metadata: dict[str, Any]

@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from almanac import demo
+from almanac import first_run
 from almanac.config import Settings
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.accounts.accounts import Accounts
@@ -28,8 +28,8 @@ def settings(tmp_path):
 
 def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(settings):
     said = []
-    own = demo.apart(settings)
-    first = demo.prepare(own, said.append)
+    own = first_run.apart(settings)
+    first = first_run.prepare(own, said.append)
     assert first.settings.home == settings.home / "demo"
     assert first.password is not None
     with Workplace(first.settings, kind=SIMULATED) as world:
@@ -38,14 +38,14 @@ def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(se
         assert world.db.execute("SELECT count(*) FROM topic WHERE indicator = 'cpi_index'").get == 0
         vintages = world.db.execute("SELECT count(*) FROM vintages").get
         assert vintages > 1_000
-    again = demo.prepare(own, said.append)
+    again = first_run.prepare(own, said.append)
     assert (again.password, again.key) == (None, None)
     with closing(Accounts(place(own.accounts_place))) as accounts:
         now = int(time.time())
         assert accounts.verify(first.key, now).scopes == ("data:read",)
         # Where none is left that is live, the next run makes one.
         accounts.revoke(first.key, now=now)
-        assert demo.prepare(own, said.append).key not in {None, first.key}
+        assert first_run.prepare(own, said.append).key not in {None, first.key}
     with Workplace(first.settings, kind=SIMULATED) as world:
         assert world.db.execute("SELECT count(*) FROM vintages").get == vintages
     assert said[1].endswith(" simulated payloads read.")

@@ -1,4 +1,4 @@
-"""What is being loaded into a home just now: the command that does it writes it down, so that the dashboard can say so."""
+"""The loads of a home that go on just now: a command notes what it loads, so that the dashboard can say so."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _write(file: int, what: str, text: str) -> None:
 
 
 def going_on(home: Path) -> dict[str, str]:
-    """What is being loaded, and how far each is as far as that is known; of two loads of the same the later note."""
+    """Return what is being loaded, and how far each is if that is known; of two loads of the same the later note."""
     found: dict[str, str] = {}
     try:
         notes = sorted(_folder(home).iterdir(), key=lambda path: path.stat().st_mtime_ns)[-_MOST_NOTES:]

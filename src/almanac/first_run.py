@@ -1,4 +1,4 @@
-"""What one command gives a newcomer: a first account, a key, what to open; and a load that goes on beside the service."""
+"""A first run by one command: an account, a key, what to open; a load that goes on beside the service; the demo of `make run`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+import msgspec
+
 from almanac.config import Settings
-from almanac.loading import noted
+from almanac.load_state import noted
+from almanac.pipeline.ingest.simulation import load_first
+from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.accounts.accounts import AccountError, Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.engine.opening import place
 
 _PLAN = "pro"
+_DEMO_EMAIL = "demo@localhost"
 #: How long the service is waited for before the load begins anyway, and how long a load may take to end when told to.
 _SERVING_SECONDS, _ENDING_SECONDS = 60.0, 30.0
 
@@ -93,7 +99,7 @@ def next_steps(welcome: Welcome) -> list[str]:
 
 
 def first_request(settings: Settings, key: str) -> str:
-    """A command to paste."""
+    """Return a command to paste."""
     quote = '"' if key.startswith("$") else "'"
     return f"curl -H {quote}x-api-key: {key}{quote} {settings.api_address}/rates/USA"
 
@@ -169,3 +175,35 @@ def _wait_for(settings: Settings, ended: threading.Event) -> None:
     while not ended.wait(0.1) and time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection((host, settings.port), timeout=1.0):
             return
+
+
+def apart(settings: Settings) -> Settings:
+    """Turn settings into those of a folder of its own, whatever engine the others use."""
+    return msgspec.structs.replace(settings, home=settings.home / "demo", database_url=None, raw_url=None)
+
+
+def prepare(settings: Settings, say: Say) -> Welcome:
+    """Load a simulated yield curve up to today into the folder of these settings; make the first account, and its key.
+
+    A second run adds only the days since and leaves keys as they are. All else is left to `rest`.
+    """
+    settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with Workplace(settings, kind=SIMULATED) as opened:
+        say("Loading a simulated yield curve …")
+        outcomes = load_first(opened, lambda _: None)
+        say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")
+    return first_account(settings, _DEMO_EMAIL, "make run")
+
+
+def rest(settings: Settings, say: Say) -> AbstractContextManager[None]:
+    """
+    Load the other curves and economies, then companies, in a process of their own while the service answers already.
+
+    Ended with the block if it is not through by then; the next run goes on where it was.
+    """
+
+    def said(_number: int, code: int) -> None:
+        say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
+
+    say("Other curves and economies, then companies are loaded meanwhile (some minutes the first time) …")
+    return loading_beside(settings, "the simulated world", [["sandbox"]], said, quiet=True)

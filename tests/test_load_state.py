@@ -6,12 +6,12 @@ import subprocess
 import sys
 
 from almanac.commands.progress import Progress
-from almanac.loading import going_on, noted
+from almanac.load_state import going_on, noted
 
 WAITS = """
 import sys, time
 from pathlib import Path
-from almanac.loading import noted
+from almanac.load_state import noted
 with noted(Path(sys.argv[1]), "the simulated world", lambda: float("inf")) as note:
     note("pages, 3 of 9")
     print("ready", flush=True)
