@@ -104,7 +104,7 @@ def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
 
 
 def test_a_key_that_has_to_be_looked_up_leaves_what_the_client_says_to_others(frame, monkeypatch):
-    """Under HTTP/2 the first message tells whether there is a body; it is there once."""
+    """A server says once that the client has gone."""
     monkeypatch.setattr(type(frame.accounts), "known", lambda *_: None)
     said = [{"type": "http.request", "body": b"", "more_body": False}]
     sent = []
@@ -117,7 +117,7 @@ def test_a_key_that_has_to_be_looked_up_leaves_what_the_client_says_to_others(fr
 
     scope = {
         "type": "http", "method": "GET", "path": "/coverage", "raw_path": b"/coverage", "query_string": b"",
-        "http_version": "2", "headers": [(b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
+        "http_version": "1.1", "headers": [(b"host", b"api.example"), (b"x-api-key", PRO.encode())], "client": ("192.0.2.1", 1),
     }  # fmt: skip
     asyncio.run(asyncio.wait_for(asked_app(frame)(scope, receive, send), 30))
     assert sent[0]["status"] == 200

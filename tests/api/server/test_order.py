@@ -1,7 +1,5 @@
 """The steps of a request in their order, and what is answered where one of them stops it."""
 
-import asyncio
-
 import msgspec
 import pytest
 from prometheus_client import REGISTRY
@@ -183,26 +181,6 @@ def test_every_request_with_a_valid_key_counts(frame):
     frame.get("/nowhere")
     frame.request("HEAD", "/coverage")
     assert frame.limiter.hits == {"acc_pro": 4}
-
-
-@pytest.mark.parametrize("announced", [True, False])
-def test_body_under_http2(frame, announced):
-    """An actual body chunk is a body, announced or not; an announced one is read before the answer goes out."""
-    chunks = [b"", b"x", b"y"]
-    events = []
-
-    async def receive():
-        chunk = chunks.pop(0)
-        events.append(chunk)
-        return {"type": "http.request", "body": chunk, "more_body": bool(chunks)}
-
-    async def send(message):
-        events.append(message.get("status"))
-
-    headers = [(b"x-api-key", frame.PRO.encode()), *([(b"content-length", b"2")] if announced else [])]
-    scope = {"type": "http", "http_version": "2", "method": "GET", "path": "/coverage", "query_string": b""}
-    asyncio.run(frame.app({**scope, "headers": headers, "client": ("192.0.2.1", 1)}, receive, send))
-    assert events == ([b"", b"x", b"y", 400, None] if announced else [b"", b"x", 400, None])
 
 
 def test_path_values_are_decoded_once(frame):

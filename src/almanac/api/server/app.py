@@ -27,7 +27,7 @@ from almanac.api.server import envelope, logs
 from almanac.api.server.answers import Answers
 from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
 from almanac.api.server.cors import Cors
-from almanac.api.server.request import ClientRequest, Reply, drain, has_body
+from almanac.api.server.request import ClientRequest, Reply
 from almanac.api.server.routes import Routes, path_of, path_values
 from almanac.api.server.threads import ClientDisconnected, Threads
 from almanac.api.use import metrics
@@ -135,8 +135,6 @@ class App:
             request.reply = await self._refusal(request, error)
         reply = cast("Reply", request.reply)
         headers = self._headers(request, reply)
-        if request.announced and not request.http1:
-            await drain(receive)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
         self._note(request, reply.status, time.perf_counter() - started)
@@ -156,7 +154,7 @@ class App:
         if endpoint.scope is not None and endpoint.scope not in scopes and ALL_SCOPES not in scopes:
             details = {"scope": endpoint.scope, "granted": list(scopes)}
             raise ApiError(403, f"the key lacks the scope '{endpoint.scope}'", details)
-        if request.announced or (not request.http1 and await has_body(receive)):
+        if request.announced:
             raise refuse("body", "must be absent: every operation is a GET", code="body")
         if query.broken is not None:
             raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import os
 import threading
 import time
@@ -11,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
-from starlette.types import Receive, Scope
+from starlette.types import Scope
 
 from almanac.api.contract.endpoint import Endpoint, Where
 from almanac.api.contract.errors import Header
@@ -26,8 +24,6 @@ _PAIRS = [bytes((high, low)) for high in _ALPHABET for low in _ALPHABET]
 #: Ids that share a random part, and the pairs of digits they are numbered by.
 _NUMBERED = 1 << 20
 _RANDOM_BITS = range(50, -1, -10)
-#: How long a body under HTTP/2 is waited for that nobody is to send.
-_DRAIN_SECONDS = 1.0
 
 
 class RequestIds:
@@ -85,7 +81,7 @@ class ClientRequest:
     """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
 
     __slots__ = (
-        "announced", "client", "deadline", "decision", "endpoint", "headers", "http1", "http_version", "id", "key", "list_plan", "method",
+        "announced", "client", "deadline", "decision", "endpoint", "headers", "http_version", "id", "key", "list_plan", "method",
         "path", "query_string", "reply", "target", "version", "where",
     )  # fmt: skip
 
@@ -97,8 +93,7 @@ class ClientRequest:
         self.client: Any = scope.get("client")
         self.headers = headers = read_headers(scope["headers"])
         self.http_version: str | None = scope.get("http_version")
-        self.http1 = self.http_version is None or self.http_version.startswith("1")
-        #: Whether the headers announce a body. Under HTTP/1 there is no other.
+        #: Whether the headers announce a body: under HTTP/1, the only one that is spoken, there is no other.
         self.announced = b"transfer-encoding" in headers or bool(headers.get(b"content-length", b"0").strip(b"0 "))
         #: What stands in the braces of the path.
         self.path: dict[str, str] = {}
@@ -123,29 +118,3 @@ def read_headers(pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
         for name, value in pairs:
             headers[name] = headers[name] + b", " + value if name in headers else value
     return headers
-
-
-async def has_body(receive: Receive) -> bool:
-    """Return whether a body comes that no header announced, as may be under HTTP/2; a stream left open counts as one."""
-    try:
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            while True:
-                message = await receive()
-                if message.get("body"):
-                    return True
-                if not message.get("more_body", False):
-                    return False
-    except TimeoutError:
-        return True
-
-
-async def drain(receive: Receive) -> None:
-    """
-    Read away an announced body under HTTP/2, for a second at most.
-
-    An answer that overtakes the body would end the stream with a reset, and the client would never see the answer.
-    """
-    with contextlib.suppress(TimeoutError):
-        async with asyncio.timeout(_DRAIN_SECONDS):
-            while (await receive()).get("more_body", False):
-                pass
