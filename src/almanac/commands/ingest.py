@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -15,7 +14,7 @@ import click
 
 from almanac.commands.progress import Progress
 from almanac.commands.shared import processes_option, say, settings
-from almanac.commands.sources import has_key, named_sources, summary, summary_json
+from almanac.commands.sources import finish, has_key, named_sources
 
 if TYPE_CHECKING:
     from almanac.catalog.records import Catalog
@@ -108,16 +107,11 @@ def ingest(
             if first is None and about is None:
                 note_asked(world, outcomes, began)
     code = exit_code(outcomes) or (3 if missing else 0)
-    if as_json:
-        passed_over = {source.id: f"needs a key: set {source.key_setting}" for source in missing}
-        summary_json(outcomes, code, passed_over)
-    else:
-        summary(outcomes)
-    sys.exit(code)
+    passed_over = {source.id: f"needs a key: set {source.key_setting}" for source in missing}
+    finish(outcomes, code, passed_over, as_json=as_json)
 
 
 def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
-    from almanac.pipeline.ingest.accepting import NotHeld
     from almanac.pipeline.ingest.accepting import accept as let_pass
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.workplace import Workplace
@@ -128,16 +122,8 @@ def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
         raise click.BadParameter("give 8 to 64 hexadecimal digits", param_hint="'--accept'")
     progress = Progress()
     with progress(), Workplace(settings(processes=1), tell=say) as world:
-        try:
-            outcomes = let_pass(world, sha256, progress.say)
-        except NotHeld as error:
-            raise click.ClickException(str(error)) from None
-    code = exit_code(outcomes)
-    if as_json:
-        summary_json(outcomes, code, {})
-    else:
-        summary(outcomes)
-    sys.exit(code)
+        outcomes = let_pass(world, sha256, progress.say)
+    finish(outcomes, exit_code(outcomes), as_json=as_json)
 
 
 def _due(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
@@ -191,5 +177,4 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
                 outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
-    summary(outcomes)
-    sys.exit(exit_code(outcomes))
+    finish(outcomes, exit_code(outcomes))

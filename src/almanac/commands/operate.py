@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from almanac.pipeline.operate.status import Status
 
 
+_SOURCE_COLUMNS = "id health lastAttemptAt lastSuccessAt lastIngestedAt series judgedSeries staleSeries reason"
+
+
 @click.command()
 @processes_option
 def derive(processes: int | None) -> None:
@@ -162,32 +165,18 @@ def _tell(found: Status) -> None:
     for name, value in figures.items():
         put(f"{name.ljust(width)}  {'-' if value is None else value}")
     put()
-    table(
-        [msgspec.to_builtins(one) for one in found.sources],
-        (
-            "id",
-            "health",
-            "lastAttemptAt",
-            "lastSuccessAt",
-            "lastIngestedAt",
-            "series",
-            "judgedSeries",
-            "staleSeries",
-            "reason",
-        ),
-    )
+    table(msgspec.to_builtins(found.sources), _SOURCE_COLUMNS.split())
     if found.raw_store is not None:
         put()
         put(f"another raw store: {found.raw_store}")
-    if found.quarantine:
-        put()
-        table([msgspec.to_builtins(one) for one in found.quarantine], ("source", "url", "fetchedAt", "reason"))
-    if found.unmapped:
-        put()
-        table([msgspec.to_builtins(one) for one in found.unmapped], ("source", "nativeId", "rows"))
-    if found.unread:
-        put()
-        table([msgspec.to_builtins(one) for one in found.unread], ("source", "kind", "name", "met", "seenAt"))
+    for records, columns in (
+        (found.quarantine, "source url fetchedAt reason"),
+        (found.unmapped, "source nativeId rows"),
+        (found.unread, "source kind name met seenAt"),
+    ):
+        if records:
+            put()
+            table(msgspec.to_builtins(records), columns.split())
 
 
 @click.command()

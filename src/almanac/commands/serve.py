@@ -24,24 +24,22 @@ def _address(_context: click.Context, _parameter: click.Parameter, host: str | N
         raise click.BadParameter(f"'{host}' is not an address, like 127.0.0.1 or ::") from None
 
 
+_PORT = click.IntRange(1, 65_535)
+
+
 def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where to listen: each option over the setting of the same name."""
+    """Add the options that say where to listen, each over the setting of the same name."""
+    workers = click.IntRange(1, 256)
     for option in (
+        click.option("--workers", type=workers, help="Processes that answer. Default: ALMANAC_WORKERS, 1."),
         click.option(
-            "--workers", type=click.IntRange(1, 256), help="Processes that answer. Default: ALMANAC_WORKERS, 1."
-        ),
-        click.option(
-            "--ops-port",
-            type=click.IntRange(1, 65_535),
-            help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000.",
+            "--ops-port", type=_PORT, help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000."
         ),
         click.option("--no-dashboard", is_flag=True, help="Leave the dashboard out."),
         click.option(
-            "--dashboard-port",
-            type=click.IntRange(1, 65_535),
-            help="Port of the dashboard. Default: ALMANAC_DASHBOARD_PORT, 8001.",
+            "--dashboard-port", type=_PORT, help="Port of the dashboard. Default: ALMANAC_DASHBOARD_PORT, 8001."
         ),
-        click.option("--port", type=click.IntRange(1, 65_535), help="Port of the API. Default: ALMANAC_PORT, 8000."),
+        click.option("--port", type=_PORT, help="Port of the API. Default: ALMANAC_PORT, 8000."),
         click.option(
             "--host", callback=_address, metavar="ADDRESS", help="Address of the API. Default: ALMANAC_HOST, 127.0.0.1."
         ),

@@ -61,6 +61,7 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.config import SettingError
     from almanac.locks import TakenError
     from almanac.pipeline.belonging import RawStoreError
+    from almanac.pipeline.ingest.accepting import NotHeld
     from almanac.pipeline.ingest.captures import ClockBehindError
     from almanac.pipeline.lacking import LossError
     from almanac.pipeline.operate.archive import BackupError
@@ -71,7 +72,7 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.store.raw.captures import Corrupt
 
     ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, ClockBehindError, LossError, RawStoreError, TakenError, UnavailableError, OSError)
+    return (*ours, ClockBehindError, LossError, NotHeld, RawStoreError, TakenError, UnavailableError, OSError)
 
 
 #: For commands that replace data, or promise that they can be made anew.

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -83,61 +84,60 @@ def has_key(chosen: Settings, source: Source) -> bool:
     return bool(held and held.key(source.key_setting))
 
 
+def finish(
+    outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str] | None = None, *, as_json: bool = False
+) -> NoReturn:
+    """Print what came of each source, and end the command with an exit code."""
+    if as_json:
+        summary_json(outcomes, code, passed_over or {})
+    else:
+        summary(outcomes)
+    sys.exit(code)
+
+
 def summary(outcomes: Sequence[RunOutcome]) -> None:
-    """What came of each source, as a table on standard output."""
+    """Print what came of each source, as a table."""
     rows = [
-        {
-            "source": o.source,
-            "read": o.folded,
-            "known": o.known,
-            "empty": len(o.empty),
-            "notRead": o.ignored_responses,
-            "quarantined": o.quarantined_responses,
-            "failed": len(o.failed),
-            "later": len(o.later),
-            "cellsChanged": o.vintages,
-            "unmappedSeries": len(o.unmapped),
-            "unreadNames": len(o.unread),
-        }
+        {"source": o.source, "read": o.folded, "known": o.known, **_counts(o), "cellsChanged": o.vintages}
+        | {"unmappedSeries": len(o.unmapped), "unreadNames": len(o.unread)}
         for o in outcomes
     ]
     if rows:
         table(rows, list(rows[0]))
 
 
+def _counts(o: RunOutcome) -> dict[str, int]:
+    return {
+        "empty": len(o.empty),
+        "notRead": o.ignored_responses,
+        "quarantined": o.quarantined_responses,
+        "failed": len(o.failed),
+        "later": len(o.later),
+    }
+
+
 def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str]) -> None:
     """
-    Write what came of each source as one JSON object on standard output, with the reasons. Counts are of responses, `cells` of cells changed;
-    `unchanged`: responses that said nothing new; `empty`: such as said that there is nothing in what was asked for; `later`: requests that wait for a limit or for data being prepared. `passedOver`: sources that were not asked, and what they lack.
+    Print what came of each source as one JSON object, with the reasons. Counts are of responses, `cells` of cells changed;
+    `unchanged`: responses that said nothing new; `empty`: such as said that there is nothing in what was asked for; `later`:
+    requests that wait for a limit or for data being prepared. `passedOver`: sources that were not asked, and what they lack.
     """
-    told = {
-        "exitCode": code,
-        "sources": [
-            {
-                "source": o.source,
-                "read": o.folded,
-                "cells": o.vintages,
-                "unchanged": o.known,
-                "empty": len(o.empty),
-                "notRead": o.ignored_responses,
-                "quarantined": o.quarantined_responses,
-                "failed": len(o.failed),
-                "later": len(o.later),
-                "unmapped": dict(sorted(o.unmapped.items())),
-                "unreadNames": sorted(o.unread),
-                "reasons": [
-                    {"what": what, "url": url, "reason": reason}
-                    for what, reasons in (
-                        ("failed", o.failed),
-                        ("later", o.later),
-                        ("quarantined", o.quarantined),
-                        ("notRead", o.ignored),
-                    )
-                    for url, reason in reasons.items()
-                ],
-            }
-            for o in outcomes
-        ],
-        "passedOver": [{"source": source, "reason": reason} for source, reason in passed_over.items()],
-    }
-    put_json(told)
+    sources = [
+        {"source": o.source, "read": o.folded, "cells": o.vintages, "unchanged": o.known, **_counts(o)}
+        | {"unmapped": dict(sorted(o.unmapped.items())), "unreadNames": sorted(o.unread)}
+        | {
+            "reasons": [
+                {"what": what, "url": url, "reason": reason}
+                for what, reasons in (
+                    ("failed", o.failed),
+                    ("later", o.later),
+                    ("quarantined", o.quarantined),
+                    ("notRead", o.ignored),
+                )
+                for url, reason in reasons.items()
+            ]
+        }
+        for o in outcomes
+    ]
+    passed = [{"source": source, "reason": reason} for source, reason in passed_over.items()]
+    put_json({"exitCode": code, "sources": sources, "passedOver": passed})

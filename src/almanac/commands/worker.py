@@ -8,7 +8,6 @@ import random
 import secrets
 import signal
 import socket
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ import click
 
 from almanac.commands.progress import Progress
 from almanac.commands.shared import say, settings
-from almanac.commands.sources import named_sources, summary, summary_json
+from almanac.commands.sources import finish, named_sources
 
 if TYPE_CHECKING:
     from almanac.pipeline.ingest.worker import Round, Worker
@@ -53,17 +52,13 @@ def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
     """Ask what is due, print what came of it, and exit: 0 all good or nothing due, 3 some failed, 1 nothing ingested."""
     with _worker(names, bars=True) as ready:
         done = ready.round()
-    if as_json:
-        summary_json(done.outcomes, _exit_code(done), ready.passed_over)
-    elif done.outcomes:
-        summary(done.outcomes)
     if not done.outcomes and not done.stopped:
         say(_nothing(done))
-    sys.exit(_exit_code(done))
+    finish(done.outcomes, _exit_code(done), ready.passed_over, as_json=as_json)
 
 
 def owner() -> str:
-    """A name for a worker of this process."""
+    """Return a name for a worker of this process."""
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
