@@ -102,48 +102,36 @@ class Sdmx(Connector):
         self._money = money or Currencies()
 
     def owns(self, url: str) -> bool:
-        """Whether the URL is on a host of the service and names one of the flows read here.
+        """Tell whether the URL is on a host of the service and names one of the flows read here.
 
         One that names none of the service's flows belongs to the source that reads its first.
         """
         if urlsplit(url).hostname not in self._service.hosts:
             return False
-        flow = self._whole.find(_words(url)) or self._whole.flow[0]
-        return flow in self._service.flow
+        return (self._whole.find(_words(url)) or self._whole.flow[0]) in self._service.flow
 
     def plan(
         self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
     ) -> list[Request]:
         """
-        One request for each series, or for all series that differ only in dimensions the flow asks whole.
+        Plan one request for each series, or for all series that differ only in dimensions the flow asks whole.
 
         A flow that the publisher has closed is not asked for.
         """
+        service = self._service
         wanted: dict[tuple[str, str], list[str]] = {}
         for native in sorted(series):
             flow, codes = self._split(native)
-            if flow.closed:
-                continue
-            asked = [
-                self._service.wildcard if name in flow.every else code
-                for name, code in zip(flow.dimensions, codes, strict=True)
-            ]
-            wanted.setdefault((flow.id, ".".join(asked)), []).append(native)
-        service = self._service
-        headers = {"accept": service.accept} if service.accept else {}
-        empty = frozenset(service.empty)
+            named = zip(flow.dimensions, codes, strict=True)
+            asked = ".".join(service.wildcard if name in flow.every else code for name, code in named)
+            if not flow.closed:
+                wanted.setdefault((flow.id, asked), []).append(native)
+        headers, empty = {"accept": service.accept} if service.accept else {}, frozenset(service.empty)
+        request = functools.partial(Request, headers=headers, empty=empty, gone=service.gone, later=service.later)
         return [
-            Request(
-                url,
-                headers=headers,
-                closed=is_closed(last, today),
-                empty=empty,
-                gone=service.gone,
-                dataset=flow,
-                later=service.later,
-            )
-            for (flow, asked_key), natives in sorted(wanted.items())
-            for url, last in self._urls(asked_key, natives, series, since, today)
+            request(url, closed=is_closed(last, today), dataset=flow_id)
+            for (flow_id, asked), natives in sorted(wanted.items())
+            for url, last in self._urls(asked, natives, series, since, today)
         ]
 
     def _split(self, native: str) -> tuple[Flow, list[str]]:
@@ -161,24 +149,20 @@ class Sdmx(Connector):
         one = ".".join(codes) if len(natives) == 1 else key
         base = self._service.url.format(flow=flow.path or flow.id, key=one)
         for first, last in _windows(flow, frequencies, since, today):
-            bounds = [
-                form.format(_written(day, frequency))
-                for form, day in ((self._service.since, first), (self._service.until, last))
-                if day is not None
-            ]
-            separator = "&" if "?" in base else "?"
-            yield base + separator + "&".join(bounds) if bounds else base, last
+            days = ((self._service.since, first), (self._service.until, last))
+            bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
+            yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
 
     def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
         """
         Read one message, one block for each mapped series, complete from its first listed period to its last.
 
         A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing, and one that deletes withdraws
-        what it lists. Raises SourceChanged.
+        what it lists. Raise SourceChanged.
         """
-        parsed = Parsed()
-        asked = Asked(self._service, _words(payload.url), urlsplit(payload.url).path, parsed)
-        whole = "updatedAfter" not in parse_qs(urlsplit(payload.url).query)
+        parsed, url = Parsed(), urlsplit(payload.url)
+        asked = Asked(self._service, _words(payload.url), url.path, parsed)
+        whole = "updatedAfter" not in parse_qs(url.query)
         seen: set[tuple[str, Action]] = set()
         found: dict[str, Block] = {}
         try:
@@ -189,16 +173,15 @@ class Sdmx(Connector):
                     parsed.unmapped[one.native] = parsed.unmapped.get(one.native, 0) + rows
                     continue
                 if (one.native, one.action) in seen:
-                    raise SourceChanged(f"{asked.where}: series {one.native} is there twice")
+                    raise asked.error(f": series {one.native} is there twice")
                 seen.add((one.native, one.action))
-                native = self._in_currency(one, spec, payload, parsed, f"{asked.where}: {one.native}")
+                native = self._in_currency(one, spec, payload.fetched_at, asked)
                 if native is None:
                     continue
                 block = self._block(one, spec, asked, whole=whole and one.action is Action.whole)
                 if block is not None:
                     block = replace(block, native=native)
-                    held = found.get(native)
-                    found[native] = block if held is None else _joined(held, block, asked.where)
+                    found[native] = _joined(found[native], block, asked) if native in found else block
                 marks = {row.confidentiality or row.status for row in one.rows if not is_free(row, self._service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
@@ -209,111 +192,103 @@ class Sdmx(Connector):
         return parsed
 
     def _block(self, one: MessageSeries, spec: SeriesSpec, asked: Asked, *, whole: bool) -> Block | None:
-        """The statements of one series, oldest period first; None of a series without rows."""
-        where = f"{asked.where}: {one.native}"
-        flow = one.flow
+        """Return the statements of one series, oldest period first; None of a series without rows."""
+        where, flow, attributes = f"{asked.where}: {one.native}", one.flow, one.attributes
         try:
-            reporting = _reporting_year(one.attributes, flow, spec.frequency)
-            actual = reporting.label(one.attributes.get(flow.last_actual or "", "") if flow else "")
+            reporting = _reporting_year(attributes, flow, spec.frequency)
+            actual = reporting.label(attributes.get(flow.last_actual or "", "") if flow else "")
         except _YearInDoubt:
-            told = (
-                (one.attributes.get(name or "", "") for name in (flow.reporting_year, flow.last_actual)) if flow else ()
-            )
-            asked.parsed.meet([f"{strict.shown(', '.join(filter(None, told)))} of {one.native}"], "year")
+            names = (flow.reporting_year, flow.last_actual) if flow else ()
+            told = ", ".join(filter(None, (attributes.get(name or "", "") for name in names)))
+            asked.parsed.meet([f"{strict.shown(told)} of {one.native}"], "year")
             return None
-        rows: dict[int, SdmxObservation] = {}
-        labels: dict[int, int] = {}
+        rows: dict[int, tuple[SdmxObservation, int]] = {}
         for row in one.rows:
             period = period_of(row.period, spec.frequency, where)
             key = (period if reporting is _CALENDAR else reporting.period(period)).key
-            labels[key] = period.end.year
             if key in rows:
                 raise SourceChanged(f"{where}: {row.period} is there twice")
-            rows[key] = row
+            rows[key] = row, period.end.year
         if not rows:
             return None
         span = (min(rows), max(rows)) if whole else None
         if one.action is Action.deletion:
             return Block(one.native, [ReportedValue(key, None, flags=UNKNOWN) for key in sorted(rows)], span)
-        self._check_multiplier(one, spec, where)
-        released = _stamp(one.attributes, flow.release if flow else None, where)
-        corrected = _stamp(one.attributes, flow.corrected if flow else None, where, required=False)
+        self._check_multiplier(attributes, spec, where)
+        released = _stamp(attributes, flow.release if flow else None, where)
+        corrected = _stamp(attributes, flow.corrected if flow else None, where, required=False)
         name = self._service.published
-        stamp = one.attributes.get(name, "") if name else ""
+        stamp = attributes.get(name, "") if name else ""
         published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
-        basis, prices = _base(one.attributes, spec)
+        basis, prices = _base(attributes, spec)
         statements: list[ReportedValue] = []
-        for key, row in sorted(rows.items()):
+        for key, (row, label) in sorted(rows.items()):
+            at = f"{where} {row.period}"
             try:
-                value = value_of(row, self._service, f"{where} {row.period}")
+                value = value_of(row, self._service, at)
             except strict.NotFiniteError as doubt:
                 asked.parsed.meet([str(doubt)], DOUBT)
                 span = None
                 continue
-            marks = flags(row, self._service, f"{where} {row.period}")
-            forecast = not _FORECAST.isdisjoint(marks or (row.status,))
-            projection = forecast or _is_projected(Period.from_key(key), labels[key], actual, flow, released)
+            marks = flags(row, self._service, at)
+            projection = not _FORECAST.isdisjoint(marks or (row.status,)) or _is_projected(
+                Period.from_key(key), label, actual, flow, released
+            )
             note = notes.note(dataflow=version, flags=marks, published=published, basis=basis, price_basis=prices)
             if value is not None:
-                said = PROJECTION if projection else 0
-                statements += _statements(key, value, released, corrected, said, note)
+                statements += _statements(key, value, released, corrected, PROJECTION if projection else 0, note)
         return Block(one.native, statements, span, notes.updated(published))
 
-    def _in_currency(
-        self, one: MessageSeries, spec: SeriesSpec, payload: Payload, parsed: Parsed, where: str
-    ) -> str | None:
-        """The native code with the currency of the amounts; None, and reported, where the message states an unknown one."""
-        flow, name = one.flow, self._service.currency
+    def _in_currency(self, one: MessageSeries, spec: SeriesSpec, fetched_at: int, asked: Asked) -> str | None:
+        """Return the native code with the currency of the amounts; None, and report it, if the message states an unknown one."""
+        name, where = self._service.currency, f"{asked.where}: {one.native}"
         stated = one.attributes.get(name) if name else None
-        released = _stamp(one.attributes, flow.release if flow else None, where, required=False)
-        edition = payload.fetched_at if released is None else released
+        released = _stamp(one.attributes, one.flow.release if one.flow else None, where, required=False)
+        edition = datetime.fromtimestamp(fetched_at if released is None else released, UTC).date()
         try:
-            return self._money.native(one.native, spec, stated, datetime.fromtimestamp(edition, UTC).date())
+            return self._money.native(one.native, spec, stated, edition)
         except UnknownCurrency:
-            parsed.meet([f"{strict.shown(stated)} of {one.native}"], "currency")
+            asked.parsed.meet([f"{strict.shown(stated)} of {one.native}"], "currency")
             return None
 
-    def _check_multiplier(self, one: MessageSeries, spec: SeriesSpec, where: str) -> None:
+    def _check_multiplier(self, attributes: Mapping[str, str], spec: SeriesSpec, where: str) -> None:
         """Raise SourceChanged if the message counts in another power of ten than the catalogue says."""
         name = self._service.multiplier
-        stated = one.attributes.get(name, "") if name else ""
+        stated = attributes.get(name, "") if name else ""
         unit = self._units.get(spec.unit or "")
         expected = spec.scale or (unit.scale if unit is not None else 0)
         if stated and stated != str(expected):
             raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")
 
 
-def _joined(one: Block, other: Block, where: str) -> Block:
-    """What two data sets of a message say of one series: values, and what is deleted. Raises SourceChanged where both say a period."""
+def _joined(one: Block, other: Block, asked: Asked) -> Block:
+    """Join what two data sets of a message say of one series: values, and what is deleted. Raise SourceChanged if both say a period."""
     both = {told.period for told in one.statements} & {told.period for told in other.statements}
     if both:
-        raise SourceChanged(f"{where}: {one.native} {Period.from_key(min(both))} is in two data sets")
-    both_said = [*one.statements, *other.statements]
-    return Block(one.native, both_said, one.complete or other.complete, one.updated or other.updated)
+        raise asked.error(f": {one.native} {Period.from_key(min(both))} is in two data sets")
+    statements = [*one.statements, *other.statements]
+    return Block(one.native, statements, one.complete or other.complete, one.updated or other.updated)
 
 
 def _read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
-    """The message in whatever form it is: XML begins with `<`, JSON with `{`, all else is CSV."""
+    """Read a message in whatever form it is: XML begins with `<`, JSON with `{`, all else is CSV."""
     start = body[:64].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if not start:
-        raise SourceChanged(f"{asked.where} is empty")
-    if start == b"<":
-        return sdmx_ml.read(body, asked)
-    if start == b"{":
-        return sdmx_json.read(body, asked)
-    return sdmx_csv.read(body, asked)
+        raise asked.error(" is empty")
+    reader = {b"<": sdmx_ml.read, b"{": sdmx_json.read}.get(start, sdmx_csv.read)
+    return reader(body, asked)
 
 
 def _words(url: str) -> tuple[str, ...]:
-    """What may name a flow in an address: the parts of its path, and of parts like `IMF.RES,WEO,9.0.0`."""
+    """Return what may name a flow in an address: the parts of its path, and of parts like `IMF.RES,WEO,9.0.0`."""
     return tuple(word for part in unquote(urlsplit(url).path).split("/") for word in part.split(",") if word)
 
 
 def _windows(
     flow: Flow, frequencies: Collection[Frequency], since: date | None, today: date
 ) -> Iterator[tuple[date | None, date | None]]:
-    """Spans of days to ask for, oldest first; the last one is open, so that its address stays the same."""
+    """Yield spans of days to ask for, oldest first; the last one is open, so that its address stays the same."""
     years = flow.window_years(frequencies, _MOST_PARTS)
     first_year = flow.first_year or today.year
     if years is None or years > today.year - first_year:
@@ -327,7 +302,7 @@ def _windows(
 
 
 def _written(day: date, frequency: Frequency) -> str:
-    """The day as a period of that frequency."""
+    """Write the day as a period of that frequency."""
     if frequency is Frequency.ANNUAL:
         return str(day.year)
     if frequency is Frequency.SEMIANNUAL:
@@ -341,7 +316,7 @@ def _statements(
     period: int, value: float, released: int | None, corrected: int | None, flags: int, note: str | None
 ) -> list[ReportedValue]:
     """
-    What a row says. Without a release time: the value is known from its capture.
+    Return what a row says. Without a release time: the value is known from its capture.
 
     An edition corrected after its release states a cell twice: as of the release, which holds only if nothing was
     known of the cell, and as of the correction. So neither the edition's date nor an earlier capture's value is lost.
@@ -368,7 +343,7 @@ def _base(attributes: Mapping[str, str], spec: SeriesSpec) -> tuple[str | None, 
 
 
 def _stamp(attributes: Mapping[str, str], name: str | None, where: str, *, required: bool = True) -> int | None:
-    """An instant among the attributes, in unix seconds; None where the flow has no such attribute, or need not."""
+    """Return an instant among the attributes, in unix seconds; None where the flow has no such attribute, or need not."""
     if name is None or not (required or attributes.get(name)):
         return None
     text = attributes.get(name)
@@ -428,7 +403,7 @@ def _is_projected(period: Period, label: int, actual: int | None, flow: Flow | N
 
 @functools.cache
 def connector(name: str) -> Connector:
-    """The connector `service`, or `service/FLOW`, of the catalogue. Raises KeyError for one there is not."""
+    """Return the connector `service`, or `service/FLOW`, of the catalogue. Raise KeyError for one there is not."""
     catalog = shipped()
     whole = catalog.services[name.partition("/")[0]]
     return Sdmx(named(name, catalog.services), whole, catalog.units, catalog.money)
