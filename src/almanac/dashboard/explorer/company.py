@@ -131,17 +131,12 @@ def _detail(name: str, one: dict[str, Any]) -> dict[str, Any]:
         }
         for test in one["tests"]
     ]
-    look = look_field(one["value"], _RATIO, digits=digits)
-    verdict = one["verdict"]
-    return {
+    return {name: one[name] for name in ("present", "of", "passed")} | {
         "id": name,
         "title": title,
-        "look": look,
+        "look": look_field(one["value"], _RATIO, digits=digits),
         "scored": one["value"] is not None,
-        "verdict": None if verdict is None else verdict.replace("_", " "),
-        "present": one["present"],
-        "of": one["of"],
-        "passed": one["passed"],
+        "verdict": one["verdict"] and one["verdict"].replace("_", " "),
         "period_end": one["periodEnd"],
         "tests": tests,
     }
@@ -220,7 +215,10 @@ def charts(visit: Visit, entity: str, peers: Sequence[str], as_of: str | None) -
     mine = {measure: newest[measure.id, entity] for measure in _MEASURES if (measure.id, entity) in newest}
     wanted = [row for row in told.data if row["indicatorId"] in {measure.id for measure in mine}]
     read = histories(visit, wanted, derived={measure.id for measure in mine}, as_of=as_of, failed_too=False)
-    lines = {series: _yearly(points) for series, points in read.items()}
+    # Points are joined as long as one follows within a year: figures of twelve months leave no day out then.
+    lines = {
+        series: [point._replace(frequency=Frequency.ANNUAL) for point in points] for series, points in read.items()
+    }
     found = []
     for measure, row in mine.items():
         beside = [newest[measure.id, peer] for peer in peers if (measure.id, peer) in newest]
@@ -270,11 +268,6 @@ def _counts(row: Row) -> bool:
     """Whether a peer is told of in numbers: not if it is behind, if its statements fail a check, or the value was taken back."""
     behind = row["freshnessStatus"] == "stale" or row["metadata"].get("quality") == "failed"
     return not behind and not masked(row) and row["valueNumeric"] is not None
-
-
-def _yearly(points: Sequence[ChartPoint]) -> list[ChartPoint]:
-    """Points that are joined as long as one follows within a year: figures of twelve months leave no day out then."""
-    return [point._replace(frequency=Frequency.ANNUAL) for point in points]
 
 
 def _look(row: Row, digits: int) -> FormattedValue:
@@ -337,7 +330,11 @@ def company(visit: Visit) -> Answer:
             errors.append({"field": "as_of", "message": error.message})
             past = None
     chosen["statement"] = _statement(visit, held, chosen)
-    chosen["frequency"] = _frequency(held, chosen)
+    if chosen["frequency"] not in FREQUENCIES:
+        # The first with statements of the kind: many a filer has one of both only.
+        there = (one for one in FREQUENCIES if (one, chosen["statement"]) in held)
+        chosen["frequency"] = next(there, FREQUENCIES[0])
+    then = f"&as_of={past}" if past else ""
     # Those of today are none of a past day's.
     peers = [] if past else record["peers"][:PEERS]
     values: dict[str, Any] = {
@@ -355,7 +352,12 @@ def company(visit: Visit) -> Answer:
         "unscored": unscored(record, visit.today),
         "compared": compared(record),
         "elsewhere": _elsewhere(visit, held, today, chosen),
-        "charts": _charts(record["entityId"], past) if held else [],
+        # Where the company's lines are drawn on the day of the page, its reports marked: words and addresses.
+        "charts": [
+            (title, f"/compare?indicator={lines}&entities={record['entityId']}&events=own{then}")
+            for title, lines in CHARTS.items()
+            if held
+        ],
         "pictures": charts(visit, record["entityId"], [one["entityId"] for one in peers], past),
         "beside": peers,
         "series_address": series_address,
@@ -389,13 +391,6 @@ def _statement(visit: Visit, held: Held, chosen: dict[str, str]) -> str:
     return next((kind for kind in KINDS if kind in there), chosen["statement"])
 
 
-def _frequency(held: Held, chosen: dict[str, str]) -> str:
-    """The frequency that was asked for, else the first with statements of the kind: many a filer has one of both only."""
-    if chosen["frequency"] in FREQUENCIES:
-        return chosen["frequency"]
-    return next((one for one in FREQUENCIES if (one, chosen["statement"]) in held), FREQUENCIES[0])
-
-
 def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) -> list[tuple[str, str]]:
     """Where there are statements, in words and as an address, for a table that has none."""
     here = (chosen["frequency"], chosen["statement"])
@@ -407,14 +402,6 @@ def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) ->
     if here in today:
         found.append(("The newest", visit.here(as_of=None)))
     return found
-
-
-def _charts(entity: str, as_of: str | None) -> list[tuple[str, str]]:
-    """Where a company's lines are drawn on the day of the page, its reports marked: words and addresses."""
-    then = f"&as_of={as_of}" if as_of else ""
-    return [
-        (title, f"/compare?indicator={lines}&entities={entity}&events=own{then}") for title, lines in CHARTS.items()
-    ]
 
 
 def _slug(visit: Visit, name: str) -> str | None:

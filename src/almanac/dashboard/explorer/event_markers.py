@@ -175,7 +175,10 @@ def marked(
     for row in rows[:MOST]:
         if row["status"] == "canceled":
             continue
-        whose = [one for one, named in own.items() if _is_of(row, one, named)]
+        about = _slug(row["indicatorId"] or "")
+        whose = [
+            one for one, named in own.items() if row["entityId"] == one.entity and (named is None or about in named)
+        ]
         left -= sum(not set(whose).isdisjoint(chart) for chart in charts)
         if left < 0:
             more = True
@@ -214,10 +217,6 @@ def _narrowed(own: Mapping[EventSubject, Sequence[str] | None], chosen: str) -> 
         {"entity_id": entities} | ({"indicator_id": list(slugs)} if slugs else {"type": list(REPORTS)})
         for slugs, entities in groups.items()
     ]
-
-
-def _is_of(row: Row, subject: EventSubject, named: Collection[str] | None) -> bool:
-    return row["entityId"] == subject.entity and (named is None or _slug(row["indicatorId"] or "") in named)
 
 
 def _inputs(visit: Visit) -> Mapping[str, Sequence[str]]:

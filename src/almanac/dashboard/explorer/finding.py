@@ -120,7 +120,9 @@ def found(visit: Visit, words: str) -> Found:
             entity, rest = _market(visit, words)
         indicators = indicators_of(visit, rest) if rest else []
     begun: list[Row] = []
-    if entity is None and not any(_named(row, words) for row in indicators):
+    if entity is None and not any(
+        all(word in row["name"].lower() for word in words.lower().split()) for row in indicators
+    ):
         places_begun, others = _begun(visit, words)
         found_near = indicators_of(visit, others) if places_begun else []
         if found_near:
@@ -214,11 +216,6 @@ def indicators_of(visit: Visit, words: str) -> list[Row]:
 def nearest(rows: Iterable[Row], words: str) -> int | None:
     """How near the names of the nearest of some indicators are to words; None where there are no indicators."""
     return min((name_nearness((row["slug"], row["name"], *row["aliases"]), words) for row in rows), default=None)
-
-
-def _named(row: Row, words: str) -> bool:
-    """Whether the name of an indicator holds all the words, not what is said of it alone."""
-    return all(word in row["name"].lower() for word in words.lower().split())
 
 
 def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from almanac.dashboard.formatting.dates import day_of, frequency_of
@@ -137,16 +138,13 @@ def _read(
     }
     told: dict[str, list[Row]] = defaultdict(list)
     cursor: str | None = None
-    for _ in range(_PAGES):
-        # Not among the requests of the page: the readings themselves are, and each series has a page that shows its own.
-        answer = visit.follow(path, limit=_PAGE, cursor=cursor, **asked)
+    # Not among the requests of the page: the readings themselves are, and each series has a page that shows its own.
+    for answer in islice(visit.pages(path, limit=_PAGE, **asked), _PAGES):
         for row in answer.data:
             series = row["metadata"].get("seriesId")
             if series in wanted and (failed_too or row["metadata"].get("quality") != "failed"):
                 told[series].append(row)
         cursor = answer.next_cursor
-        if cursor is None:
-            break
     # Lists come by topic: of what was not read to its end, the last one begun may go on.
     if cursor is not None and told:
         told.popitem()

@@ -7,6 +7,7 @@ address is another day.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -64,7 +65,8 @@ def overview(visit: Visit) -> Answer:
     ).data
     shown = (releases or earlier)[:_SHOWN]
     heads = [(row["readings"][0]["indicatorId"], row["entityId"]) for row in shown if row["readings"]]
-    latest = _latest(visit, [*heads, *_pairs(coming)])
+    heads += [(row["indicatorId"], row["entityId"]) for row in coming if row["indicatorId"] and row["entityId"]]
+    latest = _latest(visit, heads)
     curves = _curves(visit)
     watched = visit.people.look_up(lambda lists: lists.watched(visit.who.account)) or []
     page = {
@@ -90,8 +92,9 @@ def overview(visit: Visit) -> Answer:
 def _since(visit: Visit) -> Since:
     """The day of the address, else of the last visit, else a week ago; and today kept for the next visit."""
     today = visit.today
-    kept = [_read(part) for part in visit.cookies.get(VISIT, "").split("_")[:2]]
-    before, last = [*kept, None, None][:2]
+    before, last = None, None
+    with contextlib.suppress(ValueError):  # a browser that kept something else
+        before, last = (read_day(part) if part else None for part in visit.cookies.get(VISIT, "_").split("_"))
     if last is not None and last < today:
         before = last
     visit.set_cookies.append(
@@ -114,17 +117,6 @@ def _since(visit: Visit) -> Since:
     return Since(chosen, visited=False, typed=typed)
 
 
-def _read(text: str) -> date | None:
-    try:
-        return read_day(text)
-    except ValueError:
-        return None
-
-
-def _pairs(events: Sequence[Row]) -> list[tuple[str, str]]:
-    return [(row["indicatorId"], row["entityId"]) for row in events if row["indicatorId"] and row["entityId"]]
-
-
 def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
     """The newest readings of indicators of entities: one request for all."""
     if not pairs:
@@ -135,41 +127,26 @@ def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, s
 
 
 def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> dict[str, Any]:
+    shown = {"name": row["name"], "headline": row["headline"], "released": row["releasedAt"]}
+    shown |= dict.fromkeys(("number", "before", "moved", "href", "spark"), "")
     if not row["readings"]:
-        return {
-            "name": row["name"],
-            "headline": row["headline"],
-            "released": row["releasedAt"],
-            "number": "",
-            "before": "",
-            "moved": "",
-            "href": "",
-            "spark": "",
-        }
+        return shown
     reading = row["readings"][0]
     newest = latest.get((reading["indicatorId"], row["entityId"]))
-    number, before, moved = look_release(reading, figure=True).text, "", ""
+    if newest is not None:
+        shown["href"] = series_address(newest["metadata"]["seriesId"])
+        # The line that a reading ends: its number stands beside it.
+        shown["spark"] = "" if masked(newest) else sparkline(points(recent(visit, newest)))
     past = reading["previous"] if reading["revisedPrevious"] is None else reading["revisedPrevious"]
-    if not masked(reading) and reading["actual"] is not None and past is not None:
-        unit, digits = told_apart(reading, reading["actual"], past)
-        by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
-        number, before = unit.sentence(reading["actual"], digits), unit.sentence(past, digits)
-        moved = f"{by} {unit.moves}".strip()
-    return {
-        "name": row["name"],
-        "headline": row["headline"],
-        "released": row["releasedAt"],
-        "number": number,
-        "before": before,
-        "moved": moved,
-        "href": "" if newest is None else series_address(newest["metadata"]["seriesId"]),
-        "spark": "" if newest is None else _spark(visit, newest),
+    if masked(reading) or reading["actual"] is None or past is None:
+        return shown | {"number": look_release(reading, figure=True).text}
+    unit, digits = told_apart(reading, reading["actual"], past)
+    by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
+    return shown | {
+        "number": unit.sentence(reading["actual"], digits),
+        "before": unit.sentence(past, digits),
+        "moved": f"{by} {unit.moves}".strip(),
     }
-
-
-def _spark(visit: Visit, newest: Row) -> str:
-    """The line that a reading ends: its number stands beside it."""
-    return "" if masked(newest) else sparkline(points(recent(visit, newest)))
 
 
 def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
@@ -216,17 +193,16 @@ def _curves(visit: Visit) -> list[dict[str, Any]]:
     found: Yields = yields(visit, of, None)
     rows = []
     for one in of:
-        steps = found.steps(one)
-        ten = found.of(one, "10y")
+        steps, ten = found.steps(one), found.of(one, "10y")
+        told = None if ten is None or masked(ten) else unit_of(ten).figure(ten["valueNumeric"], found.digits())
         if any(step.value is not None for step in steps):
+            drawing = small_curve(steps, TENORS)
             rows.append(
                 {
                     "name": one.name,
                     "href": f"/rates/{one.code}",
-                    "drawing": small_curve(steps, TENORS),
-                    "ten": None
-                    if ten is None or masked(ten)
-                    else unit_of(ten).figure(ten["valueNumeric"], found.digits()),
+                    "drawing": drawing,
+                    "ten": told,
                     "day": found.newest(one),
                 }
             )

@@ -19,7 +19,6 @@ from almanac.dashboard.explorer.past import FieldProblem, day_asked
 from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.formatting.numbers import (
     NO_SCALE,
-    Scale,
     UnitWords,
     full,
     in_scale,
@@ -103,7 +102,13 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
     large = bool(unit.before and not unit.after) or field["unit"] == "shares"
     scale = table_scale(numbers) if large else NO_SCALE
     if scale.power:
-        cells = [ScreenedCell(_look_scaled(value, scale)) for value in values]
+        cells = []
+        for value in values:
+            told, places = in_scale(value or 0, scale), 1
+            while value and not rounded(told, places):
+                places += 1  # a number that is there is never told as nothing
+            look = ABSENT if value is None else plain_text(number(told, places))._replace(full=full(value))
+            cells.append(ScreenedCell(look))
         return ValueColumn(
             name, f"{field['name']}, {unit.head} {scale.plural}".replace("Shares", "shares,"), True, cells
         )
@@ -177,16 +182,6 @@ def _head(name: str, unit: UnitWords) -> str:
     )
 
 
-def _look_scaled(value: float | None, scale: Scale) -> FormattedValue:
-    if value is None:
-        return ABSENT
-    told, digits = in_scale(value, scale), 1
-    while value and not rounded(told, digits):
-        digits += 1  # a number that is there is never told as nothing
-    text = number(told, digits)
-    return FormattedValue("plain", text, text, full(value))
-
-
 def sparklines(
     visit: Visit,
     screener: filters.Screener,
@@ -196,7 +191,11 @@ def sparklines(
     as_of: str | None,
 ) -> dict[str, Any] | None:
     """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
-    for field in (name for name in names if name in fields and _is_drawn(fields[name])):
+    for field in names:
+        # Of shares, and of what there is for each, a split would be the largest move.
+        unit = str(fields.get(field, {}).get("unit"))
+        if field not in fields or fields[field]["type"] != "number" or unit.endswith("_per_share") or unit == "shares":
+            continue
         told = visit.look_up(f"/indicators/{field}")
         if told is None:
             continue  # a score: it is made among the companies of one day, and has no history
@@ -210,17 +209,17 @@ def sparklines(
     return None
 
 
-def _is_drawn(field: Row) -> bool:
-    """Whether a line says what happened: of shares, and of what there is for each, a split would be its largest move."""
-    unit = str(field["unit"])
-    return bool(field["type"] == "number") and not unit.endswith("_per_share") and unit != "shares"
-
-
 def _newest(
     visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
 ) -> list[Row]:
     """The readings that the values of the rows are of, as the interface lists them."""
-    values = {row["entityId"]: value for row in rows if (value := _value(screener, field, row)) is not None}
+    values = {}
+    for row in rows:
+        matches = (
+            row["values"] if screener is filters.EQUITY else {one["field"]: one["value"] for one in row["matches"]}
+        )
+        if matches.get(field) is not None:
+            values[row["entityId"]] = matches[field]
     if not values:
         return []
     # None of the page's own requests: the numbers themselves are of another.
@@ -229,13 +228,6 @@ def _newest(
     )
     # A line ends at the value beside it, or is not there: pages of an older state may show another than is known by now.
     return [row for row in told.data if row["valueNumeric"] == values[row["entityId"]]]
-
-
-def _value(screener: filters.Screener, field: str, row: Row) -> Any:
-    """What the row has of a field; None where that may not be shown."""
-    if screener is filters.EQUITY:
-        return row["values"].get(field)
-    return next((one["value"] for one in row["matches"] if one["field"] == field), None)
 
 
 def results(
@@ -250,11 +242,12 @@ def results(
     total = found.total or 0
     shown = names(rows, visit, known)
     sort = visit.query.get("sort", "").lower()
-    keep = {
-        name: value
-        for name, value in visit.query.items()
-        if name in {"filter", "sort", "order", "as_of", *screener.narrows} and value
-    }
+    kept = {"filter", "sort", "order", "as_of", *screener.narrows}
+    keep = {name: value for name, value in visit.query.items() if name in kept and value}
+    remedy = None
+    if not total and (blame := filters.without(visit, screener, rows, others)) is not None:
+        href = visit.here(filter=blame.text, cursor=None)
+        remedy = {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
     first = [name for name in shown if name in known]
     ordered = [*first, *(name for name in known if name not in first)]
     return {
@@ -267,7 +260,7 @@ def results(
         "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
         "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
         # Of a filter that nothing passes.
-        "remedy": None if total else _remedy(screener, visit, rows, known, others),
+        "remedy": remedy,
         # What the list may be sorted by, and what it is.
         "sorts": [filters.Option(*one) for one in screener.identity]
         + [filters.Option(name, known[name]["name"]) for name in ordered],
@@ -277,18 +270,6 @@ def results(
         "next": visit.here(cursor=found.next_cursor) if found.next_cursor else "",
         "file": f"/screeners/{screener.name}.csv?{urlencode(keep, safe=':,')}",
     }
-
-
-def _remedy(
-    screener: filters.Screener,
-    visit: Visit,
-    rows: list[filters.FilterRow],
-    known: filters.Fields,
-    others: Mapping[str, str | None],
-) -> dict[str, Any] | None:
-    blame = filters.without(visit, screener, rows, others)
-    href = "" if blame is None else visit.here(filter=blame.text, cursor=None)
-    return blame and {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
 
 
 def _field_name(field: str, known: filters.Fields) -> str:

@@ -33,6 +33,9 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
     marked = series_view.events(visit, one)
     figure = series_view.figure(visit, one, marked)
     trail = series_view.trail(visit, one)
+    # With a ghost, other sources or events the drawing has more than one line.
+    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
+    alone = series.often and len(one.rows) > MOST and not more
     told = one.newest is not None and not series.record["rights"]["valueWithheld"]
     return {
         "one": one,
@@ -75,14 +78,8 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         # A drawing with events is never covered by one that can be zoomed, which knows none.
         # Whether the page has what it takes to zoom, and where the points for that are (empty: the drawing shows more than one line).
         "mounted": series.often and not visit.query.get("events"),
-        "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
+        "points": f"{series.address}/points.json{_query(visit)}" if alone else "",
     }
-
-
-def _alone(visit: Visit, one: Shown) -> bool:
-    """Whether the chart is one line of very many points: with a ghost, other sources or events the drawing has more than that."""
-    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
-    return one.series.often and len(one.rows) > MOST and not more
 
 
 def _compare(visit: Visit, series: one_series.Series) -> str:

@@ -25,17 +25,23 @@ _ROUNDED: Final = 0.002
 
 def split(changed: Mapping[str, tuple[float, float]]) -> Fraction | None:
     """
-    The split that explains how the lines of one statement changed: new shares for each old one, 4 for `4-for-1`.
+    Return the split that explains how the lines of one statement changed: new shares for each old one, 4 for `4-for-1`.
 
     `changed`: what lines that count shares, or are per share, were and are. None where no one ratio explains them all, or
     where a single figure per share is all that there is: that may be any change.
     """
     if len(changed) < 2 and not any(_counts_shares(key) for key in changed):
         return None
-    for ratio in (one for usual in _RATIOS for one in (usual, 1 / usual)):
-        if changed and all(_explains(ratio, key, *pair) for key, pair in changed.items()):
-            return ratio
-    return None
+
+    def explains(times: float, key: str, was: float, now: float) -> bool:
+        if "per_share" in key:
+            return abs(was - now * times) <= _HALF_CENT * (1 + times) * 1.01
+        return abs(now - was * times) <= _ROUNDED * abs(now)
+
+    ratios = (one for usual in _RATIOS for one in (usual, 1 / usual))
+    return next(
+        (ratio for ratio in ratios if all(explains(float(ratio), key, *pair) for key, pair in changed.items())), None
+    )
 
 
 def of_shares(keys: Iterable[str]) -> set[str]:
@@ -50,13 +56,6 @@ def words(ratio: Fraction) -> str:
 
 def _counts_shares(key: str) -> bool:
     return "shares" in key and "repurchase" not in key
-
-
-def _explains(ratio: Fraction, key: str, was: float, now: float) -> bool:
-    times = float(ratio)
-    if "per_share" in key:
-        return abs(was - now * times) <= _HALF_CENT * (1 + times) * 1.01
-    return abs(now - was * times) <= _ROUNDED * abs(now)
 
 
 Row = dict[str, Any]
@@ -77,7 +76,7 @@ def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tu
         if not waiting:
             break
         newest = max(one["observedAt"] for one in waiting.values())
-        older = {_period(one): one for one in ask(_second_before(newest))}
+        older = {_period(one): one for one in ask(wire_time(int(moment_of(newest).timestamp()) - 1))}
         for number, after in list(waiting.items()):
             if after["observedAt"] != newest:
                 continue
@@ -102,10 +101,6 @@ def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tu
 
 def _period(statement: Row) -> tuple[str, str]:
     return statement["frequency"], statement["periodEnd"]
-
-
-def _second_before(moment: str) -> str:
-    return wire_time(int(moment_of(moment).timestamp()) - 1)
 
 
 #: Name in an address, title, and where the interface has them.
@@ -322,7 +317,7 @@ def absent_lines(statements: Iterable[Row]) -> list[tuple[str, list[Row]]]:
 def _line(
     line: StatementLine, statements: Sequence[Row], restated: Restated, place: Mapping[Any, str], power: int
 ) -> TableLine:
-    shares, per_share = "shares" in line.key and "repurchase" not in line.key, "per_share" in line.key
+    shares, per_share = _counts_shares(line.key), "per_share" in line.key
     power = 0 if per_share else power
     # What we computed has more digits than anybody stated: the column is as precise as what was filed.
     filed = [
@@ -374,8 +369,7 @@ def _how(lines: Iterable[StatementLine], statements: Sequence[Row]) -> list[How]
             if line.key in one["items"] and (item := one["derivedItems"].get(line.key)) is not None:
                 groups.setdefault((item["method"], tuple(item["derivedFrom"])), []).append(one)
         for number, ((method, inputs), of) in enumerate(groups.items(), 1):
-            told = METHODS.get(method, _plain(method))
-            found.append(How(f"how-{line.key}-{number}", line.title, told, inputs, of))
+            found.append(How(f"how-{line.key}-{number}", line.title, METHODS.get(method, _plain(method)), inputs, of))
     return found
 
 

@@ -205,7 +205,7 @@ class UnitWords(NamedTuple):
         if self.fraction:
             return self._percentage(value, digits)
         if self.power or (self.before and not self.after):
-            text = compact(_whole(value, self.power), digits)
+            text = compact(rounded(value, places(value)).scaleb(self.power) if self.power else value, digits)
         else:
             text = f"{number(value, digits)}{self.sign}"
         return f"{self.before} {text}".strip()
@@ -276,7 +276,10 @@ def unit(name: str | None, indicator: str | None = None, *, currency: str | None
     if name == "points" and slug in _SCORES:
         return UnitWords("Points", computed=_SCORES[slug])
     found = _UNITS.get(name) or UnitWords(name.replace("_", " ").capitalize(), after=name.replace("_", " "))
-    return _scaled(found, power) if power else found
+    if not power:
+        return found
+    words = scale(found.power + power)
+    return found._replace(head=f"{words.plural.capitalize()} of {found.head.lower()}", power=words.power)
 
 
 def unit_of(row: Mapping[str, Any]) -> UnitWords:
@@ -332,17 +335,6 @@ def _money(match: re.Match[str], currency: str | None, power: int) -> UnitWords:
     if power:
         head = f"{head} {scale(power).plural}"
     return UnitWords(head, before=code, computed={0: 0, 3: 0, 6: 0}.get(power, 1), power=power)
-
-
-def _scaled(found: UnitWords, power: int) -> UnitWords:
-    """A unit whose series states its numbers in thousands or more."""
-    words = scale(found.power + power)
-    return found._replace(head=f"{words.plural.capitalize()} of {found.head.lower()}", power=words.power)
-
-
-def _whole(value: Number, power: int) -> Number:
-    """A number out of its scale."""
-    return rounded(value, places(value)).scaleb(power) if power else value
 
 
 def _singular(words: str, value: Number, digits: int | None) -> str:

@@ -102,7 +102,12 @@ def look(
     value, text = row.get("valueNumeric"), row.get("valueText")
     told = _Told(unit_of(row), digits, computed(row), figure)
     if metadata.get("withdrawn"):
-        return _withdrawn(was, told, day(row["observedAt"]))
+        # Struck through, where it is known what it was.
+        note = f"withdrawn {day(row['observedAt'])}"
+        if was is None:
+            return FormattedValue("withdrawn", "", note, note=note)
+        before = told.text(was, told.digits([was]))
+        return FormattedValue("withdrawn", before, f"{before}, withdrawn", full(was), note=note)
     if value is None:
         return ABSENT if text is None else plain_text(str(text))
     plain = _plain(value, told)._replace(forecast=is_forecast(row))
@@ -232,15 +237,6 @@ def _revised(plain: FormattedValue, value: Number, was: Number | None, told: _To
     return plain._replace(
         state="revised", text=text, spoken=f"{text}, revised{by}", change=change(moved, digits), direction=direction
     )
-
-
-def _withdrawn(was: Number | None, told: _Told, on: str) -> FormattedValue:
-    """Struck through, where it is known what it was."""
-    note = f"withdrawn {on}"
-    if was is None:
-        return FormattedValue("withdrawn", "", note, note=note)
-    text = told.text(was, told.digits([was]))
-    return FormattedValue("withdrawn", text, f"{text}, withdrawn", full(was), note=note)
 
 
 #: How the names of settings begin.
