@@ -40,7 +40,7 @@ from almanac.reports.scoring import MONTHS, PILLARS_MINIMUM, SECTOR_MINIMUM
 
 def age(newest: str | None, held: Mapping[tuple[str, str], Mapping[str, Any]], today: date) -> dict[str, str] | None:
     """
-    A chip on the age of the newest statement, by the rule that judges series: of a filer of quarters 200 days.
+    Return a chip on the age of the newest statement, by the rule that judges series: of a filer of quarters 200 days.
 
     `newest`: last day of its period; `held`: newest statements, whose frequencies tell what it files. None without any.
     """
@@ -149,7 +149,7 @@ def words(key: str) -> str:
 
 
 def number(value: float | None) -> FormattedValue:
-    """An input: from a million on in words for its size, with the whole number beside it."""
+    """Return an input: from a million on in words for its size, with the whole number beside it."""
     look = look_field(value, _RATIO)
     if value is None or abs(exact(value)) < _IN_WORDS:
         return look
@@ -199,7 +199,7 @@ class CompanyChart(msgspec.Struct, frozen=True):
 
 def charts(visit: Visit, entity: str, peers: Sequence[str], as_of: str | None) -> list[CompanyChart]:
     """
-    What is drawn of a company as known on a day (None: today): measures of which two or more values may be shown.
+    Return what is drawn of a company as known on a day (None: today): measures of which two or more values may be shown.
 
     `peers`: whom to draw behind it, `PEERS` at most.
     """
@@ -271,7 +271,7 @@ def _counts(row: Row) -> bool:
 
 
 def _look(row: Row, digits: int) -> FormattedValue:
-    """The newest value; one that rests on a statement which fails a grave check is not shown, as nowhere on the page."""
+    """Return the newest value; one that rests on a statement which fails a grave check is not shown, as nowhere on the page."""
     if row["metadata"].get("quality") == "failed" and not masked(row):
         return FormattedValue("none", "A check failed", "left out, a check of a statement behind it does not hold")
     return look(row, digits=digits, history=True, figure=True)
@@ -303,7 +303,7 @@ FREQUENCIES = ("annual", "quarterly")
 
 
 def company(visit: Visit) -> Answer:
-    """The page of one company. Its statements follow `as_of`; the interface has the rest as of today only."""
+    """Show the page of one company. Its statements follow `as_of`; the interface has the rest as of today only."""
     typed = visit.values["name"]
     slug = _slug(visit, typed)
     if slug is not None and slug != typed:
@@ -383,7 +383,7 @@ def _find_statements(visit: Visit, entity: str, as_of: str | None) -> Held:
 
 
 def _statement(visit: Visit, held: Held, chosen: dict[str, str]) -> str:
-    """The kind that was asked for, else the first that there is, of the frequency where that was asked for: some file a balance alone."""
+    """Return the kind that was asked for, else the first that there is, of the frequency where that was asked for: some file a balance alone."""
     if visit.query.get("statement") in KINDS:
         return chosen["statement"]
     asked = (chosen["frequency"],) if chosen["frequency"] in FREQUENCIES else FREQUENCIES
@@ -405,7 +405,7 @@ def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) ->
 
 
 def _slug(visit: Visit, name: str) -> str | None:
-    """The slug of the one company that is called exactly so, in whatever form; None where the interface knows none."""
+    """Return the slug of the one company that is called exactly so, in whatever form; None where the interface knows none."""
     try:
         told = visit.look_up("/entities/resolve", alias=name, type="company")
     except ApiError:  # nothing that could be a name
@@ -417,13 +417,13 @@ def _slug(visit: Visit, name: str) -> str | None:
 
 
 def _one_of(wanted: str | None, allowed: Iterable[str]) -> str:
-    """What was chosen, else the first."""
+    """Return what was chosen, else the first."""
     every = tuple(allowed)
     return wanted if wanted is not None and wanted in every else every[0]
 
 
 def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | None) -> dict[str, Any]:
-    """The chosen statements and what is beside them."""
+    """Return the chosen statements and what is beside them."""
     _, place = KINDS[chosen["statement"]]
     path = f"/companies/{entity}/financials"
     asked = {"frequency": chosen["frequency"], "limit": int(chosen["periods"])}

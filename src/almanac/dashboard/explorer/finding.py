@@ -63,7 +63,7 @@ class Found(msgspec.Struct):
 
 def address(visit: Visit, words: str) -> str | None:
     """
-    The page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code, or a
+    Return the page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code, or a
     publisher's code of one series.
     """
     if _SERIES_ID.fullmatch(words):
@@ -96,12 +96,12 @@ def _coded(visit: Visit, code: str) -> list[str]:
 
 
 def series_address(series: str) -> str:
-    """The page of a series; the colons of its id may stand in a path."""
+    """Return the page of a series; the colons of its id may stand in a path."""
     return f"/series/{quote(series, safe=':')}"
 
 
 def entity_address(entity: Row) -> str:
-    """The page of a country, region or company, by a record that has `type` and `slug`."""
+    """Return the page of a country, region or company, by a record that has `type` and `slug`."""
     return f"/{_PLACES[entity['type']]}/{entity['slug']}"
 
 
@@ -155,7 +155,7 @@ def found(visit: Visit, words: str) -> Found:
 
 
 def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
-    """The entity that the words begin or end with, as many words as fit, and what is left of them."""
+    """Return the entity that the words begin or end with, as many words as fit, and what is left of them."""
     parts = words.split()[:_WORDS]
     for length in range(len(parts), 0, -1):
         for named, rest in ((parts[-length:], parts[:-length]), (parts[:length], parts[length:])):
@@ -166,7 +166,7 @@ def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
 
 
 def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | None:
-    """What is called exactly so. Of several, none; but the one place among them where that is wanted: USA is a ticker too."""
+    """Return what is called exactly so. Of several, none; but the one place among them where that is wanted: USA is a ticker too."""
     try:
         told = visit.look_up("/entities/resolve", alias=name)
     except ApiError:  # too long for a name, or nothing that could be one
@@ -185,17 +185,17 @@ def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | N
 
 
 def entity_named(visit: Visit, name: str) -> Row | None:
-    """The country, region or company of a name as an address has it: an id, slug, ISO code or exact name, places first."""
+    """Return the country, region or company of a name as an address has it: an id, slug, ISO code or exact name, places first."""
     return _resolved(visit, name, places_first=True)
 
 
 def _written(row: Row) -> Row:
-    """A record with the name that people write: registers have companies in capitals."""
+    """Return a record with the name that people write: registers have companies in capitals."""
     return {**row, "name": company_name(row["name"])} if row["type"] == "company" else row
 
 
 def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
-    """The place that a word of the market means, and the words without it: `10 year treasury`, `ecb deposit rate`."""
+    """Return the place that a word of the market means, and the words without it: `10 year treasury`, `ecb deposit rate`."""
     parts = words.split()[:_WORDS]
     for place, word in enumerate(parts):
         meant = _MARKETS.get(word.lower().removesuffix("s"))
@@ -208,7 +208,7 @@ def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
 
 
 def indicators_of(visit: Visit, words: str) -> list[Row]:
-    """Indicators that hold all the words, as the interface orders them, but those first that there are values of."""
+    """Return indicators that hold all the words, as the interface orders them, but those first that there are values of."""
     rows: list[Row] = visit.ask("/indicators", q=words[:100], sort="relevance", limit=500).data
     return sorted(rows, key=lambda row: not row["entityCount"])[:_READ]
 
@@ -230,7 +230,7 @@ def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
 
 
 def _of_indicator(visit: Visit, indicator: Row) -> list[Row]:
-    """Some latest readings of an indicator, those of large economies first."""
+    """Return some latest readings of an indicator, those of large economies first."""
     told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=500)
     rows = by_size(visit, told.data, lambda row: row["entityId"])[:_SERIES]
     called = names(visit, [row["entityId"] for row in rows])
@@ -275,7 +275,7 @@ def _suggestion(visit: Visit, words: str) -> str | None:
 
 
 def _meant(visit: Visit, word: str) -> str | None:
-    """The word where it means something, else the one that was most likely meant; None: nothing comes near."""
+    """Return the word where it means something, else the one that was most likely meant; None: nothing comes near."""
     if visit.ask("/indicators", q=word[:100], limit=1).data or _resolved(visit, word, places_first=True) is not None:
         return word
     try:

@@ -64,7 +64,7 @@ def histories(
 
 
 def spans(readings: Iterable[Row]) -> str:
-    """What drawings of readings of one indicator are of, as `SPANS` says it of any: `five years of monthly data`."""
+    """Return what drawings of readings of one indicator are of, as `SPANS` says it of any: `five years of monthly data`."""
     counts = Counter(frequency_of(row["frequency"]) for row in readings)
     told: dict[str, list[str]] = defaultdict(list)
     for frequency in sorted(counts, key=lambda one: one.rank):
@@ -73,7 +73,7 @@ def spans(readings: Iterable[Row]) -> str:
 
 
 def recent(visit: Visit, newest: Row, most: int = SPARK) -> list[Row]:
-    """The last rows of the series that a reading is of, the newest first; of one request that is none of the page's own."""
+    """Return the last rows of the series that a reading is of, the newest first; of one request that is none of the page's own."""
     path = "/derived-observations" if newest["derivedFrom"] else "/observations"
     frequency = frequency_of(newest["frequency"])
     if frequency is Frequency.NINE_MONTHS:
@@ -101,7 +101,7 @@ def _years(frequency: Frequency, series: int) -> float:
 
 def _portions(rows: Iterable[Row], days: int) -> Iterator[Sequence[Row]]:
     """
-    Readings in as many parts as requests can name, the newest first. Those of a part end about as late: it is read from
+    Return readings in as many parts as requests can name, the newest first. Those of a part end about as late: it is read from
     where the first of them begins, and one that its publisher ended long ago would have years read of all others.
     """
     part: list[Row] = []

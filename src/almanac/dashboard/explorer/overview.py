@@ -24,7 +24,7 @@ from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates import Yields, scopes, yields
 from almanac.dashboard.explorer.watchlist import listed
 from almanac.dashboard.formatting.dates import day, read_day
-from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
+from almanac.dashboard.formatting.numbers import change, distinguish_units, unit_of
 from almanac.dashboard.formatting.values import look_release, masked, points
 from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
 from almanac.reports.rates import TENORS
@@ -49,7 +49,7 @@ class Since(msgspec.Struct, frozen=True):
 
 
 def overview(visit: Visit) -> Answer:
-    """The first page."""
+    """Show the first page."""
     since = _since(visit)
     releases = visit.ask("/release-summaries", start_date=since.day, limit=_READ).data
     earlier = []
@@ -90,7 +90,7 @@ def overview(visit: Visit) -> Answer:
 
 
 def _since(visit: Visit) -> Since:
-    """The day of the address, else of the last visit, else a week ago; and today kept for the next visit."""
+    """Return the day of the address, else of the last visit, else a week ago; and today kept for the next visit."""
     today = visit.today
     before, last = None, None
     with contextlib.suppress(ValueError):  # a browser that kept something else
@@ -118,7 +118,7 @@ def _since(visit: Visit) -> Since:
 
 
 def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-    """The newest readings of indicators of entities: one request for all."""
+    """Return the newest readings of indicators of entities: one request for all."""
     if not pairs:
         return {}
     indicators, entities = sorted({one for one, _ in pairs}), sorted({one for _, one in pairs})
@@ -140,7 +140,7 @@ def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> dict
     past = reading["previous"] if reading["revisedPrevious"] is None else reading["revisedPrevious"]
     if masked(reading) or reading["actual"] is None or past is None:
         return shown | {"number": look_release(reading, figure=True).text}
-    unit, digits = told_apart(reading, reading["actual"], past)
+    unit, digits = distinguish_units(reading, reading["actual"], past)
     by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
     return shown | {
         "number": unit.sentence(reading["actual"], digits),
@@ -150,7 +150,7 @@ def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> dict
 
 
 def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
-    """What releases made of the period before, the largest move of each first in their order."""
+    """Return what releases made of the period before, the largest move of each first in their order."""
     found = []
     places = names(visit, {row["entityId"] for row in releases})
     for release in releases:
@@ -158,7 +158,7 @@ def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
             was, now = reading["previous"], reading["revisedPrevious"]
             if masked(reading) or was is None or now is None or was == now:
                 continue
-            unit, digits = told_apart(reading, was, now)
+            unit, digits = distinguish_units(reading, was, now)
             told = visit.look_up(f"/indicators/{reading['indicatorId'].removeprefix('indicator_')}")
             name = reading["indicatorId"] if told is None else told.data["name"]
             found.append(

@@ -64,28 +64,28 @@ class Yields:
         }
 
     def of(self, scope: Scope, tenor: str) -> Row | None:
-        """The latest yield; None: nothing is known of it."""
+        """Return the latest yield; None: nothing is known of it."""
         return self._rows.get((scope.entity, _YIELD + tenor))
 
     def derived(self, scope: Scope, slug: str) -> Row | None:
-        """The latest reading of an indicator derived of yields."""
+        """Return the latest reading of an indicator derived of yields."""
         return self._rows.get((scope.entity, slug))
 
     def steps(self, scope: Scope) -> list[CurveStep]:
-        """The curve; a tenor that is absent or may not be shown has no value."""
+        """Return the curve; a tenor that is absent or may not be shown has no value."""
         return [_step(tenor, self.of(scope, tenor)) for tenor in TENORS]
 
     def newest(self, scope: Scope) -> date | None:
-        """The day of the newest yield that is shown."""
+        """Return the day of the newest yield that is shown."""
         return max((step.day for step in self.steps(scope) if step.value is not None and step.day), default=None)
 
     def digits(self) -> int:
-        """The one precision of all yields."""
+        """Return the one precision of all yields."""
         values = [row["valueNumeric"] for (_, slug), row in self._rows.items() if slug.startswith(_YIELD)]
         return unit_of({"unit": "percent", "indicatorId": _YIELD}).digits(values)
 
     def kind(self, scope: Scope) -> str:
-        """What its curve is made of: `par, semi-annual compounding`."""
+        """Return what its curve is made of: `par, semi-annual compounding`."""
         found = [row.get("metadata") or {} for tenor in TENORS if (row := self.of(scope, tenor)) is not None]
         kinds = []
         for one in found:
@@ -98,7 +98,7 @@ class Yields:
 
 
 def scopes(visit: Visit) -> list[Scope]:
-    """The scopes there are, in the order of their codes."""
+    """Return the scopes there are, in the order of their codes."""
     told = visit.look_up("/countries", limit=500)
     rows = [row for row in (told.data if told is not None else []) if row["ratesScope"]]
     called = {code: row for row in rows for code in (row["isoAlpha3"], *row["aliases"]) if code in SCOPES}
@@ -114,7 +114,7 @@ def yields(visit: Visit, of: Sequence[Scope], as_of: str | None, *derived: str) 
 
 
 def year_before(visit: Visit, scope: Scope, newest: date | None, as_of: str | None) -> Mapping[str, Row]:
-    """The yields of a year before a day, by tenor, as known then; none where the plan does not reach."""
+    """Return the yields of a year before a day, by tenor, as known then; none where the plan does not reach."""
     if newest is None:
         return {}
     end = add_months(newest, -12)
@@ -140,7 +140,7 @@ def year_before(visit: Visit, scope: Scope, newest: date | None, as_of: str | No
 
 
 def figure(found: Yields, own: Scope | None, peers: Sequence[Scope], before: Mapping[str, Row]) -> ChartFigure:
-    """The curve of a scope with its peers' and its own of a year before; without a scope, all curves alike."""
+    """Return the curve of a scope with its peers' and its own of a year before; without a scope, all curves alike."""
     shown = [*([own] if own is not None else []), *peers]
     # Ends carry the code: seven names would not stand beside each other on a phone.
     curves = [Curve(one.name, found.steps(one), COLOURS.index(one.code) + 1, one.code, own=one == own) for one in shown]
@@ -272,7 +272,7 @@ def as_known(scopes: Sequence[Scope], yields: Yields) -> Slopes:
 
 
 def signed(value: float, digits: int) -> FormattedValue:
-    """A difference of yields: with its sign."""
+    """Return a difference of yields: with its sign."""
     text = change(value, digits)
     return FormattedValue("plain", text, text, full(value))
 

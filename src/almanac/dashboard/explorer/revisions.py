@@ -72,7 +72,7 @@ def _cell(now: Row | None, before: Row | None, oldest: Row, unit: UnitWords, dig
 
 
 def write_state(row: Row, unit: UnitWords, digits: int) -> str:
-    """A state in a table whose head has the unit."""
+    """Return a state in a table whose head has the unit."""
     if masked(row):
         return "Withheld"
     if row["metadata"].get("withdrawn"):
@@ -126,7 +126,7 @@ def typical_change(vintages: Vintages, unit: UnitWords) -> list[Decimal]:
 
 
 def foot(vintages: Vintages, unit: UnitWords, digits: int) -> list[Row]:
-    """What revisions amount to, over all cells whose first publication is known; nothing where none was revised."""
+    """Return what revisions amount to, over all cells whose first publication is known; nothing where none was revised."""
     every = typical_change(vintages, unit)
     revised = [move for move in every if move]
     if not revised:
@@ -223,7 +223,7 @@ def _fan(series: Series, then: Vintages, unit: UnitWords, digits: int) -> ChartF
 
 
 def _line(known: Mapping[Cell, Sequence[Row]], end: str | None) -> list[ChartPoint]:
-    """The line as known at the end of a day; None: the newest."""
+    """Return the line as known at the end of a day; None: the newest."""
     rows = []
     for states in known.values():
         there = states if end is None else [row for row in states if row["observedAt"][:10] <= end]
@@ -269,7 +269,7 @@ def _sizes(series: Series, then: Vintages, unit: UnitWords, digits: int) -> Char
 
 
 def _binned(moves: Sequence[Decimal], digits: int) -> list[CountColumn]:
-    """Counts of revisions in steps of one width, about zero; what did not change has a column of its own."""
+    """Return counts of revisions in steps of one width, about zero; what did not change has a column of its own."""
     largest = float(max(abs(move) for move in moves))
     ticks = value_axis([0.0, largest]).ticks
     step = exact(ticks[1]) - exact(ticks[0])

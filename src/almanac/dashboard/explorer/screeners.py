@@ -59,7 +59,7 @@ class ValueColumn(NamedTuple):
 def value_columns(
     screener: filters.Screener, fields: filters.Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
 ) -> list[ValueColumn]:
-    """A column for each field that was filtered or sorted by."""
+    """Return a column for each field that was filtered or sorted by."""
     if screener is filters.EQUITY:
         own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
         return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
@@ -71,7 +71,7 @@ _WORDS = {"warning": "One does not hold", "failed": "A grave one fails"}
 
 
 def _checks(rows: Sequence[Row]) -> ValueColumn:
-    """What checks say of the statements behind each row, which leads to them."""
+    """Return what checks say of the statements behind each row, which leads to them."""
     cells = []
     for row in rows:
         words = _WORDS.get(row["quality"], "All hold")
@@ -162,7 +162,7 @@ def screen_file(screener: filters.Screener, rows: Sequence[Row], names: Sequence
 
 
 def _text(value: Any) -> str:
-    """A cell. A text that a spreadsheet would run as a formula is kept from it by an apostrophe."""
+    """Return a cell. A text that a spreadsheet would run as a formula is kept from it by an apostrophe."""
     if value is None:
         return ""
     if isinstance(value, int | float):
@@ -212,7 +212,7 @@ def sparklines(
 def _newest(
     visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
 ) -> list[Row]:
-    """The readings that the values of the rows are of, as the interface lists them."""
+    """Return the readings that the values of the rows are of, as the interface lists them."""
     values = {}
     for row in rows:
         matches = (
@@ -238,7 +238,7 @@ def results(
     known: filters.Fields,
     others: Mapping[str, str | None],
 ) -> dict[str, Any]:
-    """The table, its order and its pages."""
+    """Return the table, its order and its pages."""
     total = found.total or 0
     shown = names(rows, visit, known)
     sort = visit.query.get("sort", "").lower()
@@ -273,14 +273,14 @@ def results(
 
 
 def _field_name(field: str, known: filters.Fields) -> str:
-    """What a field is called; of one that there is not, as it was written."""
+    """Return what a field is called; of one that there is not, as it was written."""
     return known[field]["name"] if field in known else field
 
 
 def dressed(
     visit: Visit, screener: filters.Screener, rows: list[filters.FilterRow], known: filters.Fields
 ) -> list[dict[str, Any]]:
-    """The rows as the form shows them, each with the fields it may choose from."""
+    """Return the rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
     all_groups = filters.groups(visit, screener, known)
@@ -318,7 +318,7 @@ def dressed(
 
 
 def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
-    """The fields that rows of results have a value of: those filtered, then the one sorted by."""
+    """Return the fields that rows of results have a value of: those filtered, then the one sorted by."""
     names = dict.fromkeys(row.field for row in rows if row.field in known)
     sort = visit.query.get("sort", "").lower()
     if sort in known:
@@ -364,7 +364,7 @@ def start(_: Visit) -> Answer:
 
 
 def look(screener: filters.Screener, visit: Visit) -> Answer:
-    """The builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
+    """Show the builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
     clean = _clean(visit)
     if clean is not None:
         return Redirect(clean)
@@ -411,7 +411,7 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
 
 
 def count(screener: filters.Screener, visit: Visit) -> Answer:
-    """What passes the filter that a form holds, for the script: in all, and row by row."""
+    """Show what passes the filter that a form holds, for the script: in all, and row by row."""
     others, refused = _others(screener, visit)
     known, _ = _fields(screener, visit)
     text = filters.text_of(visit.query, patient=True)
@@ -456,7 +456,7 @@ def fields(screener: filters.Screener, visit: Visit) -> Answer:
 
 
 def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, str]:
-    """The fields by name, and the syntax of a filter in a sentence."""
+    """Return the fields by name, and the syntax of a filter in a sentence."""
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
         raise NotFound("There is no such screener.")
@@ -479,7 +479,7 @@ def _clean(visit: Visit) -> str | None:
 
 
 def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
-    """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
+    """Return what else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
     example = _EXAMPLES[screener.name][0]["filter"]
@@ -495,7 +495,7 @@ def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | N
 def _found(
     screener: filters.Screener, visit: Visit, text: str, others: Mapping[str, str | None]
 ) -> tuple[Told | None, dict[str, str]]:
-    """The page of results, and what of the request was refused: then the first page in the usual order."""
+    """Return the page of results, and what of the request was refused: then the first page in the usual order."""
     asked = {name: visit.query.get(name) or None for name in ("sort", "order", "cursor")}
     problems: dict[str, str] = {}
     for _ in asked:

@@ -65,7 +65,7 @@ MOST = 6
 
 def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tuple[dict[tuple[int, str], Was], bool]:
     """
-    What restated cells were, by the place of the statement and the line; and whether there was more than was looked for.
+    Return what restated cells were, by the place of the statement and the line; and whether there was more than was looked for.
 
     `ask` gives the statements of the same kind as of a moment. A statement says which filing changed it last only; what
     an earlier one changed is found by asking about the state that this one replaced, and so on.
@@ -265,7 +265,7 @@ Restated = Mapping[tuple[int, str], Was]
 
 
 def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: str) -> dict[str, Any]:
-    """The table of statements, the newest first. Amounts are in the scale; full numbers are in each look."""
+    """Return the table of statements, the newest first. Amounts are in the scale; full numbers are in each look."""
     withheld = next((reason for one in statements if (reason := withheld_for(one)) is not None), None)
     if withheld is not None:
         return {"statements": list(statements), "lines": [], "how": [], "missing": [], "withheld": withheld}
@@ -295,7 +295,7 @@ def withheld_for(statement: Row) -> str | None:
 
 
 def failed_checks(statements: Iterable[Row]) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
-    """What the checks of the statements found wrong: a sentence for each check, with its findings and the statements of each."""
+    """Return what the checks of the statements found wrong: a sentence for each check, with its findings and the statements of each."""
     found: dict[str, dict[str, list[Row]]] = {}
     for one in statements:
         for check in one["quality"]["checks"]:
@@ -351,7 +351,7 @@ def _cell(line: StatementLine, statement: Row, was: Was | None, derived: str, po
 
 
 def _look(value: float, power: int, digits: int, was: float | None = None) -> FormattedValue:
-    """A number in a scale, whose whole one stays beside it."""
+    """Return a number in a scale, whose whole one stays beside it."""
     told = scale(power)
     if was is None:
         found = look_field(in_scale(value, told), _NUMBER, digits=digits)
@@ -382,7 +382,7 @@ _IN_TEXT = {
 
 
 def in_words(detail: str) -> str:
-    """A finding of a check with its lines called as the table calls them."""
+    """Return a finding of a check with its lines called as the table calls them."""
     told = []
     for word in detail.split(" "):
         key = word.rstrip(",;:")
@@ -397,5 +397,5 @@ def _plain(key: str) -> str:
 
 
 def money_head(currency: str | None, scale_name: str) -> str:
-    """What the amounts of a table are in: `USD millions`."""
+    """Return what the amounts of a table are in: `USD millions`."""
     return unit("local_currency", currency=currency, power=0).head + (f" {scale_name}" if SCALES[scale_name] else "")

@@ -14,7 +14,7 @@ from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.one_series import Series, find
 from almanac.dashboard.explorer.places import by_size, called, names
 from almanac.dashboard.formatting.dates import of_row
-from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
+from almanac.dashboard.formatting.numbers import change, distinguish_units, unit_of
 from almanac.dashboard.formatting.values import FormattedValue, is_forecast, look, masked, points
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download, leads_here
 from almanac.domain.times import wire_time
@@ -32,7 +32,7 @@ class Star(NamedTuple):
 
 
 def star(visit: Visit, kind: str, what: str, path: str = "") -> Star | None:
-    """The star of a thing, on a page at `path`, else at this one; None while the accounts do not answer."""
+    """Return the star of a thing, on a page at `path`, else at this one; None while the accounts do not answer."""
     on = visit.people.look_up(lambda lists: lists.watches(visit.who.account, kind, what))
     query = f"?{visit.query_string}" if visit.query_string else ""
     return None if on is None else Star(kind, what, on, f"{path or visit.path}{query}")
@@ -87,7 +87,7 @@ def _company(visit: Visit, one: Watched) -> WatchedEntry:
 
 
 def _indicator(visit: Visit, one: Watched) -> WatchedEntry:
-    """The indicator of the largest economy that has it, else of the first company."""
+    """Return the indicator of the largest economy that has it, else of the first company."""
     told = visit.look_up(f"/indicators/{one.what}")
     if told is None:
         return WatchedEntry(one, one.what, "/indicators", why="There is no indicator of this name any more.")
@@ -105,7 +105,7 @@ _MAKERS = {"series": _series, "company": _company, "indicator": _indicator}
 
 
 def _entry(visit: Visit, entry: WatchedEntry, rows: Sequence[Row]) -> WatchedEntry:
-    """The entry with its newest value, of rows with the newest first."""
+    """Return the entry with its newest value, of rows with the newest first."""
     known = [row for row in rows if not is_forecast(row)]
     if not known:
         plan = visit.api.plan(visit.who.plan)
@@ -115,7 +115,7 @@ def _entry(visit: Visit, entry: WatchedEntry, rows: Sequence[Row]) -> WatchedEnt
     # The change on the period before, with its unit; nothing where one of the two may not be told.
     if len(known) > 1 and not any(masked(row) or row["valueNumeric"] is None for row in known[:2]):
         now, before = (row["valueNumeric"] for row in known[:2])
-        unit, digits = told_apart(newest, now, before)
+        unit, digits = distinguish_units(newest, now, before)
         moved = f"{change(unit.scaled(now) - unit.scaled(before), digits)} {unit.moves}".strip()
     return entry._replace(
         newest=newest,
@@ -172,7 +172,7 @@ def change_watched(visit: Visit) -> Answer:
 
 
 def _named(visit: Visit, kind: str, what: str) -> str:
-    """The thing by the name that it is kept under. Raises AccountError where there is no such thing."""
+    """Return the thing by the name that it is kept under. Raises AccountError where there is no such thing."""
     found: str | None = None
     told = None
     try:
