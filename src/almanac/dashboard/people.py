@@ -79,7 +79,7 @@ class People:
 
     def look_up(self, ask: Callable[[Watchlist], T]) -> T | None:
         """
-        What a list says of an account; None while the accounts do not answer: pages of data go on without what is watched.
+        Return what a list says of an account; None while the accounts do not answer: pages of data go on without what is watched.
         For some seconds then nobody asks, for each page would wait for it.
         """
         if time.monotonic() < self._rests:
@@ -95,11 +95,11 @@ class People:
         return max(0, limit - self.usage.counted(account, self.now() // 60))
 
     def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
-        """Requests of the last days, by the prefix of the key."""
+        """Return requests of the last days, by the prefix of the key."""
         return {row.name: row.requests for row in self.usage.by("key", account, *self._last(days))}
 
     def used_by_accounts(self, accounts: Sequence[str], days: int = 30) -> dict[str, int]:
-        """Requests of the last days, of each of some accounts."""
+        """Return requests of the last days, of each of some accounts."""
         return self.usage.requests(accounts, *self._last(days))
 
     def _last(self, days: int) -> tuple[int, int]:

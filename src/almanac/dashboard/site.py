@@ -57,14 +57,14 @@ _OF_ENTITY = {"country": "countries", "region": "countries", "company": "compani
 
 
 def _part_of(path: str) -> str:
-    """The first segment of an address; of a series that of the entity it is of."""
+    """Return the first segment of an address; of a series that of the entity it is of."""
     first, _, rest = path[1:].partition("/")
     entity = rest.split(":")[1] if first == "series" and ":" in rest else ""
     return _OF_ENTITY.get(entity.partition("_")[0], first)
 
 
 def navigation(visit: Visit) -> list[dict[str, Any]]:
-    """What a visitor is shown; nobody signed in, nothing."""
+    """Return what a visitor is shown; nobody signed in, nothing."""
     if visit.person is None:
         return []
     parts = (*_PARTS, _OPERATE) if visit.operator else _PARTS
@@ -75,7 +75,7 @@ def navigation(visit: Visit) -> list[dict[str, Any]]:
 def environment(
     static: Callable[[str], str], filters: Mapping[str, Callable[..., Any]], names: Mapping[str, Any]
 ) -> Environment:
-    """The one environment of all templates. `static` gives the address of a file, `names` are known to every template."""
+    """Return the one environment of all templates. `static` gives the address of a file, `names` are known to every template."""
     made = Environment(
         loader=PackageLoader("almanac.dashboard"),
         autoescape=True,
@@ -110,7 +110,7 @@ def pages() -> tuple[Page, ...]:
 
 
 def templates(settings: Settings, statics: Statics) -> Environment:
-    """The templates of all pages."""
+    """Return the templates of all pages."""
     names = {
         "api_url": settings.api_address,
         "dashboard_url": settings.dashboard_address,
@@ -122,5 +122,5 @@ def templates(settings: Settings, statics: Statics) -> Environment:
 
 
 def _unix(seconds: int) -> datetime:
-    """A time of the accounts, unix seconds, for the filters that write times."""
+    """Return a time of the accounts, unix seconds, for the filters that write times."""
     return datetime.fromtimestamp(seconds, UTC)

@@ -225,7 +225,7 @@ class Visit:
         """Yield the pages of a list. `shown`: of how many of them the page shows the requests."""
         cursor: str | None = None
         for number in itertools.count():
-            response = (self.ask if number < shown else self.follow)(path, cursor=cursor, **params)
+            response = (self.ask if number < shown else self.follow)(path, **params, cursor=cursor)
             yield response
             cursor = response.next_cursor
             if cursor is None:

@@ -27,7 +27,7 @@ def workbook(
     columns: Sequence[str], rows: Sequence[Sequence[Cell]], about: Sequence[Sequence[Cell]], *, data: str = "Data"
 ) -> bytes:
     """
-    A workbook of two sheets: `data` with its columns, and `About` with rows as they are given, the first cell a heading.
+    Return a workbook of two sheets: `data` with its columns, and `About` with rows as they are given, the first cell a heading.
 
     A cell that is None is empty.
     """
@@ -58,7 +58,7 @@ def workbook(
 
 
 def _plain(words: str) -> str:
-    """A text that is found by what people type: a page's no-break spaces are spaces here."""
+    """Return a text that is found by what people type: a page's no-break spaces are spaces here."""
     return words.replace(NBSP, " ")
 
 

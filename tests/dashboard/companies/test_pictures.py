@@ -52,7 +52,7 @@ def drawn_of(
                 row["valueNumeric"] = None
         return SimpleNamespace(data=body["data"], next_cursor=body["meta"].get("pagination", {}).get("next_cursor"))
 
-    visit = cast("Visit", SimpleNamespace(follow=follow))
+    visit = cast("Visit", SimpleNamespace(follow=follow, pages=lambda *args, **more: Visit.pages(visit, *args, **more)))
     return charts(visit, company.entity, [one.entity for one in peers], as_of)
 
 

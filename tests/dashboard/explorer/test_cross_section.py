@@ -97,6 +97,8 @@ class TestPastSlider:
     class Visit:
         """As much of a visit as the slider asks for."""
 
+        history_from = None
+
         def __init__(self, known=None):
             self.today, self.known_on = date(2026, 11, 25), known and date.fromisoformat(known)
 

@@ -126,6 +126,9 @@ class Formulas:
             rows = [{"readings": [{"indicatorId": "indicator_payrolls"}, {"indicatorId": "indicator_jobless"}]}]
         return SimpleNamespace(data=rows, next_cursor=None)
 
+    def pages(self, path, **asked):
+        yield self.look_up(path, **asked)
+
     def ask(self, path, **asked):
         assert path == "/events"
         self.asked.append(asked)

@@ -19,7 +19,7 @@ def reading(slug, value, percentile=None, **more):
 class Visit:
     """As much of a visit as the map asks for: briefs that are given, and its own address."""
 
-    as_of, today, path = None, date(2026, 11, 25), "/countries"
+    as_of, then, today, path = None, "", date(2026, 11, 25), "/countries"
 
     def __init__(self, briefs, **query):
         self.briefs, self.query, self.asked, self.followed = briefs, query, [], []

@@ -38,6 +38,8 @@ class Interface:
         self.held = held
         self.asked: list[dict[str, Any]] = []
 
+    pages = Visit.pages
+
     def follow(self, _: str, **params: Any) -> Any:
         self.asked.append(params)
         found = [row for entity in sorted(params["entity_id"]) for row in self.held[entity]]

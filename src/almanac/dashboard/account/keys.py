@@ -54,7 +54,7 @@ class WantedKey(msgspec.Struct):
         )
 
     def checked(self, visit: Visit) -> tuple[Errors, tuple[str, ...], int | None]:
-        """What is wrong, each at its field; the scopes; and when it ends, unix seconds."""
+        """Return what is wrong, each at its field; the scopes; and when it ends, unix seconds."""
         errors: Errors = []
         if not self.name:
             errors.append(_error("name", "Enter a name, for example “Rates monitor”"))
@@ -90,7 +90,7 @@ def _error(field: str, message: str) -> dict[str, str]:
 
 
 def keys(visit: Visit) -> Answer:
-    """The keys of an account, and the form for another."""
+    """Show the keys of an account, and the form for another."""
     return _page(visit, WantedKey())
 
 
@@ -128,7 +128,7 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
 
 
 def _in_other_languages(api: str) -> list[tuple[str, str]]:
-    """The first request in Python and JavaScript, with the key in the variable that all of them read."""
+    """Return the first request in Python and JavaScript, with the key in the variable that all of them read."""
     python = (
         f"from almanac_client import Almanac  # pip install ./clients/python; it reads ALMANAC_API_KEY\n\n"
         f'print(Almanac(url="{api}").coverage())'
@@ -185,7 +185,7 @@ def create(visit: Visit) -> Answer:
 
 
 def _mine(visit: Visit) -> dict[str, Any]:
-    """The key an address names. Raises NotFound for one that is not this account's."""
+    """Return the key an address names. Raises NotFound for one that is not this account's."""
     for key in visit.people.accounts.list_keys(visit.who.email):
         if key.id == visit.values["id"]:
             return _row(key, visit.people.now())
@@ -222,7 +222,7 @@ def rotate(visit: Visit) -> Answer:
 
 
 def revoke_form(visit: Visit) -> Answer:
-    """What ending a key does."""
+    """Show what ending a key does."""
     return Html("account/revoke.html", {"row": _mine(visit), "used": visit.people.used_by_key(visit.who.account)})
 
 

@@ -39,7 +39,7 @@ def account(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
 
 
 def _refused(visit: Visit, found: NotSignedIn | None) -> list[dict[str, str]]:
-    """What to say of a password that was asked for before a deed."""
+    """Return what to say of a password that was asked for before a deed."""
     if found is None:
         return []
     note(visit, found, visit.who.email)

@@ -77,7 +77,7 @@ def join_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
 def _behind_link(
     visit: Visit, found: Invitation | AccountInfo | None, template: str, again: str, errors: Any, status: int
 ) -> Answer:
-    """The form for a password behind a link; of one that leads nowhere any more, where to ask for another."""
+    """Show the form for a password behind a link; of one that leads nowhere any more, where to ask for another."""
     if found is None:
         return Html("account/used.html", {"text": _USED, "again": again}, 404, secret=True)
     values = {"email": found.email, "token": visit.values["token"], "shortest": SHORTEST, "errors": list(errors)}
@@ -144,7 +144,7 @@ DISABLED = "This account is suspended. Ask whoever runs this service."
 
 
 def form(visit: Visit) -> Answer:
-    """The form; somebody signed in already goes on."""
+    """Show the form; somebody signed in already goes on."""
     if visit.person is not None:
         return Redirect(onward(visit.query.get("next", "")))
     return _form(visit, visit.query.get("next", ""))

@@ -19,7 +19,7 @@ _PARTS = ("answered", "refused (4xx)", "over the limit (429)")
 
 
 def usage(visit: Visit) -> Answer:
-    """Requests of an account."""
+    """Show requests of an account."""
     first, last, errors = _span(visit)
     by = visit.query.get("by", "day")
     what = cast("By", by if by in get_args(By) else "day")
@@ -45,7 +45,7 @@ def usage(visit: Visit) -> Answer:
 
 
 def _span(visit: Visit) -> tuple[date, date, list[dict[str, str]]]:
-    """The days asked for, today's thirty where none are; and what is wrong with them."""
+    """Return the days asked for, today's thirty where none are; and what is wrong with them."""
     today = visit.people.today()
     found, errors = {"from": today - timedelta(days=_DAYS - 1), "to": today}, []
     for name in found:

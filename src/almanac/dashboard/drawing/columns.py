@@ -94,14 +94,14 @@ _FENCE = 1.5
 
 
 def span_of(histories: Sequence[Sequence[ChartPoint]]) -> tuple[int, int]:
-    """The first and the last day that any of them has a value at. Raises ValueError where none has."""
+    """Return the first and the last day that any of them has a value at. Raises ValueError where none has."""
     days = [point.at for points in histories for point in with_values(points)]
     return min(days), max(days)
 
 
 def multiple(points: Sequence[ChartPoint], span: tuple[int, int]) -> Markup:
     """
-    A line of 160 × 48 over the days of all, on a scale of its own, with zero drawn where it lies in it; gaps where there
+    Draw a line of 160 × 48 over the days of all, on a scale of its own, with zero drawn where it lies in it; gaps where there
     are gaps; nothing for fewer than two values.
     """
     values = [point.value or 0.0 for point in with_values(points)]
@@ -112,7 +112,7 @@ def multiple(points: Sequence[ChartPoint], span: tuple[int, int]) -> Markup:
 
 def among(points: Sequence[ChartPoint], others: Sequence[Sequence[ChartPoint]]) -> Markup:
     """
-    A line of 240 × 96 over its own days, others behind it on the same scale; nothing for fewer than two values.
+    Draw a line of 240 × 96 over its own days, others behind it on the same scale; nothing for fewer than two values.
 
     The scale holds all of the line, and of the others' values those within Tukey's fences: one line far from the rest would
     press that flat. What goes beyond is cut off at the edge.
@@ -230,7 +230,7 @@ def sparkline(points: Sequence[ChartPoint]) -> Markup:
 
 def bar(value: float | None, low: float, high: float, *, width: int = 96, height: int = 12) -> Markup:
     """
-    A bar from zero to a value, in a table whose values lie from `low` to `high`; nothing without a value.
+    Draw a bar from zero to a value, in a table whose values lie from `low` to `high`; nothing without a value.
 
     All bars of a column are drawn with one low and high, so that they compare.
     """
@@ -247,7 +247,7 @@ def bar(value: float | None, low: float, high: float, *, width: int = 96, height
 
 
 def percentile(value: float | None, *, width: int = 100) -> Markup:
-    """A rule from 0 to 100 with a dot, its middle marked; nothing without a value."""
+    """Draw a rule from 0 to 100 with a dot, its middle marked; nothing without a value."""
     if value is None:
         return _NOTHING
     x = svg.LinearScale(0, 100, 5, width - 5)

@@ -70,7 +70,7 @@ def _row(steps: Sequence[CurveStep], places: dict[str, int]) -> list[float | Non
 def _curve(
     x: svg.LinearScale, y: svg.LinearScale, row: Sequence[float | None], name: str, radius: int = 3
 ) -> Iterator[str]:
-    """A line for each stretch of tenors that are all there, and a dot at each."""
+    """Return a line for each stretch of tenors that are all there, and a dot at each."""
     stretch: list[tuple[float, float]] = []
     joined, dots = [], []
     for index, value in enumerate([*row, None]):

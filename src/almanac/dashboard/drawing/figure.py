@@ -234,7 +234,7 @@ class PicturePanel(NamedTuple):
 
 
 def picture(title: str, panels: Sequence[PicturePanel], foot: Sequence[str]) -> bytes:
-    """The picture: title, panels below each other, and what must be said of them. Texts are escaped, and broken to fit."""
+    """Return the picture: title, panels below each other, and what must be said of them. Texts are escaped, and broken to fit."""
     plots = [panel.drawing.plots[0].sheet for panel in panels if panel.drawing is not None]
     width = max([sheet.width for sheet in plots], default=880)
     most = int(width / CHARACTER)
@@ -276,7 +276,7 @@ def _text(words: str, y: int, name: str) -> Markup:
 
 @cache
 def _style() -> str:
-    """The rules of the page's drawings, with the light theme's colours written out: other programs know no variables."""
+    """Return the rules of the page's drawings, with the light theme's colours written out: other programs know no variables."""
     sheet = _SHEET.read_text("utf-8")
     declared = (one.strip().partition(": ") for one in sheet.partition(":root {")[2].partition("}")[0].split(";"))
     tokens = {name.removeprefix("--"): value for name, _, value in declared if value.startswith("#")}

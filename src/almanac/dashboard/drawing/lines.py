@@ -236,7 +236,7 @@ def _where(on: svg.Plot) -> Callable[[ChartPoint], tuple[float, float]]:
 
 
 def _newest(points: Sequence[ChartPoint]) -> ChartPoint | None:
-    """The newest point with a value that is no forecast."""
+    """Return the newest point with a value that is no forecast."""
     return next((point for point in reversed(points) if point.value is not None and not point.forecast), None)
 
 
@@ -252,7 +252,7 @@ def fan_chart(
     newest: Sequence[ChartPoint], older: Sequence[Sequence[ChartPoint]], *, label: str, fraction: bool = False
 ) -> svg.Drawing | None:
     """
-    The newest line in front of older ones, oldest at the back; None where there is no value to draw.
+    Draw the newest line in front of older ones, oldest at the back; None where there is no value to draw.
 
     Of an older line only what differs from the newest is drawn, with a point more at either side: what is the same lies
     under the newest.
@@ -293,7 +293,7 @@ def fan_chart(
 
 def life_chart(states: Sequence[FigureState], until: int, *, fraction: bool = False) -> svg.Drawing | None:
     """
-    Steps of one figure: each value holds until the next was published, the last until a day (an ordinal); a dot at each
+    Draw steps of one figure: each value holds until the next was published, the last until a day (an ordinal); a dot at each
     beginning. None for no states.
     """
     if not states:

@@ -41,7 +41,7 @@ class LinearScale(NamedTuple):
         return self.start + (value - self.low) * (self.stop - self.start) / (self.high - self.low)
 
     def back(self, place: float) -> float:
-        """The number at a place: inverse of a call."""
+        """Return the number at a place: inverse of a call."""
         return self.low + (place - self.start) * (self.high - self.low) / (self.stop - self.start)
 
 
@@ -71,7 +71,7 @@ def value_axis(
     values: Iterable[float], *, from_zero: bool = False, whole: bool = False, fraction: bool = False
 ) -> Axis:
     """
-    An axis that holds all values, with four to six ticks of the 1-2-5 row.
+    Return an axis that holds all values, with four to six ticks of the 1-2-5 row.
 
     It holds zero if `from_zero` (columns), or where zero is nearer than half the range. `whole`: ticks are whole numbers;
     `fraction`: labels are percentages of fractions.
@@ -98,7 +98,7 @@ def value_axis(
 
 
 def _steps(low: float, high: float, *, whole: bool) -> tuple[Decimal, int, int]:
-    """A step of the 1-2-5 row and the numbers of the first and last tick that hold a range, in steps."""
+    """Return a step of the 1-2-5 row and the numbers of the first and last tick that hold a range, in steps."""
     below, above = exact(low), exact(high)
     power = (above - below).adjusted() - 2
     step = Decimal(1).scaleb(max(power, 0) if whole else power)
@@ -267,23 +267,23 @@ class Drawing(NamedTuple):
 
 
 def place(value: float) -> str:
-    """A coordinate to one decimal."""
+    """Return a coordinate to one decimal."""
     return f"{round(value, 1) + 0.0:.12g}"
 
 
 def at(x: float, y: float) -> str:
-    """A place on paper: `12.5,40`."""
+    """Return a place on paper: `12.5,40`."""
     return f"{place(x)},{place(y)}"
 
 
 def path(places: Iterable[tuple[float, float]]) -> str:
-    """A line through places, as the data of a path."""
+    """Return a line through places, as the data of a path."""
     joined = "L".join([f"{x:.1f},{y:.1f}" for x, y in places])
     return "M" + joined.replace(".0,", ",").replace(".0L", "L").removesuffix(".0")
 
 
 def text(words: str, x: float, y: float, name: str, anchor: str = "start") -> Markup:
-    """A level text; what it says is escaped."""
+    """Draw a level text; what it says is escaped."""
     where = f'class="{name}" x="{place(x)}" y="{place(y)}" text-anchor="{anchor}"'
     return Markup(f"<text {where}>{escape(words)}</text>")  # noqa: S704  (our own classes and numbers, and the words escaped)
 
@@ -297,7 +297,7 @@ def clipped(words: str, room: float) -> str:
 def plot(
     sheet: Sheet, x: tuple[float, float], axis: Axis, *, right: float, left: float = 0.0, height: int | None = None
 ) -> Plot:
-    """The plot of a paper: `x` from and to, room for the axis at the left (at least `left`), for labels at the `right`."""
+    """Return the plot of a paper: `x` from and to, room for the axis at the left (at least `left`), for labels at the `right`."""
     above = _ABOVE + (_SCALE_WORD if axis.scale.power else 0)
     low, high = x if x[0] < x[1] else (x[0] - 0.5, x[1] + 0.5)
     return Plot(
@@ -385,7 +385,7 @@ MOST_LINES = 12
 
 
 def colour(number: int) -> str:
-    """The class of a line's colour, `c2`; from the eighth on that of an earlier line, `c2 again`. Raises ValueError for a thirteenth."""
+    """Return the class of a line's colour, `c2`; from the eighth on that of an earlier line, `c2 again`. Raises ValueError for a thirteenth."""
     if not 1 <= number <= MOST_LINES:
         raise ValueError(f"a chart has lines 1 to {MOST_LINES}, not {number}")
     return f"c{number}" if number <= COLOURS else f"c{number - COLOURS} again"

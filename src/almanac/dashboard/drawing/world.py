@@ -27,7 +27,7 @@ class Outlines(msgspec.Struct, frozen=True):
 
 @cache
 def outlines() -> Outlines:
-    """The outlines, read once."""
+    """Return the outlines, read once."""
     body = files("almanac.dashboard.drawing").joinpath("outlines.json").read_bytes()
     return msgspec.json.decode(body, type=Outlines)
 
@@ -46,7 +46,7 @@ class MapPlace(NamedTuple):
 
 
 def classes(values: Sequence[float]) -> list[int]:
-    """The class of each value, from 1 for the lowest: fifths by rank; what is equal is in one class."""
+    """Return the class of each value, from 1 for the lowest: fifths by rank; what is equal is in one class."""
     order = sorted(values)
     firsts: dict[float, int] = {}
     for rank, value in enumerate(order):
@@ -56,7 +56,7 @@ def classes(values: Sequence[float]) -> list[int]:
 
 def world_map(places: Mapping[str, MapPlace]) -> Markup:
     """
-    The map, places by their ISO 3166-1 alpha-3 code; nothing where none of them is large enough to be seen on it.
+    Draw the map, places by their ISO 3166-1 alpha-3 code; nothing where none of them is large enough to be seen on it.
 
     Hidden from readers, who have the table: its links are for a pointer alone.
     """

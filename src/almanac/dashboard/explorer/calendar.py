@@ -82,7 +82,7 @@ def calendar(visit: Visit) -> Answer:
 
 
 def _first(visit: Visit) -> date:
-    """The first day of the page. Raises ValueError with the sentence for it."""
+    """Return the first day of the page. Raises ValueError with the sentence for it."""
     typed = visit.query.get("from", "")
     return read_day(typed) if typed else days_from(visit.known_on or visit.today, -1)
 
@@ -128,7 +128,7 @@ def targets(visit: Visit, rows: Sequence[Mapping[str, Any]], as_of: str | None) 
 
 
 def _shown(visit: Visit) -> list[dict[str, Any]]:
-    """The events of the page at this address. Raises ApiError for a day that is none, as the interface would."""
+    """Return the events of the page at this address. Raises ApiError for a day that is none, as the interface would."""
     try:
         first = _first(visit)
     except ValueError as error:

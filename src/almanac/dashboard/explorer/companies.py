@@ -99,7 +99,7 @@ def _page(visit: Visit, asked: dict[str, str | None], sort: str, order: str, cur
 
 
 def _value(row: dict[str, Any], sort: str) -> Any:
-    """What a row is sorted by."""
+    """Return what a row is sorted by."""
     return {"piotroski_f": row["piotroskiF"], "altman_z2": row["altmanZ2"], **row, **row["scores"]}[sort]
 
 

@@ -40,7 +40,7 @@ from almanac.reports.scoring import MONTHS, PILLARS_MINIMUM, SECTOR_MINIMUM
 
 def age(newest: str | None, held: Mapping[tuple[str, str], Mapping[str, Any]], today: date) -> dict[str, str] | None:
     """
-    A chip on the age of the newest statement, by the rule that judges series: of a filer of quarters 200 days.
+    Return a chip on the age of the newest statement, by the rule that judges series: of a filer of quarters 200 days.
 
     `newest`: last day of its period; `held`: newest statements, whose frequencies tell what it files. None without any.
     """
@@ -131,17 +131,12 @@ def _detail(name: str, one: dict[str, Any]) -> dict[str, Any]:
         }
         for test in one["tests"]
     ]
-    look = look_field(one["value"], _RATIO, digits=digits)
-    verdict = one["verdict"]
-    return {
+    return {name: one[name] for name in ("present", "of", "passed")} | {
         "id": name,
         "title": title,
-        "look": look,
+        "look": look_field(one["value"], _RATIO, digits=digits),
         "scored": one["value"] is not None,
-        "verdict": None if verdict is None else verdict.replace("_", " "),
-        "present": one["present"],
-        "of": one["of"],
-        "passed": one["passed"],
+        "verdict": one["verdict"] and one["verdict"].replace("_", " "),
         "period_end": one["periodEnd"],
         "tests": tests,
     }
@@ -154,7 +149,7 @@ def words(key: str) -> str:
 
 
 def number(value: float | None) -> FormattedValue:
-    """An input: from a million on in words for its size, with the whole number beside it."""
+    """Return an input: from a million on in words for its size, with the whole number beside it."""
     look = look_field(value, _RATIO)
     if value is None or abs(exact(value)) < _IN_WORDS:
         return look
@@ -204,7 +199,7 @@ class CompanyChart(msgspec.Struct, frozen=True):
 
 def charts(visit: Visit, entity: str, peers: Sequence[str], as_of: str | None) -> list[CompanyChart]:
     """
-    What is drawn of a company as known on a day (None: today): measures of which two or more values may be shown.
+    Return what is drawn of a company as known on a day (None: today): measures of which two or more values may be shown.
 
     `peers`: whom to draw behind it, `PEERS` at most.
     """
@@ -220,7 +215,10 @@ def charts(visit: Visit, entity: str, peers: Sequence[str], as_of: str | None) -
     mine = {measure: newest[measure.id, entity] for measure in _MEASURES if (measure.id, entity) in newest}
     wanted = [row for row in told.data if row["indicatorId"] in {measure.id for measure in mine}]
     read = histories(visit, wanted, derived={measure.id for measure in mine}, as_of=as_of, failed_too=False)
-    lines = {series: _yearly(points) for series, points in read.items()}
+    # Points are joined as long as one follows within a year: figures of twelve months leave no day out then.
+    lines = {
+        series: [point._replace(frequency=Frequency.ANNUAL) for point in points] for series, points in read.items()
+    }
     found = []
     for measure, row in mine.items():
         beside = [newest[measure.id, peer] for peer in peers if (measure.id, peer) in newest]
@@ -272,13 +270,8 @@ def _counts(row: Row) -> bool:
     return not behind and not masked(row) and row["valueNumeric"] is not None
 
 
-def _yearly(points: Sequence[ChartPoint]) -> list[ChartPoint]:
-    """Points that are joined as long as one follows within a year: figures of twelve months leave no day out then."""
-    return [point._replace(frequency=Frequency.ANNUAL) for point in points]
-
-
 def _look(row: Row, digits: int) -> FormattedValue:
-    """The newest value; one that rests on a statement which fails a grave check is not shown, as nowhere on the page."""
+    """Return the newest value; one that rests on a statement which fails a grave check is not shown, as nowhere on the page."""
     if row["metadata"].get("quality") == "failed" and not masked(row):
         return FormattedValue("none", "A check failed", "left out, a check of a statement behind it does not hold")
     return look(row, digits=digits, history=True, figure=True)
@@ -310,7 +303,7 @@ FREQUENCIES = ("annual", "quarterly")
 
 
 def company(visit: Visit) -> Answer:
-    """The page of one company. Its statements follow `as_of`; the interface has the rest as of today only."""
+    """Show the page of one company. Its statements follow `as_of`; the interface has the rest as of today only."""
     typed = visit.values["name"]
     slug = _slug(visit, typed)
     if slug is not None and slug != typed:
@@ -337,7 +330,11 @@ def company(visit: Visit) -> Answer:
             errors.append({"field": "as_of", "message": error.message})
             past = None
     chosen["statement"] = _statement(visit, held, chosen)
-    chosen["frequency"] = _frequency(held, chosen)
+    if chosen["frequency"] not in FREQUENCIES:
+        # The first with statements of the kind: many a filer has one of both only.
+        there = (one for one in FREQUENCIES if (one, chosen["statement"]) in held)
+        chosen["frequency"] = next(there, FREQUENCIES[0])
+    then = f"&as_of={past}" if past else ""
     # Those of today are none of a past day's.
     peers = [] if past else record["peers"][:PEERS]
     values: dict[str, Any] = {
@@ -355,7 +352,12 @@ def company(visit: Visit) -> Answer:
         "unscored": unscored(record, visit.today),
         "compared": compared(record),
         "elsewhere": _elsewhere(visit, held, today, chosen),
-        "charts": _charts(record["entityId"], past) if held else [],
+        # Where the company's lines are drawn on the day of the page, its reports marked: words and addresses.
+        "charts": [
+            (title, f"/compare?indicator={lines}&entities={record['entityId']}&events=own{then}")
+            for title, lines in CHARTS.items()
+            if held
+        ],
         "pictures": charts(visit, record["entityId"], [one["entityId"] for one in peers], past),
         "beside": peers,
         "series_address": series_address,
@@ -381,19 +383,12 @@ def _find_statements(visit: Visit, entity: str, as_of: str | None) -> Held:
 
 
 def _statement(visit: Visit, held: Held, chosen: dict[str, str]) -> str:
-    """The kind that was asked for, else the first that there is, of the frequency where that was asked for: some file a balance alone."""
+    """Return the kind that was asked for, else the first that there is, of the frequency where that was asked for: some file a balance alone."""
     if visit.query.get("statement") in KINDS:
         return chosen["statement"]
     asked = (chosen["frequency"],) if chosen["frequency"] in FREQUENCIES else FREQUENCIES
     there = {kind for frequency, kind in held if frequency in asked} or {kind for _, kind in held}
     return next((kind for kind in KINDS if kind in there), chosen["statement"])
-
-
-def _frequency(held: Held, chosen: dict[str, str]) -> str:
-    """The frequency that was asked for, else the first with statements of the kind: many a filer has one of both only."""
-    if chosen["frequency"] in FREQUENCIES:
-        return chosen["frequency"]
-    return next((one for one in FREQUENCIES if (one, chosen["statement"]) in held), FREQUENCIES[0])
 
 
 def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) -> list[tuple[str, str]]:
@@ -409,16 +404,8 @@ def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) ->
     return found
 
 
-def _charts(entity: str, as_of: str | None) -> list[tuple[str, str]]:
-    """Where a company's lines are drawn on the day of the page, its reports marked: words and addresses."""
-    then = f"&as_of={as_of}" if as_of else ""
-    return [
-        (title, f"/compare?indicator={lines}&entities={entity}&events=own{then}") for title, lines in CHARTS.items()
-    ]
-
-
 def _slug(visit: Visit, name: str) -> str | None:
-    """The slug of the one company that is called exactly so, in whatever form; None where the interface knows none."""
+    """Return the slug of the one company that is called exactly so, in whatever form; None where the interface knows none."""
     try:
         told = visit.look_up("/entities/resolve", alias=name, type="company")
     except ApiError:  # nothing that could be a name
@@ -430,13 +417,13 @@ def _slug(visit: Visit, name: str) -> str | None:
 
 
 def _one_of(wanted: str | None, allowed: Iterable[str]) -> str:
-    """What was chosen, else the first."""
+    """Return what was chosen, else the first."""
     every = tuple(allowed)
     return wanted if wanted is not None and wanted in every else every[0]
 
 
 def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | None) -> dict[str, Any]:
-    """The chosen statements and what is beside them."""
+    """Return the chosen statements and what is beside them."""
     _, place = KINDS[chosen["statement"]]
     path = f"/companies/{entity}/financials"
     asked = {"frequency": chosen["frequency"], "limit": int(chosen["periods"])}

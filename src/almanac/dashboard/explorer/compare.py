@@ -49,7 +49,7 @@ class ComparedCell(msgspec.Struct, frozen=True):
 
 
 def events(visit: Visit, compared: comparison.ReadComparison) -> MarkedEvents | None:
-    """What is marked below the panels, or may be; None where nothing is drawn."""
+    """Return what is marked below the panels, or may be; None where nothing is drawn."""
     charts = [_subjects(lines) for lines in _panels(compared).values()]
     if not any(charts):
         return None
@@ -71,7 +71,7 @@ def _panels(compared: comparison.ReadComparison) -> dict[tuple[str, bool], list[
 
 def draw_panels(visit: Visit, compared: comparison.ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
     """
-    A panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
+    Return a panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
     of each panel that has a line the event is of.
     """
     groups = _panels(compared)
@@ -192,7 +192,7 @@ def _cell(line: comparison.ComparedLine, point: ChartPoint | None) -> ComparedCe
 
 
 def listed_lines(visit: Visit, compared: comparison.ReadComparison) -> list[dict[str, Any]]:
-    """The lines of the form, the hidden ones too."""
+    """Return the lines of the form, the hidden ones too."""
     units = Counter(line.unit.head for line in compared.shown)
     dashed = {line.key.number for line in compared.shown if units[line.unit.head] >= DASHED_FROM}
     typed = dict(part.split(":", 1) for part in visit.query.get("known", "").split(",") if ":" in part)
@@ -227,7 +227,7 @@ def _why_empty(line: comparison.ComparedLine) -> str:
 
 
 def _without(visit: Visit, compared: comparison.ReadComparison, line: comparison.ComparedLine) -> str:
-    """The address without a line; empty where it is one of several that an indicator or a place stands for."""
+    """Return the address without a line; empty where it is one of several that an indicator or a place stands for."""
     key, keys = line.key, compared.asked.keys
     if len(keys) == 1:
         return ""
@@ -321,7 +321,7 @@ def as_csv(compared: comparison.ReadComparison) -> Download:
 
 
 def as_workbook(visit: Visit, compared: comparison.ReadComparison) -> bytes:
-    """A column for each line, newest period first, and the sheet that says what they are."""
+    """Return a column for each line, newest period first, and the sheet that says what they are."""
     cells: dict[tuple[date, date], dict[int, ChartPoint]] = {}
     for place, line in enumerate(compared.shown):
         for point in line.points:
@@ -381,7 +381,7 @@ def _about(visit: Visit, compared: comparison.ReadComparison) -> list[list[Cell]
 
 
 def as_picture(visit: Visit, compared: comparison.ReadComparison) -> bytes:
-    """The charts as one picture, at their widest."""
+    """Return the charts as one picture, at their widest."""
     marked = events(visit, compared)
     shown = draw_panels(visit, compared, marked)
     panels = [PicturePanel(panel.figure.unit, panel.figure.drawing, panel.figure.empty) for panel in shown]
@@ -396,12 +396,12 @@ def as_picture(visit: Visit, compared: comparison.ReadComparison) -> bytes:
 
 
 def _address(visit: Visit) -> str:
-    """The page that shows the same."""
+    """Return the page that shows the same."""
     return f"{visit.settings.dashboard_address}{visit.here(page=None)}"
 
 
 def compare_page(visit: Visit, one: comparison.ReadComparison) -> dict[str, Any]:
-    """The page of a comparison that was read."""
+    """Return the page of a comparison that was read."""
     rows = table(one)
     # Of many lines there are fewer rows, for a page is not to grow with them.
     pager = visit.pager(len(rows), min(_ROWS, _CELLS // max(len(one.shown), 1)))
@@ -445,7 +445,7 @@ _LONGEST = 200
 
 
 def page(visit: Visit) -> Answer:
-    """The comparison of the address, or the way to the one that its form asks for."""
+    """Show the comparison of the address, or the way to the one that its form asks for."""
     if "lines" in visit.query or visit.query.get("add"):
         to, problem = _changed(visit)
         if problem is None:
@@ -483,7 +483,7 @@ def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
 
 
 def _added(visit: Visit, words: str, query: dict[str, str | None]) -> dict[str, str | None] | None:
-    """What is added to an address for a few words: a place to the one indicator, else the best series."""
+    """Return what is added to an address for a few words: a place to the one indicator, else the best series."""
     result = found(visit, words)
     if not result.series:
         return None
@@ -496,24 +496,24 @@ def _added(visit: Visit, words: str, query: dict[str, str | None]) -> dict[str, 
 
 
 def _file(visit: Visit, ending: str) -> comparison.ReadComparison:
-    """The comparison that a file is of: of the whole range, and without what could not be read."""
+    """Return the comparison that a file is of: of the whole range, and without what could not be read."""
     visit.path = visit.path.removesuffix(ending)
     return comparison.compared(visit, comparison.read(visit))
 
 
 def csv_file(visit: Visit) -> Answer:
-    """The rows."""
+    """Show the rows."""
     return as_csv(_file(visit, ".csv"))
 
 
 def workbook_file(visit: Visit) -> Answer:
-    """The rows for a spreadsheet."""
+    """Show the rows for a spreadsheet."""
     one = _file(visit, ".xlsx")
     return Download(as_workbook(visit, one), MEDIA_TYPE, "comparison.xlsx")
 
 
 def picture_file(visit: Visit) -> Answer:
-    """The charts."""
+    """Show the charts."""
     one = _file(visit, ".svg")
     return Download(as_picture(visit, one), "image/svg+xml", "comparison.svg")
 

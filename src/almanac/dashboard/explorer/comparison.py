@@ -57,12 +57,12 @@ class Comparison(msgspec.Struct):
     problems: list[FieldProblem] = []
 
     def known(self, key: LineKey) -> str:
-        """What a line is known by: its own day or `first`, else that of all; empty for today."""
+        """Return what a line is known by: its own day or `first`, else that of all; empty for today."""
         return key.known or (FIRST if self.firsts else self.as_of or "")
 
 
 def read(visit: Visit) -> Comparison:
-    """The comparison of an address."""
+    """Return the comparison of an address."""
     query, problems = visit.query, list[FieldProblem]()
     names = _names(query, "series")
     pairs = [(one, entity) for one in _names(query, "indicator") for entity in _names(query, "entities")]
@@ -101,7 +101,7 @@ def read(visit: Visit) -> Comparison:
 
 
 def _names(query: Mapping[str, str], name: str) -> list[str]:
-    """A list of the address, in its order; the same twice is two lines."""
+    """Return a list of the address, in its order; the same twice is two lines."""
     return [part.strip() for part in query.get(name, "").split(",") if part.strip()]
 
 
@@ -136,7 +136,7 @@ def _day(visit: Visit, name: str, problems: list[FieldProblem], *, past: bool = 
 
 
 def past_day(visit: Visit, text: str) -> str:
-    """A day up to today, as addresses have it. Raises ValueError with the sentence for the page."""
+    """Return a day up to today, as addresses have it. Raises ValueError with the sentence for the page."""
     found = read_day(text)
     if found > visit.today:
         raise ValueError(f"{day(found)} is after today, {day(visit.today)}. Write a day up to today")
@@ -145,7 +145,7 @@ def past_day(visit: Visit, text: str) -> str:
 
 def sent(visit: Visit) -> dict[str, str | None]:
     """
-    What the form sent, as names of the address: boxes that are not ticked are `off`, days beside lines `known`.
+    Return what the form sent, as names of the address: boxes that are not ticked are `off`, days beside lines `known`.
 
     A day that cannot be is left in the address, where it is refused with its sentence.
     """
@@ -255,7 +255,7 @@ class ReadComparison(msgspec.Struct):
 
 
 def compared(visit: Visit, asked: Comparison) -> ReadComparison:
-    """Reads the lines of a comparison; those that there are not are told in its problems. Raises ApiError as it is refused."""
+    """Read the lines of a comparison; those that there are not are told in its problems. Raises ApiError as it is refused."""
     lines = [line for key in asked.keys if (line := _found(visit, asked, key)) is not None]
     _newest(visit, lines)
     ends = [day_of(line.newest["periodEnd"]) for line in lines if line.newest is not None]
@@ -303,7 +303,7 @@ def _found(visit: Visit, asked: Comparison, key: LineKey) -> ComparedLine | None
 
 
 def _newest(visit: Visit, lines: Sequence[ComparedLine]) -> None:
-    """Finds the newest reading of each line: one request for all places of an indicator on a day."""
+    """Find the newest reading of each line: one request for all places of an indicator on a day."""
     groups: dict[tuple[str, str | None], list[ComparedLine]] = {}
     for line in lines:
         if line.series is None:
@@ -353,7 +353,7 @@ def _read(visit: Visit, group: Sequence[ComparedLine], first: str | None, last: 
 
 
 def _level(line: ComparedLine) -> None:
-    """The points of a line as they are published, before any transform."""
+    """Return the points of a line as they are published, before any transform."""
     if line.known != FIRST:
         line.level = points(line.rows)
         return
@@ -408,7 +408,7 @@ _NAMED_YEARS = 1_100
 
 
 def what(lines: Sequence[ComparedLine]) -> str:
-    """What is compared: the one indicator, or the one place, or both in few words."""
+    """Return what is compared: the one indicator, or the one place, or both in few words."""
     indicators = _distinct(line.indicator["name"] for line in lines)
     places = _distinct(line.place for line in lines)
     if len(indicators) > 1 and len(places) == 1:
@@ -444,7 +444,7 @@ def span_words(lines: Sequence[ComparedLine]) -> str:
 
 
 def line_name(line: ComparedLine, lines: Sequence[ComparedLine]) -> str:
-    """What tells a line from the others: its place, its indicator or both, and its day where that is not today."""
+    """Return what tells a line from the others: its place, its indicator or both, and its day where that is not today."""
     parts = _told_apart(line, lines)
     if known_words(line):
         parts.append(known_words(line))
@@ -470,13 +470,13 @@ def _of_several_days(line: ComparedLine, lines: Sequence[ComparedLine]) -> bool:
 
 
 def full_name(line: ComparedLine) -> str:
-    """Indicator, place and day of a line, whatever the others are."""
+    """Return indicator, place and day of a line, whatever the others are."""
     known = known_words(line)
     return f"{line.indicator['name']}, {line.place}{f', {known}' if known else ''}"
 
 
 def caption(lines: Sequence[ComparedLine], compared: ReadComparison) -> str:
-    """The caption of a panel, from the points that are drawn."""
+    """Return the caption of a panel, from the points that are drawn."""
     name = few(_distinct(line.indicator["name"] for line in lines))
     made = compared.asked.show != LEVEL
     words = TRANSFORMS[compared.asked.show].words
@@ -508,7 +508,7 @@ def computed_words(compared: ReadComparison) -> str:
 
 
 def _mixed(lines: Sequence[ComparedLine]) -> str:
-    """The newest value of each line, and which have none: of several indicators none is the highest."""
+    """Return the newest value of each line, and which have none: of several indicators none is the highest."""
     told, empty = [], []
     for line in lines:
         shown = with_values(line.points)
@@ -570,7 +570,7 @@ class WantedComparison(msgspec.Struct, frozen=True):
 
 
 def wanted_comparison(visit: Visit, words: str) -> WantedComparison | None:
-    """The comparison that words ask for; None where they name fewer than two places, or nothing to compare them by."""
+    """Return the comparison that words ask for; None where they name fewer than two places, or nothing to compare them by."""
     parts = words.replace(",", " ").split()[:_WORDS]
     if len(parts) < 3:
         return None

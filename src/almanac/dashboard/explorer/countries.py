@@ -45,7 +45,7 @@ class HeatCell(msgspec.Struct, frozen=True):
 
 
 def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The map of economies (rows of /countries) on the day of the address, of the section it names or of all in short."""
+    """Return the map of economies (rows of /countries) on the day of the address, of the section it names or of all in short."""
     briefs = _briefs(visit, places)
     wanted = visit.query.get("section", "")
     keys = {one["key"]: one["title"] for brief in briefs.values() for one in brief["sections"]}
@@ -90,7 +90,7 @@ def heat_map(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any
 
 
 def _briefs(visit: Visit, places: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The briefs by slug. The first is among the requests that the page shows: the others differ by their name alone."""
+    """Return the briefs by slug. The first is among the requests that the page shows: the others differ by their name alone."""
     found: dict[str, Any] = {}
     for row in places:
         ask = visit.follow if found else visit.ask
@@ -185,7 +185,7 @@ def listing(visit: Visit) -> Answer:
 
 
 def country(visit: Visit) -> Answer:
-    """The brief of one country, as known on any day."""
+    """Show the brief of one country, as known on any day."""
     name = visit.values["name"]
     told = visit.ask_if_known(f"/countries/{name}")
     if told is None:
@@ -214,7 +214,7 @@ def country(visit: Visit) -> Answer:
 
 
 def _latest_readings(latest: Sequence[Row], known: Mapping[str, Row]) -> dict[str, list[dict[str, Any]]]:
-    """The latest reading of every indicator of a place, by category, which sections of a brief have as their key; a brief is of some of them only."""
+    """Return the latest reading of every indicator of a place, by category, which sections of a brief have as their key; a brief is of some of them only."""
     found: dict[str, list[dict[str, Any]]] = {}
     for row in latest:
         indicator = known.get(row["indicatorId"])

@@ -40,7 +40,7 @@ Made = Callable[[Visit], EmbeddedChart | Answer]
 
 
 def framed(visit: Visit, make: Made) -> Answer:
-    """The chart that `make` gives, for a frame. Raises NotFound where no origin may have one."""
+    """Show the chart that `make` gives, for a frame. Raises NotFound where no origin may have one."""
     origins = visit.settings.embed_origins
     if not origins:
         raise NotFound("There is no page at this address.")
@@ -74,7 +74,7 @@ def _refused(text: str, status: int, origins: tuple[str, ...]) -> Html:
 
 def frame_markup(visit: Visit, path: str, title: str, **changes: str | None) -> str:
     """
-    The HTML that shows the chart of the page at `path` in another page; empty where the operator allows it nowhere. `changes`:
+    Return the HTML that shows the chart of the page at `path` in another page; empty where the operator allows it nowhere. `changes`:
     of the query of this page.
     """
     if not visit.settings.embed_origins:

@@ -49,7 +49,7 @@ class EventSubject(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, indicator: str, entity: Row) -> EventSubject:
-        """The subject of a line, by a record of `/entities/resolve`."""
+        """Return the subject of a line, by a record of `/entities/resolve`."""
         return cls(indicator, entity["entityId"], called(entity), entity["type"] == "company")
 
     @property
@@ -87,14 +87,14 @@ class MarkedEvents(msgspec.Struct, frozen=True):
         return [(one.mark.words, one.href) for one in self.events]
 
     def marks_of(self, subjects: Iterable[EventSubject]) -> list[EventMark]:
-        """Marks of some of the subjects, oldest first."""
+        """Return marks of some of the subjects, oldest first."""
         wanted = set(subjects)
         return [one.mark for one in reversed(self.events) if not wanted.isdisjoint(one.subjects)]
 
 
 def related(visit: Visit, indicator: str) -> list[str]:
     """
-    Indicators that come out with this one by their formulas: itself, what it is computed from, down to what is published, and
+    Return indicators that come out with this one by their formulas: itself, what it is computed from, down to what is published, and
     what is computed from that at once. For an event names one number of a release: a growth rate rather than its index, say.
     """
     inputs = _inputs(visit)
@@ -107,7 +107,7 @@ def related(visit: Visit, indicator: str) -> list[str]:
 
 
 def _named_by_events(visit: Visit, subject: EventSubject) -> list[str]:
-    """Indicators that an event names which is a release of a subject: those of its formulas, and the headlines of their releases."""
+    """Return indicators that an event names which is a release of a subject: those of its formulas, and the headlines of their releases."""
     found = related(visit, subject.indicator)
     kept = visit.api.remembered(_HEADLINES)
     for name in tuple(found):
@@ -135,7 +135,7 @@ def marked(
     until: str | None = None,
 ) -> MarkedEvents:
     """
-    The events of the subjects of a page's charts from a day on, as known on `as_of` (None: today) and up to then; `until` is
+    Return the events of the subjects of a page's charts from a day on, as known on `as_of` (None: today) and up to then; `until` is
     that moment as the interface writes it, where the page has it. The newest, as many as make no more marks than a page has.
     Raises ApiError as the interface refuses it.
     """
@@ -175,7 +175,10 @@ def marked(
     for row in rows[:MOST]:
         if row["status"] == "canceled":
             continue
-        whose = [one for one, named in own.items() if _is_of(row, one, named)]
+        about = _slug(row["indicatorId"] or "")
+        whose = [
+            one for one, named in own.items() if row["entityId"] == one.entity and (named is None or about in named)
+        ]
         left -= sum(not set(whose).isdisjoint(chart) for chart in charts)
         if left < 0:
             more = True
@@ -187,7 +190,7 @@ def marked(
 
 
 def _names(subjects: Sequence[EventSubject]) -> dict[str, tuple[str, str]]:
-    """What is marked by each choice: one, and several."""
+    """Return what is marked by each choice: one, and several."""
     places = list(dict.fromkeys(one.named for one in subjects))
     companies = sum(one.company for one in subjects)
     if companies == len(subjects):
@@ -201,7 +204,7 @@ def _names(subjects: Sequence[EventSubject]) -> dict[str, tuple[str, str]]:
 
 
 def _narrowed(own: Mapping[EventSubject, Sequence[str] | None], chosen: str) -> list[dict[str, Any]]:
-    """What the interface is asked for: one request for all entities of which the same is wanted."""
+    """Return what the interface is asked for: one request for all entities of which the same is wanted."""
     if chosen == ALL:
         return [{"entity_id": list(dict.fromkeys(one.entity for one in own))}]
     named: dict[str, dict[str, None]] = {}
@@ -216,12 +219,8 @@ def _narrowed(own: Mapping[EventSubject, Sequence[str] | None], chosen: str) -> 
     ]
 
 
-def _is_of(row: Row, subject: EventSubject, named: Collection[str] | None) -> bool:
-    return row["entityId"] == subject.entity and (named is None or _slug(row["indicatorId"] or "") in named)
-
-
 def _inputs(visit: Visit) -> Mapping[str, Sequence[str]]:
-    """What each computed indicator is computed from; the same for everybody."""
+    """Return what each computed indicator is computed from; the same for everybody."""
     kept = visit.api.remembered(_INPUTS)
     if not kept:
         rows = [row for page in visit.pages("/indicators", kind="derived", limit=500) for row in page.data]

@@ -36,7 +36,7 @@ class OptionGroup(msgspec.Struct, frozen=True):
 
 
 def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]:
-    """Groups of options for a row. A field without a value that may be shown is there, and cannot be chosen."""
+    """Return groups of options for a row. A field without a value that may be shown is there, and cannot be chosen."""
     return [
         OptionGroup(
             title,
@@ -54,7 +54,7 @@ def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]
 
 
 def listed_fields(visit: Visit, screener: Screener, words: str) -> list[dict[str, Any]]:
-    """Groups of fields that have all these words in name, slug or description; with a reason where one has no value."""
+    """Return groups of fields that have all these words in name, slug or description; with a reason where one has no value."""
     asked = words.casefold().split()
     told = visit.ask(f"{screener.path}/filters").data["fields"]
     fields = [
@@ -193,7 +193,7 @@ class Blame(NamedTuple):
 
 
 def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
-    """The filter a form means: its text where that was edited, else its rows. `patient`: without rows that have no value yet."""
+    """Return the filter a form means: its text where that was edited, else its rows. `patient`: without rows that have no value yet."""
     text = query.get("filter", "")
     numbers = [n for n in range(1, MOST_CLAUSES + _LEAST + 1) if f"field{n}" in query or f"value{n}" in query]
     if not numbers or ("was" in query and text != query["was"]):
@@ -211,7 +211,7 @@ def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
 
 def rows_of(text: str, fields: Fields) -> list[FilterRow]:
     """
-    The clauses of a text, nothing judged yet but their number: of those that are too many, the first says so for all.
+    Return the clauses of a text, nothing judged yet but their number: of those that are too many, the first says so for all.
 
     Raises ApiError 400 for a text that is longer than any filter.
     """
@@ -235,7 +235,7 @@ def rows_of(text: str, fields: Fields) -> list[FilterRow]:
 def judged(
     visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
 ) -> list[FilterRow]:
-    """The rows with what passes each and those above it, or with the interface's own word on what is wrong with it."""
+    """Return the rows with what passes each and those above it, or with the interface's own word on what is wrong with it."""
     good: list[str] = []
     found = []
     for row in rows:

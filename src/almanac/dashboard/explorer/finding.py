@@ -63,7 +63,7 @@ class Found(msgspec.Struct):
 
 def address(visit: Visit, words: str) -> str | None:
     """
-    The page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code, or a
+    Return the page of the one thing that is called exactly so: a series or observation id, a ticker, CIK, LEI or ISO code, or a
     publisher's code of one series.
     """
     if _SERIES_ID.fullmatch(words):
@@ -96,12 +96,12 @@ def _coded(visit: Visit, code: str) -> list[str]:
 
 
 def series_address(series: str) -> str:
-    """The page of a series; the colons of its id may stand in a path."""
+    """Return the page of a series; the colons of its id may stand in a path."""
     return f"/series/{quote(series, safe=':')}"
 
 
 def entity_address(entity: Row) -> str:
-    """The page of a country, region or company, by a record that has `type` and `slug`."""
+    """Return the page of a country, region or company, by a record that has `type` and `slug`."""
     return f"/{_PLACES[entity['type']]}/{entity['slug']}"
 
 
@@ -120,7 +120,9 @@ def found(visit: Visit, words: str) -> Found:
             entity, rest = _market(visit, words)
         indicators = indicators_of(visit, rest) if rest else []
     begun: list[Row] = []
-    if entity is None and not any(_named(row, words) for row in indicators):
+    if entity is None and not any(
+        all(word in row["name"].lower() for word in words.lower().split()) for row in indicators
+    ):
         places_begun, others = _begun(visit, words)
         found_near = indicators_of(visit, others) if places_begun else []
         if found_near:
@@ -153,7 +155,7 @@ def found(visit: Visit, words: str) -> Found:
 
 
 def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
-    """The entity that the words begin or end with, as many words as fit, and what is left of them."""
+    """Return the entity that the words begin or end with, as many words as fit, and what is left of them."""
     parts = words.split()[:_WORDS]
     for length in range(len(parts), 0, -1):
         for named, rest in ((parts[-length:], parts[:-length]), (parts[:length], parts[length:])):
@@ -164,7 +166,7 @@ def _split(visit: Visit, words: str) -> tuple[Row | None, str]:
 
 
 def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | None:
-    """What is called exactly so. Of several, none; but the one place among them where that is wanted: USA is a ticker too."""
+    """Return what is called exactly so. Of several, none; but the one place among them where that is wanted: USA is a ticker too."""
     try:
         told = visit.look_up("/entities/resolve", alias=name)
     except ApiError:  # too long for a name, or nothing that could be one
@@ -183,17 +185,17 @@ def _resolved(visit: Visit, name: str, *, places_first: bool = False) -> Row | N
 
 
 def entity_named(visit: Visit, name: str) -> Row | None:
-    """The country, region or company of a name as an address has it: an id, slug, ISO code or exact name, places first."""
+    """Return the country, region or company of a name as an address has it: an id, slug, ISO code or exact name, places first."""
     return _resolved(visit, name, places_first=True)
 
 
 def _written(row: Row) -> Row:
-    """A record with the name that people write: registers have companies in capitals."""
+    """Return a record with the name that people write: registers have companies in capitals."""
     return {**row, "name": company_name(row["name"])} if row["type"] == "company" else row
 
 
 def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
-    """The place that a word of the market means, and the words without it: `10 year treasury`, `ecb deposit rate`."""
+    """Return the place that a word of the market means, and the words without it: `10 year treasury`, `ecb deposit rate`."""
     parts = words.split()[:_WORDS]
     for place, word in enumerate(parts):
         meant = _MARKETS.get(word.lower().removesuffix("s"))
@@ -206,7 +208,7 @@ def _market(visit: Visit, words: str) -> tuple[Row | None, str]:
 
 
 def indicators_of(visit: Visit, words: str) -> list[Row]:
-    """Indicators that hold all the words, as the interface orders them, but those first that there are values of."""
+    """Return indicators that hold all the words, as the interface orders them, but those first that there are values of."""
     rows: list[Row] = visit.ask("/indicators", q=words[:100], sort="relevance", limit=500).data
     return sorted(rows, key=lambda row: not row["entityCount"])[:_READ]
 
@@ -214,11 +216,6 @@ def indicators_of(visit: Visit, words: str) -> list[Row]:
 def nearest(rows: Iterable[Row], words: str) -> int | None:
     """How near the names of the nearest of some indicators are to words; None where there are no indicators."""
     return min((name_nearness((row["slug"], row["name"], *row["aliases"]), words) for row in rows), default=None)
-
-
-def _named(row: Row, words: str) -> bool:
-    """Whether the name of an indicator holds all the words, not what is said of it alone."""
-    return all(word in row["name"].lower() for word in words.lower().split())
 
 
 def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
@@ -233,7 +230,7 @@ def _of_entity(visit: Visit, entity: Row, indicators: list[Row]) -> list[Row]:
 
 
 def _of_indicator(visit: Visit, indicator: Row) -> list[Row]:
-    """Some latest readings of an indicator, those of large economies first."""
+    """Return some latest readings of an indicator, those of large economies first."""
     told = visit.ask("/observations/latest", indicator_id=indicator["id"], limit=500)
     rows = by_size(visit, told.data, lambda row: row["entityId"])[:_SERIES]
     called = names(visit, [row["entityId"] for row in rows])
@@ -278,7 +275,7 @@ def _suggestion(visit: Visit, words: str) -> str | None:
 
 
 def _meant(visit: Visit, word: str) -> str | None:
-    """The word where it means something, else the one that was most likely meant; None: nothing comes near."""
+    """Return the word where it means something, else the one that was most likely meant; None: nothing comes near."""
     if visit.ask("/indicators", q=word[:100], limit=1).data or _resolved(visit, word, places_first=True) is not None:
         return word
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from almanac.dashboard.formatting.dates import day_of, frequency_of
@@ -63,7 +64,7 @@ def histories(
 
 
 def spans(readings: Iterable[Row]) -> str:
-    """What drawings of readings of one indicator are of, as `SPANS` says it of any: `five years of monthly data`."""
+    """Return what drawings of readings of one indicator are of, as `SPANS` says it of any: `five years of monthly data`."""
     counts = Counter(frequency_of(row["frequency"]) for row in readings)
     told: dict[str, list[str]] = defaultdict(list)
     for frequency in sorted(counts, key=lambda one: one.rank):
@@ -72,7 +73,7 @@ def spans(readings: Iterable[Row]) -> str:
 
 
 def recent(visit: Visit, newest: Row, most: int = SPARK) -> list[Row]:
-    """The last rows of the series that a reading is of, the newest first; of one request that is none of the page's own."""
+    """Return the last rows of the series that a reading is of, the newest first; of one request that is none of the page's own."""
     path = "/derived-observations" if newest["derivedFrom"] else "/observations"
     frequency = frequency_of(newest["frequency"])
     if frequency is Frequency.NINE_MONTHS:
@@ -100,7 +101,7 @@ def _years(frequency: Frequency, series: int) -> float:
 
 def _portions(rows: Iterable[Row], days: int) -> Iterator[Sequence[Row]]:
     """
-    Readings in as many parts as requests can name, the newest first. Those of a part end about as late: it is read from
+    Return readings in as many parts as requests can name, the newest first. Those of a part end about as late: it is read from
     where the first of them begins, and one that its publisher ended long ago would have years read of all others.
     """
     part: list[Row] = []
@@ -137,16 +138,13 @@ def _read(
     }
     told: dict[str, list[Row]] = defaultdict(list)
     cursor: str | None = None
-    for _ in range(_PAGES):
-        # Not among the requests of the page: the readings themselves are, and each series has a page that shows its own.
-        answer = visit.follow(path, limit=_PAGE, cursor=cursor, **asked)
+    # Not among the requests of the page: the readings themselves are, and each series has a page that shows its own.
+    for answer in islice(visit.pages(path, limit=_PAGE, **asked), _PAGES):
         for row in answer.data:
             series = row["metadata"].get("seriesId")
             if series in wanted and (failed_too or row["metadata"].get("quality") != "failed"):
                 told[series].append(row)
         cursor = answer.next_cursor
-        if cursor is None:
-            break
     # Lists come by topic: of what was not read to its end, the last one begun may go on.
     if cursor is not None and told:
         told.popitem()

@@ -92,7 +92,7 @@ class CrossSection(msgspec.Struct, frozen=True):
 
 
 def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSection:
-    """Readings of one indicator (rows of /observations/latest), ranked: highest first, then what is not ranked, by name."""
+    """Return readings of one indicator (rows of /observations/latest), ranked: highest first, then what is not ranked, by name."""
     called = names(visit, {row["entityId"] for row in found})
     areas = {row["id"] for row in places(visit) if row["kind"] == "region"}
     unit = _common_unit(found)
@@ -194,13 +194,13 @@ def multiples(
 
 
 def middle(cross_section: CrossSection) -> float | None:
-    """The median of the ranked; None for fewer than three."""
+    """Return the median of the ranked; None for fewer than three."""
     values = [row.value for row in cross_section.rows if row.value is not None and row.rank]
     return median(values) if len(values) > 2 else None
 
 
 def _common_unit(found: Sequence[Mapping[str, Any]]) -> UnitWords | None:
-    """The unit that most readings are in; None where no two share one, or most are in units of their own."""
+    """Return the unit that most readings are in; None where no two share one, or most are in units of their own."""
     heads = Counter(unit_of(row).head for row in found if not masked(row) and row["valueNumeric"] is not None)
     if not heads:
         return None
@@ -329,7 +329,7 @@ def indicator(visit: Visit) -> Answer:
 
 
 def _comparison(visit: Visit, slug: str) -> str:
-    """The address that compares the ticked: a form sends each by itself, an address has them as one list."""
+    """Return the address that compares the ticked: a form sends each by itself, an address has them as one list."""
     ticked = [value for name, value in parse_qsl(visit.query_string) if name == "entities"]
     asked = [("indicator", slug), ("entities", ",".join(dict.fromkeys(ticked))), ("as_of", visit.as_of or "")]
     return f"/compare?{urlencode([(name, value) for name, value in asked if value], safe=',:')}"

@@ -18,7 +18,7 @@ _SLUG = "indicator_"
 
 
 def of(visit: Visit, row: Row, result: FormattedValue, *, whole: bool = False) -> tuple[list[Row], Row | None]:
-    """The steps of `parts/lineage.html` for an observation, and its provenance as the interface has it; none where it has none."""
+    """Return the steps of `parts/lineage.html` for an observation, and its provenance as the interface has it; none where it has none."""
     told = visit.ask_if_known(f"/observations/{row['id']}/provenance")
     if told is None:
         return [], None
@@ -136,7 +136,7 @@ def observation(visit: Visit) -> Answer:
 
 
 def _states(rows: list[Row], words: Any) -> list[Row]:
-    """The states of its cell, newest first, each with what it was before."""
+    """Return the states of its cell, newest first, each with what it was before."""
     digits = words.digits([row["valueNumeric"] for row in rows], computed=any(row["derivedFrom"] for row in rows))
     ordered = sorted(rows, key=lambda row: row["observedAt"])
     found = []

@@ -114,7 +114,7 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 def find(visit: Visit, name: str) -> Series | str | Missing:
-    """The series of an id; the right id of one written otherwise; or what is nearest."""
+    """Return the series of an id; the right id of one written otherwise; or what is nearest."""
     parts = name.split(":")
     if len(parts) < 4 or not all(parts):
         return Missing(
@@ -190,7 +190,7 @@ class Range(msgspec.Struct, frozen=True):
 
 
 def range_of(visit: Visit, series: Series, newest: date | None) -> Range:
-    """The range in the address. `newest`: the last day there can be a period of."""
+    """Return the range in the address. `newest`: the last day there can be a period of."""
     chosen, last = visit.query.get("from") or None, visit.query.get("to") or None
     end = newest or visit.today
     starts = {years: (years_before(end, years) + timedelta(days=1)).isoformat() for years in (1, 5, 10)}
@@ -259,19 +259,19 @@ class Vintages:
 
 
 def cell_of(row: Row) -> Cell:
-    """The cell of a row: its period as the interface writes it."""
+    """Return the cell of a row: its period as the interface writes it."""
     return row["periodStart"], row["periodEnd"]
 
 
 def read_vintages(visit: Visit, series: Series, **asked: Any) -> Vintages:
-    """The vintages of a series, those of its newest periods where it has too many."""
+    """Return the vintages of a series, those of its newest periods where it has too many."""
     pages = _PAGES_OFTEN if series.often else _PAGES
     rows, complete = walk(visit, "/observations/vintages", pages, order="desc", **series.filters, **asked)
     return Vintages(series.own(rows), complete=complete)
 
 
 def in_brief(series: Series, vintages: Vintages) -> Row:
-    """The vintages for scripts: each cell with its states, as the interface gave their values."""
+    """Return the vintages for scripts: each cell with its states, as the interface gave their values."""
     return {
         "seriesId": series.id,
         "complete": vintages.complete,

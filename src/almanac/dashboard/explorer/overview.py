@@ -7,6 +7,7 @@ address is another day.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
@@ -23,7 +24,7 @@ from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates import Yields, scopes, yields
 from almanac.dashboard.explorer.watchlist import listed
 from almanac.dashboard.formatting.dates import day, read_day
-from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
+from almanac.dashboard.formatting.numbers import change, distinguish_units, unit_of
 from almanac.dashboard.formatting.values import look_release, masked, points
 from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
 from almanac.reports.rates import TENORS
@@ -48,7 +49,7 @@ class Since(msgspec.Struct, frozen=True):
 
 
 def overview(visit: Visit) -> Answer:
-    """The first page."""
+    """Show the first page."""
     since = _since(visit)
     releases = visit.ask("/release-summaries", start_date=since.day, limit=_READ).data
     earlier = []
@@ -64,7 +65,8 @@ def overview(visit: Visit) -> Answer:
     ).data
     shown = (releases or earlier)[:_SHOWN]
     heads = [(row["readings"][0]["indicatorId"], row["entityId"]) for row in shown if row["readings"]]
-    latest = _latest(visit, [*heads, *_pairs(coming)])
+    heads += [(row["indicatorId"], row["entityId"]) for row in coming if row["indicatorId"] and row["entityId"]]
+    latest = _latest(visit, heads)
     curves = _curves(visit)
     watched = visit.people.look_up(lambda lists: lists.watched(visit.who.account)) or []
     page = {
@@ -88,10 +90,11 @@ def overview(visit: Visit) -> Answer:
 
 
 def _since(visit: Visit) -> Since:
-    """The day of the address, else of the last visit, else a week ago; and today kept for the next visit."""
+    """Return the day of the address, else of the last visit, else a week ago; and today kept for the next visit."""
     today = visit.today
-    kept = [_read(part) for part in visit.cookies.get(VISIT, "").split("_")[:2]]
-    before, last = [*kept, None, None][:2]
+    before, last = None, None
+    with contextlib.suppress(ValueError):  # a browser that kept something else
+        before, last = (read_day(part) if part else None for part in visit.cookies.get(VISIT, "_").split("_"))
     if last is not None and last < today:
         before = last
     visit.set_cookies.append(
@@ -114,19 +117,8 @@ def _since(visit: Visit) -> Since:
     return Since(chosen, visited=False, typed=typed)
 
 
-def _read(text: str) -> date | None:
-    try:
-        return read_day(text)
-    except ValueError:
-        return None
-
-
-def _pairs(events: Sequence[Row]) -> list[tuple[str, str]]:
-    return [(row["indicatorId"], row["entityId"]) for row in events if row["indicatorId"] and row["entityId"]]
-
-
 def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, str], Row]:
-    """The newest readings of indicators of entities: one request for all."""
+    """Return the newest readings of indicators of entities: one request for all."""
     if not pairs:
         return {}
     indicators, entities = sorted({one for one, _ in pairs}), sorted({one for _, one in pairs})
@@ -135,45 +127,30 @@ def _latest(visit: Visit, pairs: Sequence[tuple[str, str]]) -> dict[tuple[str, s
 
 
 def _release(visit: Visit, row: Row, latest: dict[tuple[str, str], Row]) -> dict[str, Any]:
+    shown = {"name": row["name"], "headline": row["headline"], "released": row["releasedAt"]}
+    shown |= dict.fromkeys(("number", "before", "moved", "href", "spark"), "")
     if not row["readings"]:
-        return {
-            "name": row["name"],
-            "headline": row["headline"],
-            "released": row["releasedAt"],
-            "number": "",
-            "before": "",
-            "moved": "",
-            "href": "",
-            "spark": "",
-        }
+        return shown
     reading = row["readings"][0]
     newest = latest.get((reading["indicatorId"], row["entityId"]))
-    number, before, moved = look_release(reading, figure=True).text, "", ""
+    if newest is not None:
+        shown["href"] = series_address(newest["metadata"]["seriesId"])
+        # The line that a reading ends: its number stands beside it.
+        shown["spark"] = "" if masked(newest) else sparkline(points(recent(visit, newest)))
     past = reading["previous"] if reading["revisedPrevious"] is None else reading["revisedPrevious"]
-    if not masked(reading) and reading["actual"] is not None and past is not None:
-        unit, digits = told_apart(reading, reading["actual"], past)
-        by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
-        number, before = unit.sentence(reading["actual"], digits), unit.sentence(past, digits)
-        moved = f"{by} {unit.moves}".strip()
-    return {
-        "name": row["name"],
-        "headline": row["headline"],
-        "released": row["releasedAt"],
-        "number": number,
-        "before": before,
-        "moved": moved,
-        "href": "" if newest is None else series_address(newest["metadata"]["seriesId"]),
-        "spark": "" if newest is None else _spark(visit, newest),
+    if masked(reading) or reading["actual"] is None or past is None:
+        return shown | {"number": look_release(reading, figure=True).text}
+    unit, digits = distinguish_units(reading, reading["actual"], past)
+    by = change(unit.scaled(reading["actual"]) - unit.scaled(past), digits)
+    return shown | {
+        "number": unit.sentence(reading["actual"], digits),
+        "before": unit.sentence(past, digits),
+        "moved": f"{by} {unit.moves}".strip(),
     }
 
 
-def _spark(visit: Visit, newest: Row) -> str:
-    """The line that a reading ends: its number stands beside it."""
-    return "" if masked(newest) else sparkline(points(recent(visit, newest)))
-
-
 def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
-    """What releases made of the period before, the largest move of each first in their order."""
+    """Return what releases made of the period before, the largest move of each first in their order."""
     found = []
     places = names(visit, {row["entityId"] for row in releases})
     for release in releases:
@@ -181,7 +158,7 @@ def _revised(visit: Visit, releases: Sequence[Row]) -> list[dict[str, Any]]:
             was, now = reading["previous"], reading["revisedPrevious"]
             if masked(reading) or was is None or now is None or was == now:
                 continue
-            unit, digits = told_apart(reading, was, now)
+            unit, digits = distinguish_units(reading, was, now)
             told = visit.look_up(f"/indicators/{reading['indicatorId'].removeprefix('indicator_')}")
             name = reading["indicatorId"] if told is None else told.data["name"]
             found.append(
@@ -216,17 +193,16 @@ def _curves(visit: Visit) -> list[dict[str, Any]]:
     found: Yields = yields(visit, of, None)
     rows = []
     for one in of:
-        steps = found.steps(one)
-        ten = found.of(one, "10y")
+        steps, ten = found.steps(one), found.of(one, "10y")
+        told = None if ten is None or masked(ten) else unit_of(ten).figure(ten["valueNumeric"], found.digits())
         if any(step.value is not None for step in steps):
+            drawing = small_curve(steps, TENORS)
             rows.append(
                 {
                     "name": one.name,
                     "href": f"/rates/{one.code}",
-                    "drawing": small_curve(steps, TENORS),
-                    "ten": None
-                    if ten is None or masked(ten)
-                    else unit_of(ten).figure(ten["valueNumeric"], found.digits()),
+                    "drawing": drawing,
+                    "ten": told,
                     "day": found.newest(one),
                 }
             )

@@ -20,7 +20,7 @@ _COMPANY_NAMES: Remembered[dict[str, str]] = Remembered("names of companies", la
 
 
 def called(entity: Mapping[str, Any]) -> str:
-    """What a record of an entity (`type` or `kind`, or an id) is called: a company as people write it."""
+    """Return what a record of an entity (`type` or `kind`, or an id) is called: a company as people write it."""
     name: str = entity["name"]
     kind = entity.get("type") or entity.get("kind") or ""
     return company_name(name) if kind == "company" or entity.get("entityId", "").startswith(_COMPANY) else name
@@ -55,7 +55,7 @@ def by_size(visit: Visit, rows: Iterable[T], entity: Callable[[T], str]) -> list
 
 
 def names(visit: Visit, ids: Iterable[str]) -> dict[str, str]:
-    """What entities are called, by id. One that nobody names is left out."""
+    """Return what entities are called, by id. One that nobody names is left out."""
     wanted = set(ids)
     companies = {one for one in wanted if one.startswith(_COMPANY)}
     found = {row["id"]: row["name"] for row in places(visit)} if wanted - companies else {}
@@ -74,5 +74,5 @@ def names(visit: Visit, ids: Iterable[str]) -> dict[str, str]:
 
 
 def entity_page(entity: str) -> str:
-    """The page of an entity, by its id: the interface takes ids in paths."""
+    """Return the page of an entity, by its id: the interface takes ids in paths."""
     return f"/companies/{entity}" if entity.startswith(_COMPANY) else f"/countries/{entity}"

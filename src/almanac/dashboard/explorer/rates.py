@@ -42,11 +42,6 @@ class Scope(NamedTuple):
     name: str
 
 
-def _is_gone(row: Row, newest: date) -> bool:
-    """Return whether a reading is too old to be one of a curve whose newest yield is of a day."""
-    return is_gone(day_of(row["periodEnd"]), newest, frequency_of(row["frequency"]).allowance_days)
-
-
 class Yields:
     """Yields of the scopes by scope and tenor, and what is derived of them; of a curve only those of its time."""
 
@@ -60,39 +55,50 @@ class Yields:
         self._rows = {
             (row["entityId"], row["indicatorId"].removeprefix("indicator_")): row
             for row in rows
-            if not _is_gone(row, newest.get(row["entityId"], date.min))
+            # One that is too old is none of a curve whose newest yield is of another time.
+            if not is_gone(
+                day_of(row["periodEnd"]),
+                newest.get(row["entityId"], date.min),
+                frequency_of(row["frequency"]).allowance_days,
+            )
         }
 
     def of(self, scope: Scope, tenor: str) -> Row | None:
-        """The latest yield; None: nothing is known of it."""
+        """Return the latest yield; None: nothing is known of it."""
         return self._rows.get((scope.entity, _YIELD + tenor))
 
     def derived(self, scope: Scope, slug: str) -> Row | None:
-        """The latest reading of an indicator derived of yields."""
+        """Return the latest reading of an indicator derived of yields."""
         return self._rows.get((scope.entity, slug))
 
     def steps(self, scope: Scope) -> list[CurveStep]:
-        """The curve; a tenor that is absent or may not be shown has no value."""
+        """Return the curve; a tenor that is absent or may not be shown has no value."""
         return [_step(tenor, self.of(scope, tenor)) for tenor in TENORS]
 
     def newest(self, scope: Scope) -> date | None:
-        """The day of the newest yield that is shown."""
+        """Return the day of the newest yield that is shown."""
         return max((step.day for step in self.steps(scope) if step.value is not None and step.day), default=None)
 
     def digits(self) -> int:
-        """The one precision of all yields."""
+        """Return the one precision of all yields."""
         values = [row["valueNumeric"] for (_, slug), row in self._rows.items() if slug.startswith(_YIELD)]
         return unit_of({"unit": "percent", "indicatorId": _YIELD}).digits(values)
 
     def kind(self, scope: Scope) -> str:
-        """What its curve is made of: `par, semi-annual compounding`."""
+        """Return what its curve is made of: `par, semi-annual compounding`."""
         found = [row.get("metadata") or {} for tenor in TENORS if (row := self.of(scope, tenor)) is not None]
-        kinds = [f"{one.get('curveType') or 'unknown'}, {_compounding(one.get('compounding'))}" for one in found]
+        kinds = []
+        for one in found:
+            word = one.get("compounding")
+            compounding = (
+                "compounding not known" if word in {None, "unknown"} else f"{word.replace('_', '-')} compounding"
+            )
+            kinds.append(f"{one.get('curveType') or 'unknown'}, {compounding}")
         return "; ".join(dict.fromkeys(kinds))
 
 
 def scopes(visit: Visit) -> list[Scope]:
-    """The scopes there are, in the order of their codes."""
+    """Return the scopes there are, in the order of their codes."""
     told = visit.look_up("/countries", limit=500)
     rows = [row for row in (told.data if told is not None else []) if row["ratesScope"]]
     called = {code: row for row in rows for code in (row["isoAlpha3"], *row["aliases"]) if code in SCOPES}
@@ -108,7 +114,7 @@ def yields(visit: Visit, of: Sequence[Scope], as_of: str | None, *derived: str) 
 
 
 def year_before(visit: Visit, scope: Scope, newest: date | None, as_of: str | None) -> Mapping[str, Row]:
-    """The yields of a year before a day, by tenor, as known then; none where the plan does not reach."""
+    """Return the yields of a year before a day, by tenor, as known then; none where the plan does not reach."""
     if newest is None:
         return {}
     end = add_months(newest, -12)
@@ -134,7 +140,7 @@ def year_before(visit: Visit, scope: Scope, newest: date | None, as_of: str | No
 
 
 def figure(found: Yields, own: Scope | None, peers: Sequence[Scope], before: Mapping[str, Row]) -> ChartFigure:
-    """The curve of a scope with its peers' and its own of a year before; without a scope, all curves alike."""
+    """Return the curve of a scope with its peers' and its own of a year before; without a scope, all curves alike."""
     shown = [*([own] if own is not None else []), *peers]
     # Ends carry the code: seven names would not stand beside each other on a phone.
     curves = [Curve(one.name, found.steps(one), COLOURS.index(one.code) + 1, one.code, own=one == own) for one in shown]
@@ -181,10 +187,6 @@ def _step(tenor: str, row: Row | None) -> CurveStep:
     return CurveStep(tenor, float(row["valueNumeric"]), day_of(row["periodEnd"]))
 
 
-def _compounding(word: str | None) -> str:
-    return "compounding not known" if word in {None, "unknown"} else f"{word.replace('_', '-')} compounding"
-
-
 SLUGS = tuple(f"yield_slope_{name}" for name in SLOPES)
 BASIS_POINTS = UnitWords("Basis points", after="basis points", move="basis points", moves="bp", computed=0)
 _WORDS = {"2s10s": "10 years less 2 years", "5s30s": "30 years less 5 years"}
@@ -212,33 +214,29 @@ class Slopes(NamedTuple):
         return next(one for one in self.all if one.scope == scope and one.name == name)
 
     def figures(self, own: Scope | None) -> list[ChartFigure]:
-        """A dot plot for each kind of slope, one row a scope."""
-        return [self._figure(name, own) for name in SLOPES]
-
-    def _figure(self, name: str, own: Scope | None) -> ChartFigure:
-        rows = [one for one in self.all if one.name == name]
-        # Slopes of one day rank by themselves; of several, each says its own.
-        apart = len({one.days for one in rows if one.value is not None}) > 1
-        told = [
-            (f"{one.scope.name} ({one.days})" if apart and one.value is not None else one.scope.name, one.value)
-            for one in rows
-        ]
-        dots = [
-            Dot(
-                one.scope.name,
-                one.value,
-                f"{change(one.value, self.digits)}{f', {one.days}' if apart else ''}" if one.value is not None else "",
-                one.scope == own,
+        """Return a dot plot for each kind of slope, one row a scope."""
+        figures = []
+        for name in SLOPES:
+            rows = [one for one in self.all if one.name == name]
+            # Slopes of one day rank by themselves; of several, each says its own.
+            apart = len({one.days for one in rows if one.value is not None}) > 1
+            told: list[tuple[str, float | None]] = []
+            dots = []
+            for one in rows:
+                told_name = f"{one.scope.name} ({one.days})" if apart and one.value is not None else one.scope.name
+                told.append((told_name, one.value))
+                label = "" if one.value is None else change(one.value, self.digits) + (f", {one.days}" if apart else "")
+                dots.append(Dot(one.scope.name, one.value, label, one.scope == own))
+            figures.append(
+                ChartFigure(
+                    id=f"slope-{name}",
+                    title=f"{name}: {_WORDS[name]}, {self.unit.head.lower()}",
+                    caption=dots_caption(name, told, self.unit, self.digits),
+                    drawing=dot_plot(dots),
+                    empty="No slope is shown on that day.",
+                )
             )
-            for one in rows
-        ]
-        return ChartFigure(
-            id=f"slope-{name}",
-            title=f"{name}: {_WORDS[name]}, {self.unit.head.lower()}",
-            caption=dots_caption(name, told, self.unit, self.digits),
-            drawing=dot_plot(dots),
-            empty="No slope is shown on that day.",
-        )
+        return figures
 
 
 def of_scope(scopes: Sequence[Scope], own: Scope, rates: dict[str, Any] | None) -> Slopes:
@@ -274,7 +272,7 @@ def as_known(scopes: Sequence[Scope], yields: Yields) -> Slopes:
 
 
 def signed(value: float, digits: int) -> FormattedValue:
-    """A difference of yields: with its sign."""
+    """Return a difference of yields: with its sign."""
     text = change(value, digits)
     return FormattedValue("plain", text, text, full(value))
 
@@ -308,7 +306,8 @@ def scope(visit: Visit) -> Answer:
     # The analytics of today take no day: of a past one they tell which scope is meant, and no number of theirs is shown.
     told = (visit.ask_if_known if as_of is None else visit.look_up)(f"/rates/{name}")
     if told is None:
-        return Html("explorer/rates_none.html", {"text": _unsupported(name), "scopes": there}, 404)
+        text = f"There are no rates for “{name[:80]}”. There are for {listed(SCOPES)}."
+        return Html("explorer/rates_none.html", {"text": text, "scopes": there}, 404)
     rates = told.data
     if rates["scope"] != name:
         return Redirect(visit.here().replace(visit.path, f"/rates/{rates['scope']}", 1), 301)
@@ -343,10 +342,6 @@ def scope(visit: Visit) -> Answer:
     return Html("explorer/rates_scope.html", _ALWAYS | page)
 
 
-def _unsupported(name: str) -> str:
-    return f"There are no rates for “{name[:80]}”. There are for {listed(SCOPES)}."
-
-
 def _chosen(visit: Visit) -> list[str]:
     """Codes in `with`, whether joined by commas or given several times."""
     given = [value for key, value in parse_qsl(visit.query_string) if key == "with"]
@@ -354,21 +349,15 @@ def _chosen(visit: Visit) -> list[str]:
 
 
 def _compared(visit: Visit, there: Sequence[Scope], own: Scope, peers: Sequence[Scope]) -> list[dict[str, Any]]:
-    found = []
+    links = []
     for one in there:
-        if one == own:
-            continue
-        codes = [peer.code for peer in peers if peer != one] + ([] if one in peers else [one.code])
-        address = visit.here(**{"with": ",".join(codes) or None})
-        found.append(
-            {
-                "title": one.code,
-                "href": address,
-                "current": one in peers,
-                "aloud": f"{one.name}{', drawn' if one in peers else ''}",
-            }
-        )
-    return found
+        if one != own:
+            current = one in peers
+            codes = [peer.code for peer in peers if peer != one] + ([] if current else [one.code])
+            href = visit.here(**{"with": ",".join(codes) or None})
+            aloud = f"{one.name}{', drawn' if current else ''}"
+            links.append({"title": one.code, "href": href, "current": current, "aloud": aloud})
+    return links
 
 
 PAGES = (

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import msgspec
@@ -72,7 +72,7 @@ def _cell(now: Row | None, before: Row | None, oldest: Row, unit: UnitWords, dig
 
 
 def write_state(row: Row, unit: UnitWords, digits: int) -> str:
-    """A state in a table whose head has the unit."""
+    """Return a state in a table whose head has the unit."""
     if masked(row):
         return "Withheld"
     if row["metadata"].get("withdrawn"):
@@ -126,7 +126,7 @@ def typical_change(vintages: Vintages, unit: UnitWords) -> list[Decimal]:
 
 
 def foot(vintages: Vintages, unit: UnitWords, digits: int) -> list[Row]:
-    """What revisions amount to, over all cells whose first publication is known; nothing where none was revised."""
+    """Return what revisions amount to, over all cells whose first publication is known; nothing where none was revised."""
     every = typical_change(vintages, unit)
     revised = [move for move in every if move]
     if not revised:
@@ -155,32 +155,39 @@ def pictures(
     visit: Visit, series: Series, then: Vintages, unit: UnitWords, digits: int, known_to: str | None
 ) -> dict[str, Any]:
     """All of it, of what was known on the day of the page. Nothing of a series whose source publishes no vintages."""
-    if not then.published or not then.rows or any(masked(row) for row in then.rows):
-        # Of a series that is withheld in part no picture says how far a value lies from those around it.
-        return {"fan": None, "sizes": None, "life": None, "states": [], "options": [], "steps": []}
     lives = {cell: found for cell, states in then.cells.items() if (found := _stated(states))}
-    if not lives:
+    # Of a series that is withheld in part no picture says how far a value lies from those around it.
+    if not lives or not then.published or any(masked(row) for row in then.rows):
         return {"fan": None, "sizes": None, "life": None, "states": [], "options": [], "steps": []}
-    chosen = _chosen(visit, series, lives)
+    names = {
+        cell: (code(span := period_of(*cell), series.frequency), notation(span, series.frequency)) for cell in lives
+    }
+    # The period of the address; else of the newest two dozen the one that was told most often.
+    offered = list(lives)[:_LIVES]
+    asked = (cell for cell in lives if names[cell][0] == visit.query.get("period"))
+    chosen = next(asked, max(offered, key=lambda cell: len(lives[cell])))
+    if chosen not in offered:
+        offered.append(chosen)
     until = date.fromisoformat(known_to[:10]) if known_to else visit.today
-    fine = _fine(lives[chosen], unit, digits)
+    # Decimals with which no state reads like the one before it, as far as two more than usual tell them apart.
+    values = [row["valueNumeric"] for row in lives[chosen]]
+    fine = digits
+    while fine < digits + 2 and any(unit.cell(one, fine) == unit.cell(other, fine) for one, other in pairwise(values)):
+        fine += 1
     return {
         "fan": _fan(series, then, unit, digits),
         "sizes": _sizes(series, then, unit, digits),
-        "life": _life(series, chosen, lives[chosen], until, unit, fine),
+        "life": _life(names[chosen][1], lives[chosen], until, unit, fine),
         "states": _states(lives[chosen], unit, fine),
-        "options": _options(series, lives, chosen),
+        "options": [{"code": names[cell][0], "period": names[cell][1], "chosen": cell == chosen} for cell in offered],
         "steps": _binned(every, digits) if any(every := typical_change(then, unit)) else [],
     }
 
 
 def _stated(states: Sequence[Row]) -> list[Row]:
-    """States with a number, each other than the one before it."""
-    found: list[Row] = []
-    for row in states:
-        if row["valueNumeric"] is not None and (not found or row["valueNumeric"] != found[-1]["valueNumeric"]):
-            found.append(row)
-    return found
+    """Return states with a number, each other than the one before it."""
+    numbered = (row for row in states if row["valueNumeric"] is not None)
+    return [next(alike) for _, alike in groupby(numbered, key=lambda row: row["valueNumeric"])]
 
 
 # -- the fan ------------------------------------------------------------------------------------------------------------
@@ -216,7 +223,7 @@ def _fan(series: Series, then: Vintages, unit: UnitWords, digits: int) -> ChartF
 
 
 def _line(known: Mapping[Cell, Sequence[Row]], end: str | None) -> list[ChartPoint]:
-    """The line as known at the end of a day; None: the newest."""
+    """Return the line as known at the end of a day; None: the newest."""
     rows = []
     for states in known.values():
         there = states if end is None else [row for row in states if row["observedAt"][:10] <= end]
@@ -262,7 +269,7 @@ def _sizes(series: Series, then: Vintages, unit: UnitWords, digits: int) -> Char
 
 
 def _binned(moves: Sequence[Decimal], digits: int) -> list[CountColumn]:
-    """Counts of revisions in steps of one width, about zero; what did not change has a column of its own."""
+    """Return counts of revisions in steps of one width, about zero; what did not change has a column of its own."""
     largest = float(max(abs(move) for move in moves))
     ticks = value_axis([0.0, largest]).ticks
     step = exact(ticks[1]) - exact(ticks[0])
@@ -285,46 +292,7 @@ def _binned(moves: Sequence[Decimal], digits: int) -> list[CountColumn]:
 # -- the life of a figure -----------------------------------------------------------------------------------------------
 
 
-def _chosen(visit: Visit, series: Series, lives: dict[Cell, list[Row]]) -> Cell:
-    """The period of the address; else of the newest two dozen the one that was told most often."""
-    asked = visit.query.get("period")
-    for cell in lives:
-        if asked and _code(series, cell) == asked:
-            return cell
-    recent = list(lives)[:_LIVES]
-    return max(recent, key=lambda cell: len(lives[cell]))
-
-
-def _fine(states: Sequence[Row], unit: UnitWords, digits: int) -> int:
-    """Decimals with which no state reads like the one before it, as far as two more than usual tell them apart."""
-    for more in range(digits, digits + 3):
-        if all(
-            unit.cell(before["valueNumeric"], more) != unit.cell(now["valueNumeric"], more)
-            for before, now in pairwise(states)
-        ):
-            return more
-    return digits + 2
-
-
-def _code(series: Series, cell: Cell) -> str:
-    return code(period_of(*cell), series.frequency)
-
-
-def _name(series: Series, cell: Cell) -> str:
-    return notation(period_of(*cell), series.frequency)
-
-
-def _options(series: Series, lives: dict[Cell, list[Row]], chosen: Cell) -> list[dict[str, Any]]:
-    """The newest periods, and the chosen one wherever it lies."""
-    cells = list(lives)[:_LIVES]
-    if chosen not in cells:
-        cells.append(chosen)
-    return [{"code": _code(series, cell), "period": _name(series, cell), "chosen": cell == chosen} for cell in cells]
-
-
-def _life(
-    series: Series, cell: Cell, states: Sequence[Row], until: date, unit: UnitWords, digits: int
-) -> ChartFigure | None:
+def _life(name: str, states: Sequence[Row], until: date, unit: UnitWords, digits: int) -> ChartFigure | None:
     values = [row["valueNumeric"] for row in states]
     drawn = [
         FigureState(
@@ -332,7 +300,6 @@ def _life(
         )
         for row in states
     ]
-    name = _name(series, cell)
     begins = "First published" if states[0]["revisionStatus"] in {"initial", "final"} else "First seen"
     first = f"{begins} as {unit.sentence(values[0], digits)} on {day(states[0]['observedAt'])}"
     moved = unit.scaled(values[-1]) - unit.scaled(values[0])
@@ -362,24 +329,16 @@ def _said(row: Row, before: Row | None, unit: UnitWords, digits: int) -> str:
 
 
 def _states(states: Sequence[Row], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
-    found = [
-        {
-            "known": day(states[0]["observedAt"]),
-            "text": unit.cell(states[0]["valueNumeric"], digits),
-            "full": str(states[0]["valueNumeric"]),
-            "moved": "",
-            "since_first": "",
-        }
-    ]
-    for before, now in pairwise(states):
-        scaled = unit.scaled(now["valueNumeric"])
+    found = []
+    for before, now in zip([None, *states], states, strict=False):
+        value = unit.scaled(now["valueNumeric"])
         found.append(
             {
                 "known": day(now["observedAt"]),
                 "text": unit.cell(now["valueNumeric"], digits),
                 "full": str(now["valueNumeric"]),
-                "moved": change(scaled - unit.scaled(before["valueNumeric"]), digits),
-                "since_first": change(scaled - unit.scaled(states[0]["valueNumeric"]), digits),
+                "moved": "" if before is None else change(value - unit.scaled(before["valueNumeric"]), digits),
+                "since_first": "" if before is None else change(value - unit.scaled(states[0]["valueNumeric"]), digits),
             }
         )
     return found

@@ -19,7 +19,6 @@ from almanac.dashboard.explorer.past import FieldProblem, day_asked
 from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.formatting.numbers import (
     NO_SCALE,
-    Scale,
     UnitWords,
     full,
     in_scale,
@@ -60,7 +59,7 @@ class ValueColumn(NamedTuple):
 def value_columns(
     screener: filters.Screener, fields: filters.Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
 ) -> list[ValueColumn]:
-    """A column for each field that was filtered or sorted by."""
+    """Return a column for each field that was filtered or sorted by."""
     if screener is filters.EQUITY:
         own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
         return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
@@ -72,7 +71,7 @@ _WORDS = {"warning": "One does not hold", "failed": "A grave one fails"}
 
 
 def _checks(rows: Sequence[Row]) -> ValueColumn:
-    """What checks say of the statements behind each row, which leads to them."""
+    """Return what checks say of the statements behind each row, which leads to them."""
     cells = []
     for row in rows:
         words = _WORDS.get(row["quality"], "All hold")
@@ -103,7 +102,13 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
     large = bool(unit.before and not unit.after) or field["unit"] == "shares"
     scale = table_scale(numbers) if large else NO_SCALE
     if scale.power:
-        cells = [ScreenedCell(_look_scaled(value, scale)) for value in values]
+        cells = []
+        for value in values:
+            told, places = in_scale(value or 0, scale), 1
+            while value and not rounded(told, places):
+                places += 1  # a number that is there is never told as nothing
+            look = ABSENT if value is None else plain_text(number(told, places))._replace(full=full(value))
+            cells.append(ScreenedCell(look))
         return ValueColumn(
             name, f"{field['name']}, {unit.head} {scale.plural}".replace("Shares", "shares,"), True, cells
         )
@@ -157,7 +162,7 @@ def screen_file(screener: filters.Screener, rows: Sequence[Row], names: Sequence
 
 
 def _text(value: Any) -> str:
-    """A cell. A text that a spreadsheet would run as a formula is kept from it by an apostrophe."""
+    """Return a cell. A text that a spreadsheet would run as a formula is kept from it by an apostrophe."""
     if value is None:
         return ""
     if isinstance(value, int | float):
@@ -177,16 +182,6 @@ def _head(name: str, unit: UnitWords) -> str:
     )
 
 
-def _look_scaled(value: float | None, scale: Scale) -> FormattedValue:
-    if value is None:
-        return ABSENT
-    told, digits = in_scale(value, scale), 1
-    while value and not rounded(told, digits):
-        digits += 1  # a number that is there is never told as nothing
-    text = number(told, digits)
-    return FormattedValue("plain", text, text, full(value))
-
-
 def sparklines(
     visit: Visit,
     screener: filters.Screener,
@@ -196,7 +191,11 @@ def sparklines(
     as_of: str | None,
 ) -> dict[str, Any] | None:
     """Lines of the first of these fields that has any, as known on the day of the screen; None where none has."""
-    for field in (name for name in names if name in fields and _is_drawn(fields[name])):
+    for field in names:
+        # Of shares, and of what there is for each, a split would be the largest move.
+        unit = str(fields.get(field, {}).get("unit"))
+        if field not in fields or fields[field]["type"] != "number" or unit.endswith("_per_share") or unit == "shares":
+            continue
         told = visit.look_up(f"/indicators/{field}")
         if told is None:
             continue  # a score: it is made among the companies of one day, and has no history
@@ -210,17 +209,17 @@ def sparklines(
     return None
 
 
-def _is_drawn(field: Row) -> bool:
-    """Whether a line says what happened: of shares, and of what there is for each, a split would be its largest move."""
-    unit = str(field["unit"])
-    return bool(field["type"] == "number") and not unit.endswith("_per_share") and unit != "shares"
-
-
 def _newest(
     visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
 ) -> list[Row]:
-    """The readings that the values of the rows are of, as the interface lists them."""
-    values = {row["entityId"]: value for row in rows if (value := _value(screener, field, row)) is not None}
+    """Return the readings that the values of the rows are of, as the interface lists them."""
+    values = {}
+    for row in rows:
+        matches = (
+            row["values"] if screener is filters.EQUITY else {one["field"]: one["value"] for one in row["matches"]}
+        )
+        if matches.get(field) is not None:
+            values[row["entityId"]] = matches[field]
     if not values:
         return []
     # None of the page's own requests: the numbers themselves are of another.
@@ -231,13 +230,6 @@ def _newest(
     return [row for row in told.data if row["valueNumeric"] == values[row["entityId"]]]
 
 
-def _value(screener: filters.Screener, field: str, row: Row) -> Any:
-    """What the row has of a field; None where that may not be shown."""
-    if screener is filters.EQUITY:
-        return row["values"].get(field)
-    return next((one["value"] for one in row["matches"] if one["field"] == field), None)
-
-
 def results(
     screener: filters.Screener,
     visit: Visit,
@@ -246,15 +238,16 @@ def results(
     known: filters.Fields,
     others: Mapping[str, str | None],
 ) -> dict[str, Any]:
-    """The table, its order and its pages."""
+    """Return the table, its order and its pages."""
     total = found.total or 0
     shown = names(rows, visit, known)
     sort = visit.query.get("sort", "").lower()
-    keep = {
-        name: value
-        for name, value in visit.query.items()
-        if name in {"filter", "sort", "order", "as_of", *screener.narrows} and value
-    }
+    kept = {"filter", "sort", "order", "as_of", *screener.narrows}
+    keep = {name: value for name, value in visit.query.items() if name in kept and value}
+    remedy = None
+    if not total and (blame := filters.without(visit, screener, rows, others)) is not None:
+        href = visit.here(filter=blame.text, cursor=None)
+        remedy = {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
     first = [name for name in shown if name in known]
     ordered = [*first, *(name for name in known if name not in first)]
     return {
@@ -267,7 +260,7 @@ def results(
         "columns": value_columns(screener, known, found.data, shown, others["as_of"]),
         "lines": sparklines(visit, screener, known, found.data, shown, others["as_of"]),
         # Of a filter that nothing passes.
-        "remedy": None if total else _remedy(screener, visit, rows, known, others),
+        "remedy": remedy,
         # What the list may be sorted by, and what it is.
         "sorts": [filters.Option(*one) for one in screener.identity]
         + [filters.Option(name, known[name]["name"]) for name in ordered],
@@ -279,27 +272,15 @@ def results(
     }
 
 
-def _remedy(
-    screener: filters.Screener,
-    visit: Visit,
-    rows: list[filters.FilterRow],
-    known: filters.Fields,
-    others: Mapping[str, str | None],
-) -> dict[str, Any] | None:
-    blame = filters.without(visit, screener, rows, others)
-    href = "" if blame is None else visit.here(filter=blame.text, cursor=None)
-    return blame and {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
-
-
 def _field_name(field: str, known: filters.Fields) -> str:
-    """What a field is called; of one that there is not, as it was written."""
+    """Return what a field is called; of one that there is not, as it was written."""
     return known[field]["name"] if field in known else field
 
 
 def dressed(
     visit: Visit, screener: filters.Screener, rows: list[filters.FilterRow], known: filters.Fields
 ) -> list[dict[str, Any]]:
-    """The rows as the form shows them, each with the fields it may choose from."""
+    """Return the rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
     all_groups = filters.groups(visit, screener, known)
@@ -337,7 +318,7 @@ def dressed(
 
 
 def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
-    """The fields that rows of results have a value of: those filtered, then the one sorted by."""
+    """Return the fields that rows of results have a value of: those filtered, then the one sorted by."""
     names = dict.fromkeys(row.field for row in rows if row.field in known)
     sort = visit.query.get("sort", "").lower()
     if sort in known:
@@ -383,7 +364,7 @@ def start(_: Visit) -> Answer:
 
 
 def look(screener: filters.Screener, visit: Visit) -> Answer:
-    """The builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
+    """Show the builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
     clean = _clean(visit)
     if clean is not None:
         return Redirect(clean)
@@ -430,7 +411,7 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
 
 
 def count(screener: filters.Screener, visit: Visit) -> Answer:
-    """What passes the filter that a form holds, for the script: in all, and row by row."""
+    """Show what passes the filter that a form holds, for the script: in all, and row by row."""
     others, refused = _others(screener, visit)
     known, _ = _fields(screener, visit)
     text = filters.text_of(visit.query, patient=True)
@@ -475,7 +456,7 @@ def fields(screener: filters.Screener, visit: Visit) -> Answer:
 
 
 def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, str]:
-    """The fields by name, and the syntax of a filter in a sentence."""
+    """Return the fields by name, and the syntax of a filter in a sentence."""
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
         raise NotFound("There is no such screener.")
@@ -498,7 +479,7 @@ def _clean(visit: Visit) -> str | None:
 
 
 def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
-    """What else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
+    """Return what else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
     example = _EXAMPLES[screener.name][0]["filter"]
@@ -514,7 +495,7 @@ def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | N
 def _found(
     screener: filters.Screener, visit: Visit, text: str, others: Mapping[str, str | None]
 ) -> tuple[Told | None, dict[str, str]]:
-    """The page of results, and what of the request was refused: then the first page in the usual order."""
+    """Return the page of results, and what of the request was refused: then the first page in the usual order."""
     asked = {name: visit.query.get(name) or None for name in ("sort", "order", "cursor")}
     problems: dict[str, str] = {}
     for _ in asked:

@@ -50,7 +50,7 @@ def search(visit: Visit) -> Answer:
 
 
 def suggestions(visit: Visit) -> Answer:
-    """What the box offers while somebody types: at most eight, each with its address and a word of what it is."""
+    """Show what the box offers while somebody types: at most eight, each with its address and a word of what it is."""
     words = " ".join(visit.query.get("q", "").split())[:_LONGEST]
     wanted = wanted_comparison(visit, words) if words else None
     offered = [{"title": wanted.title, "kind": "compare", "href": wanted.address}] if wanted else []
@@ -90,7 +90,7 @@ def _indicator(row: dict[str, Any]) -> dict[str, str]:
 
 
 def company_address(row: dict[str, Any]) -> str:
-    """The page of a company: a row of a list has its id, what a name resolves to its slug too."""
+    """Return the page of a company: a row of a list has its id, what a name resolves to its slug too."""
     return f"/companies/{row.get('slug') or row['entityId']}"
 
 

@@ -25,7 +25,7 @@ from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visi
 
 
 def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
-    """The page of a series as known on the day of the address, with the day as typed and what is wrong with it."""
+    """Return the page of a series as known on the day of the address, with the day as typed and what is wrong with it."""
     series = one.series
     pager = visit.pager(len(one.rows), TABLE)
     event = series_view.next_release(visit, one)
@@ -33,6 +33,9 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
     marked = series_view.events(visit, one)
     figure = series_view.figure(visit, one, marked)
     trail = series_view.trail(visit, one)
+    # With a ghost, other sources or events the drawing has more than one line.
+    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
+    alone = series.often and len(one.rows) > MOST and not more
     told = one.newest is not None and not series.record["rights"]["valueWithheld"]
     return {
         "one": one,
@@ -75,18 +78,12 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         # A drawing with events is never covered by one that can be zoomed, which knows none.
         # Whether the page has what it takes to zoom, and where the points for that are (empty: the drawing shows more than one line).
         "mounted": series.often and not visit.query.get("events"),
-        "points": f"{series.address}/points.json{_query(visit)}" if _alone(visit, one) else "",
+        "points": f"{series.address}/points.json{_query(visit)}" if alone else "",
     }
 
 
-def _alone(visit: Visit, one: Shown) -> bool:
-    """Whether the chart is one line of very many points: with a ghost, other sources or events the drawing has more than that."""
-    more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
-    return one.series.often and len(one.rows) > MOST and not more
-
-
 def _compare(visit: Visit, series: one_series.Series) -> str:
-    """The query of a comparison that begins with this series on its day and in its range."""
+    """Return the query of a comparison that begins with this series on its day and in its range."""
     kept = visit.kept("as_of", "from", "to", "events")
     if not visit.query.get("from") and not series.often:
         kept["from"] = one_series.ALL
@@ -129,7 +126,7 @@ def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> 
 
 
 def _known(one: Shown, releases: list[one_series.ReleaseDay]) -> str:
-    """The sentence under the slider: what was newest then, what that reads today, how many have changed since."""
+    """Return the sentence under the slider: what was newest then, what that reads today, how many have changed since."""
     word = noun(one.series.frequency)
     if one.as_of is None:
         if len(releases) < 2:
@@ -260,7 +257,7 @@ def _embedded(visit: Visit, series: one_series.Series) -> EmbeddedChart:
 
 
 def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, str]:
-    """The series as known on the day of the address; of a day that cannot be, as known today, with what was typed and why not."""
+    """Return the series as known on the day of the address; of a day that cannot be, as known today, with what was typed and why not."""
     typed, error = visit.query.get("as_of", ""), ""
     if typed:
         try:
@@ -278,7 +275,7 @@ def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, st
 
 
 def _day(visit: Visit, typed: str) -> str:
-    """A day or a moment as the interface takes it. Raises ValueError with the sentence for the page."""
+    """Return a day or a moment as the interface takes it. Raises ValueError with the sentence for the page."""
     if "T" in typed:
         try:
             moment = datetime.fromisoformat(typed)

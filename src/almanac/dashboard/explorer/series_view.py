@@ -56,7 +56,7 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(visit: Visit, series: one_series.Series) -> Shown:
-    """Reads a series on the day of the address. Raises ApiError as the interface refuses it."""
+    """Read a series on the day of the address. Raises ApiError as the interface refuses it."""
     as_of = visit.as_of
     newest = series.record["lastPeriod"]
     last = dates.day_of(newest) if newest else None
@@ -87,7 +87,7 @@ def shown(visit: Visit, series: one_series.Series) -> Shown:
 
 
 def chips(one: Shown, visit: Visit) -> list[one_series.Row]:
-    """What to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
+    """Return what to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
     found: list[one_series.Row] = []
     row = one.newest
     if row is not None and one.as_of is None:
@@ -157,7 +157,7 @@ def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_
 
 
 def next_release(visit: Visit, one: Shown) -> one_series.Row | None:
-    """The next release of the series, as scheduled then."""
+    """Return the next release of the series, as scheduled then."""
     if one.series.subject.company:
         return None  # filings are announced by nobody
     start = one.known_to or visit.today.isoformat()
@@ -170,7 +170,7 @@ def next_release(visit: Visit, one: Shown) -> one_series.Row | None:
 
 
 def events(visit: Visit, one: Shown) -> MarkedEvents | None:
-    """What is marked under the chart, or may be; None where there is no chart to mark it under."""
+    """Return what is marked under the chart, or may be; None where there is no chart to mark it under."""
     drawn = [row for row in one.rows if not values.masked(row)]
     if not drawn:
         return None
@@ -179,7 +179,7 @@ def events(visit: Visit, one: Shown) -> MarkedEvents | None:
 
 
 def figure(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:
-    """The line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
+    """Return the line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
     marks = () if marked is None else marked.marks
     past = one.as_of is not None
     firsts = values.first_publications(one.then.rows)
@@ -256,7 +256,7 @@ def _chart_name(one: Shown, own: list[values.ChartPoint]) -> str:
 
 def line(rows: list[one_series.Row]) -> one_series.Row:
     """
-    The points of one line in columns, oldest first: days since 1970, values, sentences. A gap is a point without a value
+    Return the points of one line in columns, oldest first: days since 1970, values, sentences. A gap is a point without a value
     on the day after the one before it: whoever draws joins neighbours that have one.
     """
     own = values.points(rows)
@@ -341,7 +341,7 @@ def table(one: Shown, rows: slice) -> list[one_series.Row]:
 
 
 def triangle(one: Shown) -> Triangle | None:
-    """The last releases and the periods of the last rows."""
+    """Return the last releases and the periods of the last rows."""
     if one.shut or not one.then.published:
         return None
     days = [release.day for release in one.then.releases][-TRIANGLE:]
@@ -378,7 +378,7 @@ _ADJUSTMENTS = {"SA": "Adjusted", "NSA": "Not adjusted", "SAAR": "Adjusted, annu
 
 
 def about(one: Shown) -> list[one_series.Row]:
-    """What the series is: pairs for the panel."""
+    """Return what the series is: pairs for the panel."""
     record, row = one.series.record, one.newest or (one.rows[0] if one.rows else None)
     source = record["sourceId"]
     found: list[one_series.Row] = [

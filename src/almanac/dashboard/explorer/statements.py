@@ -25,17 +25,23 @@ _ROUNDED: Final = 0.002
 
 def split(changed: Mapping[str, tuple[float, float]]) -> Fraction | None:
     """
-    The split that explains how the lines of one statement changed: new shares for each old one, 4 for `4-for-1`.
+    Return the split that explains how the lines of one statement changed: new shares for each old one, 4 for `4-for-1`.
 
     `changed`: what lines that count shares, or are per share, were and are. None where no one ratio explains them all, or
     where a single figure per share is all that there is: that may be any change.
     """
     if len(changed) < 2 and not any(_counts_shares(key) for key in changed):
         return None
-    for ratio in (one for usual in _RATIOS for one in (usual, 1 / usual)):
-        if changed and all(_explains(ratio, key, *pair) for key, pair in changed.items()):
-            return ratio
-    return None
+
+    def explains(times: float, key: str, was: float, now: float) -> bool:
+        if "per_share" in key:
+            return abs(was - now * times) <= _HALF_CENT * (1 + times) * 1.01
+        return abs(now - was * times) <= _ROUNDED * abs(now)
+
+    ratios = (one for usual in _RATIOS for one in (usual, 1 / usual))
+    return next(
+        (ratio for ratio in ratios if all(explains(float(ratio), key, *pair) for key, pair in changed.items())), None
+    )
 
 
 def of_shares(keys: Iterable[str]) -> set[str]:
@@ -52,13 +58,6 @@ def _counts_shares(key: str) -> bool:
     return "shares" in key and "repurchase" not in key
 
 
-def _explains(ratio: Fraction, key: str, was: float, now: float) -> bool:
-    times = float(ratio)
-    if "per_share" in key:
-        return abs(was - now * times) <= _HALF_CENT * (1 + times) * 1.01
-    return abs(now - was * times) <= _ROUNDED * abs(now)
-
-
 Row = dict[str, Any]
 #: Moments that are asked about for one page; each is one request.
 MOST = 6
@@ -66,7 +65,7 @@ MOST = 6
 
 def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tuple[dict[tuple[int, str], Was], bool]:
     """
-    What restated cells were, by the place of the statement and the line; and whether there was more than was looked for.
+    Return what restated cells were, by the place of the statement and the line; and whether there was more than was looked for.
 
     `ask` gives the statements of the same kind as of a moment. A statement says which filing changed it last only; what
     an earlier one changed is found by asking about the state that this one replaced, and so on.
@@ -77,7 +76,7 @@ def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tu
         if not waiting:
             break
         newest = max(one["observedAt"] for one in waiting.values())
-        older = {_period(one): one for one in ask(_second_before(newest))}
+        older = {_period(one): one for one in ask(wire_time(int(moment_of(newest).timestamp()) - 1))}
         for number, after in list(waiting.items()):
             if after["observedAt"] != newest:
                 continue
@@ -102,10 +101,6 @@ def before(statements: Sequence[Row], ask: Callable[[str], Sequence[Row]]) -> tu
 
 def _period(statement: Row) -> tuple[str, str]:
     return statement["frequency"], statement["periodEnd"]
-
-
-def _second_before(moment: str) -> str:
-    return wire_time(int(moment_of(moment).timestamp()) - 1)
 
 
 #: Name in an address, title, and where the interface has them.
@@ -270,7 +265,7 @@ Restated = Mapping[tuple[int, str], Was]
 
 
 def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: str) -> dict[str, Any]:
-    """The table of statements, the newest first. Amounts are in the scale; full numbers are in each look."""
+    """Return the table of statements, the newest first. Amounts are in the scale; full numbers are in each look."""
     withheld = next((reason for one in statements if (reason := withheld_for(one)) is not None), None)
     if withheld is not None:
         return {"statements": list(statements), "lines": [], "how": [], "missing": [], "withheld": withheld}
@@ -300,7 +295,7 @@ def withheld_for(statement: Row) -> str | None:
 
 
 def failed_checks(statements: Iterable[Row]) -> list[tuple[str, list[tuple[str, list[Row]]]]]:
-    """What the checks of the statements found wrong: a sentence for each check, with its findings and the statements of each."""
+    """Return what the checks of the statements found wrong: a sentence for each check, with its findings and the statements of each."""
     found: dict[str, dict[str, list[Row]]] = {}
     for one in statements:
         for check in one["quality"]["checks"]:
@@ -322,7 +317,7 @@ def absent_lines(statements: Iterable[Row]) -> list[tuple[str, list[Row]]]:
 def _line(
     line: StatementLine, statements: Sequence[Row], restated: Restated, place: Mapping[Any, str], power: int
 ) -> TableLine:
-    shares, per_share = "shares" in line.key and "repurchase" not in line.key, "per_share" in line.key
+    shares, per_share = _counts_shares(line.key), "per_share" in line.key
     power = 0 if per_share else power
     # What we computed has more digits than anybody stated: the column is as precise as what was filed.
     filed = [
@@ -356,7 +351,7 @@ def _cell(line: StatementLine, statement: Row, was: Was | None, derived: str, po
 
 
 def _look(value: float, power: int, digits: int, was: float | None = None) -> FormattedValue:
-    """A number in a scale, whose whole one stays beside it."""
+    """Return a number in a scale, whose whole one stays beside it."""
     told = scale(power)
     if was is None:
         found = look_field(in_scale(value, told), _NUMBER, digits=digits)
@@ -374,8 +369,7 @@ def _how(lines: Iterable[StatementLine], statements: Sequence[Row]) -> list[How]
             if line.key in one["items"] and (item := one["derivedItems"].get(line.key)) is not None:
                 groups.setdefault((item["method"], tuple(item["derivedFrom"])), []).append(one)
         for number, ((method, inputs), of) in enumerate(groups.items(), 1):
-            told = METHODS.get(method, _plain(method))
-            found.append(How(f"how-{line.key}-{number}", line.title, told, inputs, of))
+            found.append(How(f"how-{line.key}-{number}", line.title, METHODS.get(method, _plain(method)), inputs, of))
     return found
 
 
@@ -388,7 +382,7 @@ _IN_TEXT = {
 
 
 def in_words(detail: str) -> str:
-    """A finding of a check with its lines called as the table calls them."""
+    """Return a finding of a check with its lines called as the table calls them."""
     told = []
     for word in detail.split(" "):
         key = word.rstrip(",;:")
@@ -403,5 +397,5 @@ def _plain(key: str) -> str:
 
 
 def money_head(currency: str | None, scale_name: str) -> str:
-    """What the amounts of a table are in: `USD millions`."""
+    """Return what the amounts of a table are in: `USD millions`."""
     return unit("local_currency", currency=currency, power=0).head + (f" {scale_name}" if SCALES[scale_name] else "")

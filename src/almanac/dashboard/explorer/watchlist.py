@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import msgspec
@@ -15,9 +14,10 @@ from almanac.dashboard.explorer.histories import SPARK, recent
 from almanac.dashboard.explorer.one_series import Series, find
 from almanac.dashboard.explorer.places import by_size, called, names
 from almanac.dashboard.formatting.dates import of_row
-from almanac.dashboard.formatting.numbers import change, told_apart, unit_of
+from almanac.dashboard.formatting.numbers import change, distinguish_units, unit_of
 from almanac.dashboard.formatting.values import FormattedValue, is_forecast, look, masked, points
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download, leads_here
+from almanac.domain.times import wire_time
 from almanac.store.accounts.records import AccountError
 from almanac.store.accounts.watchlist import KINDS, MOST_WATCHED, Watched
 
@@ -32,7 +32,7 @@ class Star(NamedTuple):
 
 
 def star(visit: Visit, kind: str, what: str, path: str = "") -> Star | None:
-    """The star of a thing, on a page at `path`, else at this one; None while the accounts do not answer."""
+    """Return the star of a thing, on a page at `path`, else at this one; None while the accounts do not answer."""
     on = visit.people.look_up(lambda lists: lists.watches(visit.who.account, kind, what))
     query = f"?{visit.query_string}" if visit.query_string else ""
     return None if on is None else Star(kind, what, on, f"{path or visit.path}{query}")
@@ -87,7 +87,7 @@ def _company(visit: Visit, one: Watched) -> WatchedEntry:
 
 
 def _indicator(visit: Visit, one: Watched) -> WatchedEntry:
-    """The indicator of the largest economy that has it, else of the first company."""
+    """Return the indicator of the largest economy that has it, else of the first company."""
     told = visit.look_up(f"/indicators/{one.what}")
     if told is None:
         return WatchedEntry(one, one.what, "/indicators", why="There is no indicator of this name any more.")
@@ -105,35 +105,26 @@ _MAKERS = {"series": _series, "company": _company, "indicator": _indicator}
 
 
 def _entry(visit: Visit, entry: WatchedEntry, rows: Sequence[Row]) -> WatchedEntry:
-    """The entry with its newest value, of rows with the newest first."""
+    """Return the entry with its newest value, of rows with the newest first."""
     known = [row for row in rows if not is_forecast(row)]
     if not known:
         plan = visit.api.plan(visit.who.plan)
         why = "No value is known." if plan.history_months is None else "No value is within your plan's reach."
         return entry._replace(why=why)
-    newest = known[0]
+    newest, moved = known[0], ""
+    # The change on the period before, with its unit; nothing where one of the two may not be told.
+    if len(known) > 1 and not any(masked(row) or row["valueNumeric"] is None for row in known[:2]):
+        now, before = (row["valueNumeric"] for row in known[:2])
+        unit, digits = distinguish_units(newest, now, before)
+        moved = f"{change(unit.scaled(now) - unit.scaled(before), digits)} {unit.moves}".strip()
     return entry._replace(
         newest=newest,
         look=look(newest, today=visit.today),
         period=of_row(newest),
         unit=unit_of(newest).head,
-        moved=_moved(known),
+        moved=moved,
         spark="" if masked(newest) else sparkline(points(known)),
     )
-
-
-def _moved(rows: Sequence[Row]) -> str:
-    """The change on the period before, with its unit; nothing where one of the two may not be told."""
-    if len(rows) < 2 or any(masked(row) or row["valueNumeric"] is None for row in rows[:2]):
-        return ""
-    newest, before = rows[0]["valueNumeric"], rows[1]["valueNumeric"]
-    unit, digits = told_apart(rows[0], newest, before)
-    return f"{change(unit.scaled(newest) - unit.scaled(before), digits)} {unit.moves}".strip()
-
-
-def moment(seconds: int) -> str:
-    """A time of the accounts as files have it: `2026-11-27T06:30:00Z`."""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 #: Things of one page, each of which takes a request; and requests that a page shows of these.
@@ -181,7 +172,7 @@ def change_watched(visit: Visit) -> Answer:
 
 
 def _named(visit: Visit, kind: str, what: str) -> str:
-    """The thing by the name that it is kept under. Raises AccountError where there is no such thing."""
+    """Return the thing by the name that it is kept under. Raises AccountError where there is no such thing."""
     found: str | None = None
     told = None
     try:
@@ -219,28 +210,25 @@ def as_json(visit: Visit) -> Answer:
 
 
 def _watched_lines(visit: Visit) -> list[dict[str, Any]]:
-    return [_line(entry) for entry in listed(visit, visit.people.watchlist.watched(visit.who.account))]
-
-
-def _line(one: WatchedEntry) -> dict[str, Any]:
-    """An entry as files have it: a value that may not be told is absent, with its reason."""
-    row = one.newest or {}
-    rights = row.get("rights") or {}
-    return {
-        "kind": one.watched.kind,
-        "id": one.watched.what,
-        "name": one.title,
-        "of": one.of or None,
-        "seriesId": (row.get("metadata") or {}).get("seriesId"),
-        "periodEnd": row.get("periodEnd"),
-        "value": row.get("valueNumeric"),
-        "unit": row.get("unit"),
-        "currency": (row.get("metadata") or {}).get("currency"),
-        "observedAt": row.get("observedAt"),
-        "withheld": rights.get("valueWithheld"),
-        "reason": rights.get("reason") or one.why or None,
-        "addedAt": moment(one.watched.added),
-    }
+    """Return entries as files have them: a value that may not be told is absent, with its reason."""
+    lines = []
+    for one in listed(visit, visit.people.watchlist.watched(visit.who.account)):
+        row = one.newest or {}
+        rights, metadata = row.get("rights") or {}, row.get("metadata") or {}
+        line = {"kind": one.watched.kind, "id": one.watched.what, "name": one.title, "of": one.of or None}
+        line |= {
+            "seriesId": metadata.get("seriesId"),
+            "periodEnd": row.get("periodEnd"),
+            "value": row.get("valueNumeric"),
+            "unit": row.get("unit"),
+            "currency": metadata.get("currency"),
+            "observedAt": row.get("observedAt"),
+            "withheld": rights.get("valueWithheld"),
+            "reason": rights.get("reason") or one.why or None,
+            "addedAt": wire_time(one.watched.added),
+        }
+        lines.append(line)
+    return lines
 
 
 PAGES = (

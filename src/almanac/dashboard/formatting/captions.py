@@ -46,7 +46,7 @@ class Topic(NamedTuple):
     ended: bool = False
 
     def say(self, value: Number) -> str:
-        """A value in a sentence."""
+        """Return a value in a sentence."""
         return self.unit.sentence(value, self.digits)
 
     def level(self, value: Number) -> Number:
@@ -56,7 +56,7 @@ class Topic(NamedTuple):
 
 def line_caption(topic: Topic, points: Sequence[ChartPoint], *, bounded: bool = False) -> str:
     """
-    The caption of one line: `Real GDP of Borealia grew 2.1% in the year to 2026 Q3, 0.3 percentage points less than …`
+    Return the caption of one line: `Real GDP of Borealia grew 2.1% in the year to 2026 Q3, 0.3 percentage points less than …`
 
     `bounded`: the chart ends before the newest period, so that a range is no longer `since`.
     """
@@ -69,7 +69,7 @@ def line_caption(topic: Topic, points: Sequence[ChartPoint], *, bounded: bool = 
 
 
 def lines_caption(topic: Topic, lines: Sequence[tuple[str, Sequence[ChartPoint]]]) -> str:
-    """The caption of several lines in one unit, each with its name: who is highest and lowest now, the range of all, what is missing."""
+    """Return the caption of several lines in one unit, each with its name: who is highest and lowest now, the range of all, what is missing."""
     shown = [(name, with_values(points)) for name, points in lines]
     full = [(name, points) for name, points in shown if points]
     if not full:
@@ -105,7 +105,7 @@ def few(names: Sequence[str]) -> str:
 
 
 def _latest(topic: Topic, shown: Sequence[ChartPoint]) -> str:
-    """What the newest value is, and its change on the one before."""
+    """Return what the newest value is, and its change on the one before."""
     newest = shown[-1]
     value = _value(newest)
     kind = _kind(topic)
@@ -122,7 +122,7 @@ def _latest(topic: Topic, shown: Sequence[ChartPoint]) -> str:
 
 
 def _compared(topic: Topic, value: float, before: ChartPoint, kind: str | None) -> str:
-    """A change by its sign; below half of the last digit shown there is none."""
+    """Return a change by its sign; below half of the last digit shown there is none."""
     moved = exact(value) - exact(_value(before))
     if topic.level(moved) == 0:
         return f"as {_when(before)}" if kind == "growth" else f"unchanged from {before.period}"
@@ -221,7 +221,7 @@ def _enough(average: float, topic: Topic) -> int:
 
 
 def _extremes(shown: Iterable[ChartPoint]) -> tuple[ChartPoint, ChartPoint]:
-    """The lowest and the highest, the earliest of equal ones."""
+    """Return the lowest and the highest, the earliest of equal ones."""
     shown = list(shown)
     values = [_value(point) for point in shown]
     return shown[values.index(min(values))], shown[values.index(max(values))]
@@ -249,7 +249,7 @@ def curve_caption(
     place: str, steps: Sequence[CurveStep], before: Sequence[CurveStep] = (), *, day: str, notes: Sequence[str] = ()
 ) -> str:
     """
-    The caption of a yield curve. `before`: the curve a year earlier; `day`: of the newest yield, written; `notes`: parts
+    Return the caption of a yield curve. `before`: the curve a year earlier; `day`: of the newest yield, written; `notes`: parts
     of a sentence on peers that are stale or withheld.
     """
     there = [(step.tenor, step.value) for step in steps if step.value is not None]
@@ -282,7 +282,7 @@ def columns_caption(
     so_far: bool = False,
 ) -> str:
     """
-    The caption of stacked counts: `what` is counted (one, many), each column has its period and a count for each of `parts`.
+    Return the caption of stacked counts: `what` is counted (one, many), each column has its period and a count for each of `parts`.
 
     Latest is the last column, `so_far` where it is not over; the range is the busiest and the total; trust the shares of
     all parts but the first (the one that is as it should be).
@@ -308,7 +308,7 @@ def columns_caption(
 
 
 def dots_caption(name: str, rows: Sequence[tuple[str, float | None]], unit: UnitWords, digits: int) -> str:
-    """The caption of a dot plot: `name` of each row, highest and lowest, how many are inverted (below zero), and what is missing."""
+    """Return the caption of a dot plot: `name` of each row, highest and lowest, how many are inverted (below zero), and what is missing."""
     there = [(row, value) for row, value in rows if value is not None]
     absent = [row for row, value in rows if value is None]
     if not there:
@@ -331,7 +331,7 @@ def dots_caption(name: str, rows: Sequence[tuple[str, float | None]], unit: Unit
 
 
 def across_caption(rows: Sequence[tuple[str, float]], unit: UnitWords, digits: int) -> str:
-    """The caption of an indicator over all entities: `name` of each as texts have it; highest, lowest, and the middle half."""
+    """Return the caption of an indicator over all entities: `name` of each as texts have it; highest, lowest, and the middle half."""
     if not rows:
         return NOTHING
     if len(rows) == 1:

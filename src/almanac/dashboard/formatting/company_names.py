@@ -38,7 +38,7 @@ _ROMAN: Final = frozenset({"II", "III", "IV", "VI", "VII", "VIII", "IX"})
 @lru_cache(8192)
 def company_name(filed: str) -> str:
     """
-    A filed name as people write it.
+    Return a filed name as people write it.
 
     >>> company_name("EXXON MOBIL CORP /NJ/"), company_name("MCDONALDS CORP"), company_name("Apple Inc.")
     ('Exxon Mobil Corp', 'McDonalds Corp', 'Apple Inc.')
@@ -74,7 +74,7 @@ def _word(word: str, *, small: bool) -> str:
 
 
 def _core(core: str, *, small: bool) -> str:
-    """A word without what stands around it; `small`: it is within a name."""
+    """Return a word without what stands around it; `small`: it is within a name."""
     if core in _OWN:
         return _OWN[core]
     if small and core in _SMALL:

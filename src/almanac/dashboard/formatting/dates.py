@@ -29,7 +29,7 @@ Moment = str | date
 
 
 def moment_of(value: Moment) -> datetime:
-    """An aware UTC time of what a record says, or an address. Raises ValueError for a text that is no time."""
+    """Return an aware UTC time of what a record says, or an address. Raises ValueError for a text that is no time."""
     if isinstance(value, str):
         value = datetime.fromisoformat(value)
     if not isinstance(value, datetime):
@@ -41,7 +41,7 @@ def moment_of(value: Moment) -> datetime:
 
 
 def day_of(value: Moment) -> date:
-    """The day, UTC, of what a record says."""
+    """Return the day, UTC, of what a record says."""
     return moment_of(value).date()
 
 
@@ -134,7 +134,7 @@ def years_before(value: date, years: int) -> date:
 
 
 def read_day(text: str) -> date:
-    """A day as people type it: `2024-04-30`. Raises ValueError with the sentence for the page."""
+    """Return a day as people type it: `2024-04-30`. Raises ValueError with the sentence for the page."""
     match = _TYPED_DAY.fullmatch(text.strip())
     try:
         if match is not None:
@@ -157,7 +157,7 @@ _NOUNS = {
 
 
 def frequency_of(text: str) -> Frequency:
-    """The frequency of a record, a letter or a word. Raises ValueError for another text."""
+    """Return the frequency of a record, a letter or a word. Raises ValueError for another text."""
     if text not in _FREQUENCIES:
         raise ValueError(f"{text!r} is no frequency; there are {', '.join(_FREQUENCIES)}")
     return _FREQUENCIES[text]
@@ -169,13 +169,13 @@ def noun(frequency: Frequency, count: int = 1) -> str:
 
 
 def period_of(start: Moment | None, end: Moment) -> Period:
-    """The period of a record's `periodStart` and `periodEnd`."""
+    """Return the period of a record's `periodStart` and `periodEnd`."""
     return Period(None if start is None else day_of(start), day_of(end))
 
 
 def period(start: Moment | None, end: Moment, frequency: str | None = None) -> str:
     """
-    A record's period: `2026 Q3`, `Oct 2026`, `2026`, `2026 H1`, `20 Nov 2026`; a week by its last day.
+    Return a record's period: `2026 Q3`, `Oct 2026`, `2026`, `2026 H1`, `20 Nov 2026`; a week by its last day.
 
     One that is none of its calendar's (a fiscal quarter) says how long it is and when it ends. `frequency`: None where
     the record has none; its length then tells.
@@ -185,7 +185,7 @@ def period(start: Moment | None, end: Moment, frequency: str | None = None) -> s
 
 def of_row(row: Mapping[str, Any]) -> str:
     """
-    The period of an observation; of a company's, what the company calls it, where that is another name than the calendar's:
+    Return the period of an observation; of a company's, what the company calls it, where that is another name than the calendar's:
     `2024 Q3 (fiscal Q4 2024)`.
     """
     text, told = period(row["periodStart"], row["periodEnd"], row["frequency"]), row.get("metadata") or {}
@@ -229,7 +229,7 @@ def code(span: Period, frequency: Frequency | None = None) -> str:
 
 
 def written(text: str) -> str:
-    """A period that the interface has as a text (`2026-Q3`, of an event or a release) in our notation; any other as it is."""
+    """Return a period that the interface has as a text (`2026-Q3`, of an event or a release) in our notation; any other as it is."""
     try:
         return notation(Period.parse(text))
     except ValueError:
@@ -237,7 +237,7 @@ def written(text: str) -> str:
 
 
 def event_title(text: str) -> str:
-    """An event's title with the period that ends it (`France: Consumer prices, 2026-10`) in words: `October 2026`, `2026 Q3`."""
+    """Return an event's title with the period that ends it (`France: Consumer prices, 2026-10`) in words: `October 2026`, `2026 Q3`."""
     name, comma, last = text.rpartition(", ")
     if not comma or not _PERIOD_CODE.fullmatch(last):
         return text
@@ -251,7 +251,7 @@ def event_title(text: str) -> str:
 
 
 def fiscal(year: int, part: str = "FY") -> str:
-    """The fiscal period of a statement: `FY2025`, `Q3 FY2025`."""
+    """Return the fiscal period of a statement: `FY2025`, `Q3 FY2025`."""
     return f"FY{year}" if part == "FY" else f"{part}{NBSP}FY{year}"
 
 
@@ -265,7 +265,7 @@ _PERIOD_CODE = re.compile(r"[0-9]{4}-(?:[0-9]{2}(?:-[0-9]{2})?|[QS][1-4])")
 
 
 def _regular(span: Period) -> Frequency | None:
-    """The calendar that a period is one of: a calendar year, half, quarter or month; else None."""
+    """Return the calendar that a period is one of: a calendar year, half, quarter or month; else None."""
     if span.start is None:
         return None
     for frequency in (Frequency.MONTHLY, Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL):

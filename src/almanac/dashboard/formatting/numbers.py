@@ -36,7 +36,7 @@ _IN_BILLIONS = Decimal(10**10)
 
 
 def read_whole(text: str | None, digits: int = 5) -> int | None:
-    """A whole number as an address has it, of so many plain digits at most; None for anything else."""
+    """Return a whole number as an address has it, of so many plain digits at most; None for anything else."""
     return int(text) if text and len(text) <= digits and text.isascii() and text.isdigit() else None
 
 
@@ -63,19 +63,19 @@ def percent(value: Number, digits: int | None = None) -> str:
 
 
 def fraction(value: Number, digits: int | None = None) -> str:
-    """A fraction as a percentage, exactly: 0.15 is `15%`."""
+    """Return a fraction as a percentage, exactly: 0.15 is `15%`."""
     return percent(_WIDE.scaleb(exact(value), 2), digits)
 
 
 def scale(power: int) -> Scale:
-    """The scale of a power of ten. Raises ValueError where there is no word for it."""
+    """Return the scale of a power of ten. Raises ValueError where there is no word for it."""
     if power not in _SCALE_OF:
         raise ValueError(f"there is no word for 10 to the {power}; there is for {', '.join(map(str, _SCALE_OF))}")
     return _SCALE_OF[power]
 
 
 def common_scale(values: Iterable[Number], least: int = 6) -> Scale:
-    """The one scale that all of a table or an axis are told in: that of the largest, from 10 to the `least` on."""
+    """Return the one scale that all of a table or an axis are told in: that of the largest, from 10 to the `least` on."""
     largest = max((abs(exact(value)) for value in values), default=Decimal(0))
     fitting = [one for one in SCALES if one.power >= least and largest >= Decimal(10) ** one.power]
     return fitting[-1] if fitting else NO_SCALE
@@ -83,7 +83,7 @@ def common_scale(values: Iterable[Number], least: int = 6) -> Scale:
 
 def table_scale(values: Iterable[Number]) -> Scale:
     """
-    The one scale of a column, in which none is told as nothing: the largest in which the smallest is at least a tenth,
+    Return the one scale of a column, in which none is told as nothing: the largest in which the smallest is at least a tenth,
     so long as the largest stays below ten million.
 
     >>> table_scale([4_900e9, 14e9]).word, table_scale([4_900e9, 14e6]).word, table_scale([4_900e9, 3e3]).word
@@ -102,7 +102,7 @@ def table_scale(values: Iterable[Number]) -> Scale:
 
 
 def in_scale(value: Number, scale_: Scale) -> Decimal:
-    """A number in thousands, millions or billions, exactly."""
+    """Return a number in thousands, millions or billions, exactly."""
     return _WIDE.scaleb(exact(value), -scale_.power)
 
 
@@ -133,7 +133,7 @@ def compact(value: Number, digits: int | None = None) -> str:
 
 
 def full(value: Number) -> str:
-    """The whole number as a program reads it, for `data-value`: never rounded, a hyphen for the minus."""
+    """Return the whole number as a program reads it, for `data-value`: never rounded, a hyphen for the minus."""
     found = exact(value)
     return "0" if found.is_zero() else f"{_WIDE.normalize(found):f}"
 
@@ -186,7 +186,7 @@ class UnitWords(NamedTuple):
     rate: bool = False
 
     def digits(self, values: Iterable[Number | None], *, computed: bool = False) -> int:
-        """The one precision of a column: as published, of what we computed our own."""
+        """Return the one precision of a column: as published, of what we computed our own."""
         if computed or self.fraction:
             return self.computed
         most = max((places(value) for value in values if value is not None), default=self.least)
@@ -197,7 +197,7 @@ class UnitWords(NamedTuple):
         return number(self.scaled(value), digits)
 
     def scaled(self, value: Number) -> Decimal:
-        """What a number is told as: a fraction as its percentage, exactly."""
+        """Return what a number is told as: a fraction as its percentage, exactly."""
         return exact(value).scaleb(2) if self.fraction else exact(value)
 
     def figure(self, value: Number, digits: int | None = None) -> str:
@@ -205,7 +205,7 @@ class UnitWords(NamedTuple):
         if self.fraction:
             return self._percentage(value, digits)
         if self.power or (self.before and not self.after):
-            text = compact(_whole(value, self.power), digits)
+            text = compact(rounded(value, places(value)).scaleb(self.power) if self.power else value, digits)
         else:
             text = f"{number(value, digits)}{self.sign}"
         return f"{self.before} {text}".strip()
@@ -224,7 +224,7 @@ class UnitWords(NamedTuple):
 
     def difference(self, value: Number, digits: int, *, again: bool = False) -> str:
         """
-        The size of a change in running text: `0.3 percentage points`, `again` `0.3 points`; yields in `bp`; money as money.
+        Return the size of a change in running text: `0.3 percentage points`, `again` `0.3 points`; yields in `bp`; money as money.
 
         A change of a yield is in the unit of the yield, of which a hundredth is a basis point.
         """
@@ -239,7 +239,7 @@ class UnitWords(NamedTuple):
         return self.sentence(abs(exact(value)), digits)
 
     def key_change(self, value: Number, digits: int) -> tuple[str, str]:
-        """A change as a key figure and what it is in: `−0.3` and `percentage points`, `+15.8bn` and `USD`."""
+        """Return a change as a key figure and what it is in: `−0.3` and `percentage points`, `+15.8bn` and `USD`."""
         if self.rate:
             return change(rounded(value, 4) * 100, 0), "bp"
         if self.fraction:
@@ -254,7 +254,7 @@ class UnitWords(NamedTuple):
 
 def unit(name: str | None, indicator: str | None = None, *, currency: str | None = None, power: int = 0) -> UnitWords:
     """
-    A unit of the interface. `indicator`: id or slug, for some are told in a way of their own; `power`: `metadata.scale`.
+    Return a unit of the interface. `indicator`: id or slug, for some are told in a way of their own; `power`: `metadata.scale`.
 
     A unit that is not known keeps its name.
     """
@@ -276,11 +276,14 @@ def unit(name: str | None, indicator: str | None = None, *, currency: str | None
     if name == "points" and slug in _SCORES:
         return UnitWords("Points", computed=_SCORES[slug])
     found = _UNITS.get(name) or UnitWords(name.replace("_", " ").capitalize(), after=name.replace("_", " "))
-    return _scaled(found, power) if power else found
+    if not power:
+        return found
+    words = scale(found.power + power)
+    return found._replace(head=f"{words.plural.capitalize()} of {found.head.lower()}", power=words.power)
 
 
 def unit_of(row: Mapping[str, Any]) -> UnitWords:
-    """The unit of an observation, a series or a field: with the currency and scale that its metadata say."""
+    """Return the unit of an observation, a series or a field: with the currency and scale that its metadata say."""
     metadata = row.get("metadata") or {}
     found = unit(
         row.get("unit"),
@@ -292,7 +295,7 @@ def unit_of(row: Mapping[str, Any]) -> UnitWords:
 
 
 def category(name: str) -> str:
-    """What a category of indicators is called."""
+    """Return what a category of indicators is called."""
     return _CATEGORIES.get(name) or name.replace("_", " ").capitalize()
 
 
@@ -334,25 +337,14 @@ def _money(match: re.Match[str], currency: str | None, power: int) -> UnitWords:
     return UnitWords(head, before=code, computed={0: 0, 3: 0, 6: 0}.get(power, 1), power=power)
 
 
-def _scaled(found: UnitWords, power: int) -> UnitWords:
-    """A unit whose series states its numbers in thousands or more."""
-    words = scale(found.power + power)
-    return found._replace(head=f"{words.plural.capitalize()} of {found.head.lower()}", power=words.power)
-
-
-def _whole(value: Number, power: int) -> Number:
-    """A number out of its scale."""
-    return rounded(value, places(value)).scaleb(power) if power else value
-
-
 def _singular(words: str, value: Number, digits: int | None) -> str:
     """`1 percentage point`, where the number is told as exactly one."""
     one = abs(rounded(value, places(value) if digits is None else digits)) == 1 and not digits
     return words.removesuffix("s") if one and words.endswith("s") else words
 
 
-def told_apart(row: Mapping[str, Any], one: float, other: float) -> tuple[UnitWords, int]:
-    """The unit of a record, and as many decimals as it takes to tell two of its numbers apart."""
+def distinguish_units(row: Mapping[str, Any], one: float, other: float) -> tuple[UnitWords, int]:
+    """Return the unit of a record, and as many decimals as it takes to tell two of its numbers apart."""
     unit = unit_of(row)
     digits = unit.digits([one, other])
     while one != other and digits < _APART and unit.cell(one, digits) == unit.cell(other, digits):

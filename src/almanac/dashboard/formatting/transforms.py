@@ -94,7 +94,7 @@ def transformed(
 
 
 def common_base(lines: Sequence[Sequence[ChartPoint]]) -> date | None:
-    """The first day at which all lines have a value, so that an index of all begins with 100; None where there is none."""
+    """Return the first day at which all lines have a value, so that an index of all begins with 100; None where there is none."""
     firsts = [next((point for point in points if point.value), None) for points in lines if points]
     ends = [point.end for point in firsts if point is not None]
     return date.fromordinal(max(ends)) if ends else None
@@ -121,7 +121,7 @@ def _compared(
 
 
 def _with(point: ChartPoint, inputs: Sequence[ChartPoint], compute: Callable[..., float | None]) -> ChartPoint:
-    """A point with what is computed from its inputs; without a value where one of them has none, withheld where one is."""
+    """Return a point with what is computed from its inputs; without a value where one of them has none, withheld where one is."""
     if any(one.state == "withheld" for one in inputs):
         return point._replace(value=None, state="withheld", first=None)
     values = [one.value for one in inputs]
@@ -191,7 +191,7 @@ def _in_percent(unit: UnitWords) -> bool:
 
 
 def _moved(unit: UnitWords) -> UnitWords:
-    """The unit of a change."""
+    """Return the unit of a change."""
     if _in_percent(unit):
         return _POINTS._replace(least=max(unit.least, 1))
     if unit.move:

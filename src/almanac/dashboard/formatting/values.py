@@ -102,7 +102,12 @@ def look(
     value, text = row.get("valueNumeric"), row.get("valueText")
     told = _Told(unit_of(row), digits, computed(row), figure)
     if metadata.get("withdrawn"):
-        return _withdrawn(was, told, day(row["observedAt"]))
+        # Struck through, where it is known what it was.
+        note = f"withdrawn {day(row['observedAt'])}"
+        if was is None:
+            return FormattedValue("withdrawn", "", note, note=note)
+        before = told.text(was, told.digits([was]))
+        return FormattedValue("withdrawn", before, f"{before}, withdrawn", full(was), note=note)
     if value is None:
         return ABSENT if text is None else plain_text(str(text))
     plain = _plain(value, told)._replace(forecast=is_forecast(row))
@@ -188,7 +193,7 @@ def _look_value(
 
 
 def _shut(row: Row) -> FormattedValue | None:
-    """The look of what may not be shown; None: it may."""
+    """Return the look of what may not be shown; None: it may."""
     if not masked(row):
         return None
     rights = row.get("rights") or {}
@@ -234,15 +239,6 @@ def _revised(plain: FormattedValue, value: Number, was: Number | None, told: _To
     )
 
 
-def _withdrawn(was: Number | None, told: _Told, on: str) -> FormattedValue:
-    """Struck through, where it is known what it was."""
-    note = f"withdrawn {on}"
-    if was is None:
-        return FormattedValue("withdrawn", "", note, note=note)
-    text = told.text(was, told.digits([was]))
-    return FormattedValue("withdrawn", text, f"{text}, withdrawn", full(was), note=note)
-
-
 #: How the names of settings begin.
 _SETTING: Final = "ALMANAC_"
 #: Letters of the code of a scope.
@@ -251,7 +247,7 @@ _CODE: Final = 3
 
 def reason_for(text: str, *, operator: bool) -> str:
     """
-    A reason without its sentences that name settings, unless an operator reads it.
+    Return a reason without its sentences that name settings, unless an operator reads it.
 
     >>> reason_for("It may not be passed on. Once it may, set ALMANAC_X and ALMANAC_Y.", operator=False)
     'It may not be passed on.'
@@ -266,7 +262,7 @@ def reason_for(text: str, *, operator: bool) -> str:
 
 
 def notes_for(notes: Iterable[str], *, operator: bool) -> list[str]:
-    """Notes on comparing yields; those that differ by the tenor alone (`GBR 2y: …`, `GBR 5y: …`) as one."""
+    """Return notes on comparing yields; those that differ by the tenor alone (`GBR 2y: …`, `GBR 5y: …`) as one."""
     found: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         text = reason_for(note, operator=operator)
@@ -317,7 +313,7 @@ class ChartPoint(NamedTuple):
 
 
 def place_of(start: int | None, end: int, frequency: Frequency) -> int:
-    """The day a period is drawn at: its first, so that 2016 Q1 stands at 2016; of a day, a week or an instant its last."""
+    """Return the day a period is drawn at: its first, so that 2016 Q1 stands at 2016; of a day, a week or an instant its last."""
     return end if start is None or frequency.months == 0 else start
 
 
@@ -357,7 +353,7 @@ def points(rows: Iterable[Mapping[str, Any]], firsts: Mapping[Cell, float] | Non
 
 def first_publications(vintages: Iterable[Mapping[str, Any]]) -> dict[Cell, float]:
     """
-    What each cell of a series was when it was first published, from rows of /observations/vintages in any order.
+    Return what each cell of a series was when it was first published, from rows of /observations/vintages in any order.
 
     A cell of which only a later state was seen is not in it, nor is a withheld one.
     """

@@ -78,7 +78,7 @@ def accounts(visit: Visit, link: Any = None) -> Answer:
 
 
 def _named(visit: Visit) -> tuple[str, AccountDeed, AccountInfo]:
-    """The deed and the account of an address. Raises NotFound."""
+    """Return the deed and the account of an address. Raises NotFound."""
     name = visit.values["deed"]
     deed = DEEDS.get(name)
     if deed is None:
@@ -90,7 +90,7 @@ def _named(visit: Visit) -> tuple[str, AccountDeed, AccountInfo]:
 
 
 def confirm(visit: Visit) -> Answer:
-    """What a deed does, and the one form that does it."""
+    """Show what a deed does, and the one form that does it."""
     name, deed, one = _named(visit)
     return _confirm(visit, name, deed, one)
 
@@ -144,7 +144,7 @@ def invite(visit: Visit) -> Answer:
 
 
 def withdraw_form(visit: Visit) -> Answer:
-    """What ending an invitation does."""
+    """Show what ending an invitation does."""
     for one in Invitations(visit.people.accounts).open(now=visit.people.now()):
         if one.id == visit.values["id"]:
             return Html("operate/withdraw.html", {"invitation": one})

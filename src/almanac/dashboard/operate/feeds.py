@@ -48,7 +48,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
 
 
 def quarantined(visit: Visit) -> list[PayloadRow]:
-    """What could not be read, the newest first."""
+    """Return what could not be read, the newest first."""
     with visit.api.log() as view:
         return sorted(payloads.quarantined(view), key=lambda row: (-row.fetched_at, row.number))
 
@@ -62,7 +62,7 @@ def read_payload(visit: Visit, number: int) -> PayloadRow | None:
 
 def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
     """
-    The first bytes of a payload as text, and what they are: `text`, `hex`, or with the reason as the text `damaged`, or
+    Return the first bytes of a payload as text, and what they are: `text`, `hex`, or with the reason as the text `damaged`, or
     `away` where the raw store cannot be read at all.
     """
     try:
@@ -79,7 +79,7 @@ def head(visit: Visit, row: PayloadRow) -> tuple[str, str]:
 
 
 def moment(seconds: int) -> datetime:
-    """A time of the log, unix seconds, for the filters that write times."""
+    """Return a time of the log, unix seconds, for the filters that write times."""
     return datetime.fromtimestamp(seconds, UTC)
 
 
@@ -98,7 +98,7 @@ _RUNS, _QUARANTINED = 100, 100
 
 
 def overview(visit: Visit) -> Answer:
-    """The first page of those who run the service."""
+    """Show the first page of those who run the service."""
     rows = read_sources(visit)
     waiting = quarantined(visit)
     with visit.api.log() as view:
@@ -120,7 +120,7 @@ def sources(visit: Visit) -> Answer:
 
 
 def runs(visit: Visit) -> Answer:
-    """The latest runs; of one source where it is named."""
+    """Show the latest runs; of one source where it is named."""
     source = visit.query.get("source") or None
     typed = visit.query.get("before", "")
     before = read_whole(typed, 11)
