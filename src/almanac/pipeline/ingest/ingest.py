@@ -158,7 +158,10 @@ class Ingest:
         If even that fails (a full disk, a lost server), the run has no end, which `almanac status` shows.
         """
         clock = self._world.settings.clock()
-        described = explain(error) if isinstance(error, OSError) else _describe_error(opening.fault(error) or error)
+        if isinstance(error, OSError) and error.filename is not None:
+            described = explain(error)
+        else:
+            described = _describe_error(opening.fault(error) or error)
         told = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
