@@ -36,8 +36,8 @@ from almanac.api.use.limits import Limiter
 from almanac.config import Settings
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.cost import Cost, PutOffError
-from almanac.store.engine.deadline import Deadline, deadline_scope, event_loop_deadline
-from almanac.store.engine.errors import SilentError, StoppedError
+from almanac.store.engine.deadline import Deadline, deadline_scope
+from almanac.store.engine.errors import StoppedError
 from almanac.store.observations.reading.reader import View
 
 _STORAGE_RETRY_SECONDS = 5
@@ -88,9 +88,8 @@ class App:
         self._threads = Threads(settings.heavy_requests, settings.request_seconds)
         self._seconds = settings.request_seconds
         self._slow_seconds = settings.slow_seconds
-        #: Whether the store is on a server, which may take longer than the event loop can wait; and whether it does.
-        self._waits = isinstance(settings.data_place, str)
-        self._is_late = False
+        #: Whether the store is on a server, for which the event loop never waits.
+        self._on_server = isinstance(settings.data_place, str)
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         signer = Signer(accounts.secret("cursor"), settings.cursor_days)
         self._warming = warming
@@ -186,34 +185,13 @@ class App:
             request.heavy = True
             account = cast("KeyRecord", request.key).account_id
             return await self._threads.heavy(account, endpoint.path, work, receive, seconds)
-        if cost is Cost.APART:
+        if cost is Cost.APART or self._on_server:
             return await self._threads.apart(work, receive, seconds)
-        if self._is_late:
-            return await self._apart(work, receive, seconds)
-        until = time.monotonic() + seconds
-        deadline = event_loop_deadline(seconds) if self._waits else Deadline(seconds)
-        try:
-            return _done(work, deadline)
-        except (StoppedError, SilentError):
-            if not self._waits:
-                raise
-        # The server takes longer than an event loop can wait.
-        self._is_late = True
-        return await self._apart(work, receive, max(0.0, until - time.monotonic()))
-
-    async def _apart(self, work: Callable[[], Reply], receive: Receive, seconds: float) -> Reply:
-        """Have a thread wait for a server that is late, until the first of those that wait is answered."""
-        try:
-            reply = await self._threads.apart(work, receive, seconds)
-        except (ApiError, PutOffError):  # it was answered as well
-            self._is_late = False
-            raise
-        self._is_late = False
-        return reply
+        return _done(work, Deadline(seconds))
 
     def _refusal(self, request: ClientRequest, error: ApiError) -> Reply:
         if request.key is not None and request.version is None:
-            request.version = self._answers.version if self._is_late else self._answers.newest_version()
+            request.version = self._answers.newest_version()
         return Reply(error.status, [envelope.JSON, *error.headers], envelope.error_body(error, request.id))
 
     def _storage_fault(self, request: ClientRequest, error: Exception) -> ApiError:

@@ -35,9 +35,9 @@ from almanac.pipeline.operate.archive import (
     sync,
     this_version,
 )
-from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.areas import carry
+from almanac.store.engine import offline_file, opening, sqlite
 from almanac.store.engine.opening import Place
+from almanac.store.engine.schemas import copy_tables
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
 
@@ -75,7 +75,7 @@ def backup(
     left_out = held.pop(DATA, None) if accounts_only or not with_data else None
     with scratch_folder(file.parent, file.name) as folder:
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
-        version = detached.data_version(copies[DATA]) if DATA in copies else None
+        version = offline_file.data_version(copies[DATA]) if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
             rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
@@ -185,14 +185,14 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
             advance = meter(f"MiB of {at.name} copied", size // PIECE)
             return lambda done: advance(done / PIECE)
 
-        detached.copy(at, copy, begin)
+        offline_file.copy(at, copy, begin)
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
-            contextlib.closing(opening.open_area(at, area=part.area)) as source,
-            contextlib.closing(sqlite.open_area(copy, part.area)) as target,
+            contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as source,
+            contextlib.closing(sqlite.open_auxiliary(copy, part.area)) as target,
         ):
-            carry(source, target, part.area)
+            copy_tables(source, target, part.area)
     return copy
 
 

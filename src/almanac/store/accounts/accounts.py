@@ -43,7 +43,7 @@ from almanac.store.accounts.records import (
 from almanac.store.engine.deadline import check_deadline, lock_held, time_limit
 from almanac.store.engine.errors import ConflictError, StoppedError, UnavailableError
 from almanac.store.engine.opening import Place, Server, faults
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 __all__ = [
     "MALFORMED",
@@ -69,7 +69,7 @@ _INFO = (
 )
 
 #: How long a server may take to answer, and then to end its work, seconds: else it is one that does not answer.
-_ANSWER_SECONDS, _GRACE_SECONDS = 0.75, 0.25
+_ANSWER_SECONDS = 0.75
 #: What of a key whose prefix is given tells whether it is live.
 _LIVE = (
     "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
@@ -129,7 +129,7 @@ class Accounts(AccountsFile):
             try:
                 with faults():
                     db.execute(
-                        f"INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES({following('n', 'account')}, ?, ?, ?, ?, ?, ?)",
+                        f"INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES({next_id('n', 'account')}, ?, ?, ?, ?, ?, ?)",
                         row,
                     )
             except ConflictError:
@@ -228,7 +228,7 @@ class Accounts(AccountsFile):
             row = (info.id, owner.id, info.prefix, self._digest(text), name, " ".join(kept), now, expires)
             db.execute(
                 "INSERT INTO api_key(n, id, account_id, prefix, digest, name, scopes, created, expires)"
-                f" VALUES({following('n', 'api_key')}, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({next_id('n', 'api_key')}, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return text, info
@@ -331,7 +331,7 @@ class Accounts(AccountsFile):
         if began < self._rests:
             raise UnavailableError(self._fault)
         try:
-            with time_limit(_ANSWER_SECONDS, grace=_GRACE_SECONDS) if self._on_server else contextlib.nullcontext():
+            with time_limit(_ANSWER_SECONDS) if self._on_server else contextlib.nullcontext():
                 yield
         except (UnavailableError, StoppedError) as error:
             check_deadline()  # it is over for whoever asks, and nothing is said against the server

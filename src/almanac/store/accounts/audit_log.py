@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from almanac.store.accounts.file import AccountsFile
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 #: Who did what was done by a command: whoever may read the data folder.
 COMMAND_LINE = "command line"
@@ -35,7 +35,7 @@ class AuditLog:
         """Write a line; within `AccountsFile.changing` in one step with the deed."""
         with self._file.opened() as db:
             db.execute(
-                f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({following('n', 'deed')}, ?, ?, ?, ?, ?)",
+                f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({next_id('n', 'deed')}, ?, ?, ?, ?, ?)",
                 (now, who, what, subject, detail),
             )
 

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from almanac.domain.events import EventState, settle
 from almanac.store.engine.data_schema import meta, set_meta
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.engine.words import among
 from almanac.store.events.bodies import body_of, fields_of
 
 #: Fields with a column of their own; the others are in `body`.
@@ -210,7 +209,7 @@ class _Walk(NamedTuple):
         if values is None:
             return self
         listed = sorted(values)
-        return self.test(among(f"+{column}", listed), *listed)
+        return self.test(in_list(f"+{column}", listed), *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
         """Read as many rows as a page can need, in order."""

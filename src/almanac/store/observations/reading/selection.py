@@ -11,7 +11,7 @@ import msgspec
 
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import EVERY_KEY, INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
-from almanac.store.engine.words import contains
+from almanac.store.engine.sql_compat import contains
 
 # What a period key says: templates, `{0}` is the column. The same in Python is in domain.periods.
 #: The last day, an ordinal.
