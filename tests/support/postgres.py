@@ -76,6 +76,8 @@ def address_of(name: str) -> str:
 
 def leave() -> None:
     """Take away the databases that this process has made, and at the end of a run those that its workers share."""
+    gc.collect()
+    _links.close("")
     if database.cache_info().currsize:
         _drop(f"almanac_test_{os.getpid()}")
     if ENGINE == "postgres" and "PYTEST_XDIST_WORKER" not in os.environ:
@@ -311,9 +313,9 @@ class _Links:
         postgres.Connection.close = keep
 
     def close(self, url: str) -> None:
-        """Close those to a database: nobody copies one that somebody is connected to."""
+        """Close those to a database (all, if no address is given): nobody copies one that somebody is connected to."""
         for key, idle in self._idle.items():
-            if key.startswith((f"{url} ", f"{url}?")):
+            if not url or key.startswith((f"{url} ", f"{url}?")):
                 while idle:
                     link = idle.pop()
                     self._latest = [one for one in self._latest if one is not link]

@@ -117,7 +117,9 @@ def advice(error: UnavailableError, at: Server) -> str:
     if isinstance(error, BusyError):
         return f"{at} is held by another writer: run the command again when that one has ended"
     if isinstance(error, DamagedError):
-        return f"{at} is damaged ({error}): restore it, or run `almanac rebuild`, which makes it anew from the raw store"
+        return (
+            f"{at} is damaged ({error}): restore it, or run `almanac rebuild`, which makes it anew from the raw store"
+        )
     if isinstance(error, FullError):
         return f"{at} has no room left ({error}): make room and run the command again; nothing is half-written"
     return f"{at} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
@@ -140,7 +142,7 @@ def translate(sql: str, distributed: bool = False) -> Statement:
     for place in range(0, len(pieces), 2):
         said, *hinted = pieces[place].split(" INDEXED BY ")
         said = "".join([said, *(" " + rest.partition(" ")[2] for rest in hinted)])
-        said = said.replace("CROSS JOIN", "JOIN").replace("+x.", "x.").replace("json_each(", "json_array_elements_text(")
+        said = said.replace("CROSS JOIN", "JOIN").replace("++", "").replace("json_each(", "json_array_elements_text(")
         said, *marked = (citus.adapt(said) if distributed else said).split("?")
         for part in marked:
             rest = part.lstrip("0123456789")
@@ -238,11 +240,12 @@ class Connection:
             f" SET LOCAL lock_timeout = {self._busy}; {_DURABLE if durable else ''} {_LOCK.format(schema)}"
         )
         self._token = f"SELECT n FROM change_token WHERE area = '{schema}'"
-        self._written = self.closed = False
+        self._written = False
         #: Whether the tables are distributed by Citus, and the token up to which all machines were seen to be.
         self._distributed, self._complete = False, -1
         self._scans = itertools.count()
         self.link = opened()
+        self.closed = False
 
     # -- statements -------------------------------------------------------------------------------------------------
 
@@ -471,7 +474,9 @@ class Connection:
 
     def end_snapshot(self) -> bool:
         if self.in_transaction:
-            with contextlib.suppress(psycopg.OperationalError):  # lost, and with it what was read: the next use opens another
+            with contextlib.suppress(
+                psycopg.OperationalError
+            ):  # lost, and with it what was read: the next use opens another
                 self.link.commit()
         return True
 
@@ -511,6 +516,11 @@ class Connection:
     def close(self, force: bool = False, /) -> None:
         self.closed = True
         self.link.close()
+
+    def __del__(self) -> None:
+        # One that nobody holds any more is closed without a word, as a file is.
+        if not getattr(self, "closed", True):
+            self.close()
 
     def recreate(self) -> None:
         """

@@ -2,7 +2,7 @@
 Parts of statements for which SQLite and PostgreSQL have different words.
 
 All statements of the store are written once, in words that both engines take. SQLite's hints to its planner (`CROSS JOIN … ON`,
-`INDEXED BY`, a plus before a column of `x`) may stand in them: PostgreSQL is given them without (`postgres.translate`).
+`INDEXED BY`, `++` before what no index is to be used for) may stand in them: PostgreSQL is given them without (`postgres.translate`).
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def page(
     """
     walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
     if after is not None:
-        walk = walk.test(f"(+x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+        walk = walk.test(f"(++x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
         # The bound that the index begins at: of several on one column it takes any.
         wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
@@ -209,7 +209,7 @@ class _Walk(NamedTuple):
         if values is None:
             return self
         listed = sorted(values)
-        return self.test(in_list(f"+{column}", listed), *listed)
+        return self.test(in_list(f"++{column}", listed), *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
         """Read as many rows as a page can need, in order."""
@@ -251,7 +251,7 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
     for value in sorted(filters[lead] or ()):
         if lead == _PLACE:
             yield past.test("x.country = ?", value).rows(db)
-            yield from _domiciled(db, past.test("+x.country IS NULL"), value)
+            yield from _domiciled(db, past.test("++x.country IS NULL"), value)
         else:
             # Of states but the most common one there is an index, which must be told that it may be used.
             more = " AND x.status <> 'released'" if lead == "x.status" and value not in _MOST[1] else ""
@@ -275,7 +275,7 @@ _MOST = ("x.status", ("released",))
 _FEW = 60
 #: Open at the version, known by then, and no later state of the event was.
 _KNOWN = (
-    "x.from_version <= ?1 AND x.to_version > ?1 AND +x.known_at <= ?2"
+    "x.from_version <= ?1 AND x.to_version > ?1 AND ++x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"
 )
