@@ -62,30 +62,17 @@ _CANCEL_SECONDS = 5.0
 #: Rows fetched at a time by `scan`: few at first, for often few are wanted.
 _FIRST_ROWS, _MOST_ROWS = 128, 8_192
 #: By the first characters of SQLSTATE, the longest that fits.
-_ERRORS: dict[str, type[DatabaseError]] = {
-    "08": UnavailableError,  # the connection
-    "25006": UnavailableError,  # read-only: a replica, or a primary that is none any more
-    "28": UnavailableError,  # not let in
-    "3D": UnavailableError,  # no such database
-    "3F": UnavailableError,  # no such schema
-    "22": UnfitError,  # a character or a number that no column takes
-    "23": ConflictError,
-    "40": BusyError,  # serialization, deadlock
-    "42501": UnavailableError,  # not allowed
-    "42P01": UnavailableError,  # no such table: nobody has made them yet, or they were taken away
-    "53": UnavailableError,
-    "53100": FullError,
-    "53200": FullError,
-    "54000": UnfitError,  # a value too long for its index
-    "55P03": BusyError,  # a lock could not be had in time
-    "55006": BusyError,
-    "57": UnavailableError,  # the server shuts down, or starts
-    "57014": StoppedError,
-    "58": UnavailableError,
-    "P0001": ConflictError,  # a trigger said no
-    "XX001": DamagedError,
-    "XX002": DamagedError,
+_STATES: dict[type[DatabaseError], str] = {
+    # The connection; read-only (a replica); not let in; no such database, schema, table; not allowed; shutting down.
+    UnavailableError: "08 25006 28 3D 3F 42P01 42501 53 57 58",
+    BusyError: "40 55P03 55006",  # serialization, deadlock; a lock could not be had in time
+    ConflictError: "23 P0001",  # P0001: a trigger said no
+    UnfitError: "22 54000",  # a character or number that no column takes; a value too long for its index
+    FullError: "53100 53200",
+    StoppedError: "57014",
+    DamagedError: "XX001 XX002",
 }
+_ERRORS = {state: error for error, states in _STATES.items() for state in states.split()}
 
 
 def fault(error: BaseException | None) -> DatabaseError | None:

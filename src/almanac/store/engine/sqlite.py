@@ -65,7 +65,7 @@ _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
 
 
 def fault(error: BaseException | None) -> DatabaseError | None:
-    """An error of the database as one of ours, with the same message; None for any other."""
+    """Translate an exception of apsw to a DatabaseError with the same message; return None for any other exception."""
     if isinstance(error, DatabaseError):
         return error
     return _FAULTS.get(type(error), DatabaseError)(str(error)) if isinstance(error, apsw.Error) else None
@@ -73,7 +73,7 @@ def fault(error: BaseException | None) -> DatabaseError | None:
 
 @contextlib.contextmanager
 def faults() -> Iterator[None]:
-    """Let errors of the database leave the block as errors of ours."""
+    """Let errors of apsw leave the block as errors of ours."""
     try:
         yield
     except apsw.Error as error:
@@ -176,7 +176,7 @@ class Connection(apsw.Connection):
 
 
 def advice(error: UnavailableError, path: Path) -> str:
-    """An error in words for people: which file, what is wrong with it, and what to do."""
+    """Say for people which file cannot be used, why, and what to do."""
     if isinstance(error, BusyError):
         return f"{path} is held by another writer: run the command again when that one has ended"
     if isinstance(error, DamagedError):
@@ -192,7 +192,7 @@ def advice(error: UnavailableError, path: Path) -> str:
 
 
 def _is_full(folder: Path) -> bool:
-    """Whether a disk has less room than a database needs to be opened at all: SQLite tells of that as of any fault of the disk."""
+    """Return whether a disk has less room than a database needs to be opened: SQLite reports that as any fault of the disk."""
     try:
         return shutil.disk_usage(folder).free < _LEAST_ROOM
     except OSError:
@@ -201,9 +201,9 @@ def _is_full(folder: Path) -> bool:
 
 def identity(path: Path) -> tuple[int, int]:
     """
-    Which file stands at a path: a connection goes on reading one that was removed or replaced, and never notices.
+    Return which file is at a path: a connection goes on reading one that was removed or replaced, and never notices.
 
-    Raises UnavailableError where there is none.
+    Raises UnavailableError if there is none.
     """
     try:
         found = os.stat(path)  # noqa: PTH116  (at every request: half the time of Path.stat)
@@ -231,7 +231,7 @@ def narrow(path: Path) -> None:
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """
-    One process at a time makes database files in a folder.
+    Hold a lock in the block: one process at a time makes database files in a folder.
 
     SQLite does not wait for a lock while it turns a new file to WAL: processes that start together would fail. The
     lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
@@ -280,7 +280,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
 
 
 def _profiled(told: Any) -> None:
-    """A statement is through: what was done with its rows as they came counts with it."""
+    """Count the time of a statement that has ended, with what was done with its rows as they came."""
     add_database_time(told["nanoseconds"] / 1e9)
 
 
