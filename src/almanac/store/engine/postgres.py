@@ -182,6 +182,14 @@ class _Number(NumericBinaryLoader):
         return int(number) if number == number.to_integral_value() else float(number)
 
 
+class Link(psycopg.Connection[Any]):
+    """psycopg's connection, closed without a warning when nobody holds it any more, as a file is: each thread has one."""
+
+    def __del__(self, *_: Any) -> None:
+        with contextlib.suppress(psycopg.Error, AttributeError):
+            self.close()
+
+
 def open_link(at: Server) -> psycopg.Connection[Any]:
     """
     Connect. Raises UnavailableError if the server cannot be reached, StoppedError if the deadline has passed.
@@ -196,7 +204,7 @@ def open_link(at: Server) -> psycopg.Connection[Any]:
     deadline = current_deadline()
     if deadline is not None:
         parameters["connect_timeout"] = min(int(parameters["connect_timeout"]), math.ceil(deadline.left))
-    link = psycopg.Connection[Any].connect(
+    link = Link.connect(
         **parameters, autocommit=True, prepare_threshold=2 if at.prepared else None, cursor_factory=Rows
     )
     link.prepared_max = 500
@@ -503,11 +511,6 @@ class Connection:
     def close(self, force: bool = False, /) -> None:
         self.closed = True
         self.link.close()
-
-    def __del__(self) -> None:
-        # One that nobody holds any more is closed without a word, as a file is.
-        if not getattr(self, "closed", True):
-            self.close()
 
     def recreate(self) -> None:
         """
