@@ -14,7 +14,7 @@ from almanac.__main__ import main
 from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
 from almanac.store.accounts.authentication import Authentication, SignedIn
 from almanac.store.accounts.keytext import checksum
-from almanac.store.engine import areas
+from almanac.store.engine import schemas
 from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Server
 from tests.support import places
@@ -337,5 +337,5 @@ def test_accounts_that_cannot_be_opened_for_want_of_room_are_told_alike(run, hom
     def full(*_):
         raise apsw.FullError("database or disk is full")
 
-    monkeypatch.setattr(areas.Area, "bring", full)
+    monkeypatch.setattr(schemas.AuxiliarySchema, "upgrade", full)
     assert f"the disk is full ({home}/accounts.db: " in run("accounts", "list", expect=1).stderr

@@ -27,7 +27,7 @@ from almanac.pipeline.ingest.heartbeat import folder_of, signs
 from almanac.pipeline.operate.vitals import SourceVitals, Vitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
 from almanac.store.engine.deadline import Deadline, deadline_scope
-from almanac.store.engine.opening import Server, place, server_room
+from almanac.store.engine.opening import Server, database_bytes, place
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.ops")
@@ -257,9 +257,7 @@ class HostGauges(Collector):
         if isinstance(at, Server):
             # It is away: `almanac_store_readable` says so.
             with suppress(Exception), deadline_scope(Deadline(_SERVER_SECONDS)):
-                found.databases["data"], free, total = server_room(at)
-                if free is not None and total is not None:
-                    found.free["server"], found.total["server"] = free, total
+                found.databases["data"] = database_bytes(at)
         for name, words, label, figures in (
             (
                 "almanac_database_bytes",

@@ -19,10 +19,9 @@ from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import Workplace
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import citus, opening, sqlite
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.postgres import spreading
 from tests.support import clusters, invented_mirror, moving_rows, postgres
 from tests.support.copied_data import move
 from tests.support.service import SOURCES, Service, build, copy, settings
@@ -82,8 +81,8 @@ def test_what_is_spread_is_told(place: opening.Server) -> None:
         ).fetchall()
     by_topic = {name for name, method, parts, machines in told if (method, parts) == ("h", PARTS) and machines > 1}
     everywhere = {name for name, method, parts, machines in told if (method, parts) == ("n", 1) and machines > 1}
-    assert by_topic == {*spreading.BY_TOPIC, spreading.MARKS}
-    assert everywhere > set(spreading.EVERYWHERE)
+    assert by_topic == {*citus.BY_TOPIC, citus.MARKS}
+    assert everywhere > set(citus.EVERYWHERE)
 
 
 def test_random_requests_have_the_same_answers(spread: tuple[Service, Service]) -> None:

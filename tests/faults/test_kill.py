@@ -50,15 +50,16 @@ class Connection(apsw.Connection):
 def on_a_server(owner, method, mine):
     real = getattr(owner, method)
     dying = inside(real)
-    setattr(owner, method, lambda self, said, *a, **k: (dying if mine(said) else real)(self, said, *a, **k))
+    setattr(owner, method, lambda self, *a, **k: (dying if mine(*a[:1]) else real)(self, *a, **k))
 if hasattr(os, {name!r}):
     setattr(os, {name!r}, inside(getattr(os, {name!r})))
 elif "ALMANAC_DATABASE_URL" in os.environ:
-    from almanac.store.engine.postgres.connection import PostgresConnection
-    from almanac.store.engine.postgres.link import PostgresLink
-    on_a_server(PostgresLink, "execute", lambda sql: {name!r} == sql.split()[0])
-    on_a_server(PostgresConnection, "_run", lambda statement: {name!r} == statement.sql.split()[0])
-    on_a_server(PostgresConnection, "executemany", lambda sql: {name!r} == "executemany")
+    import psycopg
+    from almanac.store.engine.postgres import Connection
+    on_a_server(psycopg.Connection, "execute", lambda sql: {name!r} == sql.split()[0])
+    on_a_server(psycopg.Connection, "commit", lambda: {name!r} == "COMMIT")
+    on_a_server(Connection, "_run", lambda statement: {name!r} == statement.sql.split()[0])
+    on_a_server(Connection, "executemany", lambda sql: {name!r} == "executemany")
 else:
     apsw.Connection = Connection
 """

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit, urlunsplit
 import httpx2
 import pytest
 
-from almanac.store.engine.postgres.database import DATA_AREA
+from almanac.store.engine.postgres import DATA
 from tests.support import postgres
 from tests.support.processes import ingest, run
 from tests.support.servers import serving, until_ready
@@ -159,13 +159,13 @@ def test_a_writer_waits_for_another_and_says_what_to_do(home, database, more, sm
     shutil.rmtree(home / "raw")
     with server(database) as connection:
         held = "hashtextextended(%s || current_schema(), 0)"
-        connection.execute(f"SELECT pg_advisory_lock({held})", (f"almanac {DATA_AREA} ",))
+        connection.execute(f"SELECT pg_advisory_lock({held})", (f"almanac {DATA} ",))
         several = {**more, "RAW_STORES": "several"}  # the raw store went, and what is made anew is another one
         done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=hasty, expect=1, **several)
         assert "is held by another writer: run the command again when that one has ended" in done.stderr
         # Looking needs no lock.
         run(home, "status", before=hasty, **more)
-        connection.execute(f"SELECT pg_advisory_unlock({held})", (f"almanac {DATA_AREA} ",))
+        connection.execute(f"SELECT pg_advisory_unlock({held})", (f"almanac {DATA} ",))
     ingest(home, small_mirror, (TREASURY_SOURCE,), **several)
 
 

@@ -25,12 +25,6 @@ ELSEWHERE = {
     "almanac.sources.feeds.rba:_TABLES": {"fullmatch"},
     "almanac.sources.feeds.sec.statement_lines:_LABELS": {"fullmatch"},
 }
-#: Asked about texts of this program alone: statements of SQL.
-OURS = {
-    *(f"almanac.store.engine.postgres.statements:{name}" for name in ("_MARK", "_HINT", "_LIST", "_PLAIN")),
-    *(f"almanac.store.engine.postgres.spreading:{name}" for name in ("_OF_TOPIC", "_FOLLOWING")),
-    *(f"almanac.store.engine.postgres.tables:{name}" for name in ("_COMMENT", "_TYPE", "_KIND", "_TRIGGER", "_GONE")),
-}
 
 
 def seconds(work: Callable[[str], object], text: Callable[[int], str], length: int) -> float:
@@ -86,7 +80,7 @@ def ask(one: Pattern, method: str, text: str) -> None:
         getattr(one.compiled, method)(subject)
 
 
-@pytest.mark.parametrize("one", [one for one in PATTERNS if one.place not in OURS], ids=lambda one: one.place)
+@pytest.mark.parametrize("one", PATTERNS, ids=lambda one: one.place)
 def test_an_expression_goes_through_a_text_once(one):
     wrong = [
         (method, begin, unit, end, told)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from almanac.store.engine.data_schema import meta, set_meta
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sqlite import OPEN
 
 TOPICS = 64

@@ -76,6 +76,8 @@ def address_of(name: str) -> str:
 
 def leave() -> None:
     """Take away the databases that this process has made, and at the end of a run those that its workers share."""
+    gc.collect()
+    _links.close("")
     if database.cache_info().currsize:
         _drop(f"almanac_test_{os.getpid()}")
     if ENGINE == "postgres" and "PYTEST_XDIST_WORKER" not in os.environ:
@@ -231,9 +233,12 @@ class InPlaceOfFiles:
             return url
         url = schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}")
         if path.is_file():
-            from almanac.store.engine.postgres import database
+            from almanac.store.engine import postgres
 
-            with closing(sqlite.connect(path, read_only=True)) as held, closing(database.create(url)) as db:
+            with (
+                closing(sqlite.connect(path, read_only=True)) as held,
+                closing(postgres.create(opening.Server(url))) as db,
+            ):
                 move(held, db)
                 db.truncate_log(0)
         return url
@@ -278,27 +283,21 @@ class _Links:
         self._latest: list[Any] = []
 
     def patch(self) -> None:
-        import psycopg
+        from almanac.store.engine import postgres
 
-        from almanac.store.engine.postgres import connection, database
+        open_link, close = postgres.open_link, postgres.Connection.close
 
-        opened, close = database.opened, connection.PostgresConnection.close
-
-        def again(url: str, *, prepared: bool) -> Any:
-            idle = self._idle.setdefault(f"{url} {prepared}", [])
-            link = idle.pop() if idle else opened(url, prepared=prepared)
+        def again(at: opening.Server) -> Any:
+            idle = self._idle.setdefault(f"{at.url} {at.prepared}", [])
+            link = idle.pop() if idle else open_link(at)
             self._latest = [one for one in self._latest if one is not link]
             link.place = idle
             return link
 
         def keep(db: Any, force: bool = False, /) -> None:
-            try:
-                link = db.link
-            except psycopg.Error:  # lost with a snapshot open: nobody else can use it
-                close(db, force)
-                return
+            link = db.link
             if not db.closed and not link.closed and not db.in_transaction:
-                db.let_go()
+                db.closed = True
                 link.place.append(link)
                 self._latest.append(link)
                 if len(self._latest) > _IDLE:
@@ -310,13 +309,13 @@ class _Links:
             else:
                 close(db, force)
 
-        database.opened = again
-        connection.PostgresConnection.close = keep
+        postgres.open_link = again
+        postgres.Connection.close = keep
 
     def close(self, url: str) -> None:
-        """Close those to a database: nobody copies one that somebody is connected to."""
+        """Close those to a database (all, if no address is given): nobody copies one that somebody is connected to."""
         for key, idle in self._idle.items():
-            if key.startswith((f"{url} ", f"{url}?")):
+            if not url or key.startswith((f"{url} ", f"{url}?")):
                 while idle:
                     link = idle.pop()
                     self._latest = [one for one in self._latest if one is not link]
@@ -372,12 +371,12 @@ def stand_in() -> None:
             if schemas.asleep:
                 return held(at, **named)
             if isinstance(at, Path) and at.name == ":memory:":
-                return held(at, **named) if name == "open_area" else schemas.memory(held, **named)
+                return held(at, **named) if name == "open_auxiliary" else schemas.memory(held, **named)
             return held(schemas.server(at) if isinstance(at, Path) else at, **named)
 
         setattr(opening, name, opened)
 
-    for name in ("create", "connect", "identity", "open_area"):
+    for name in ("create", "connect", "identity", "open_auxiliary"):
         door(name)
     for name in ("data_place", "accounts_place", "usage_place", "_server"):
         _on_a_server(name)

@@ -143,7 +143,7 @@ class InProcessApi:
     def simulated(self) -> bool:
         """Whether the store holds the simulated world; where that cannot be read just now, as it was last."""
         try:
-            with time_limit(_BANNER_SECONDS, grace=_BANNER_SECONDS), self._view() as view:
+            with time_limit(_BANNER_SECONDS), self._view() as view:
                 self._simulated = is_simulated(view)
         except (UnavailableError, StoppedError):
             pass

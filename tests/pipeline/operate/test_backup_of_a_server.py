@@ -134,15 +134,15 @@ def test_a_restore_that_is_killed_between_two_steps_is_ended_by_the_next(
     server, other_server, key, tmp_path, monkeypatch, times
 ):
     backup(server, tmp_path / "one")
-    carry, left = restoring.carry, [times]
+    copy_tables, left = restoring.copy_tables, [times]
 
     def cut_off(source, target, area):
-        carry(source, target, area)
+        copy_tables(source, target, area)
         left[0] -= 1
         if not left[0]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(restoring, "carry", cut_off)
+    monkeypatch.setattr(restoring, "copy_tables", cut_off)
     with pytest.raises(KeyboardInterrupt):
         restore(other_server, tmp_path / "one")
     monkeypatch.undo()

@@ -11,7 +11,7 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import REAL, SIMULATED, Workplace, WorldError
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.reading.reader import Reader
 from almanac.store.raw.captures import Corrupt
@@ -229,7 +229,7 @@ def test_recomputing_clears_what_no_formula_makes(world):
     orphan = SLOPE.replace("country_usa", "country_jpn")
     world.db.execute("INSERT INTO topic VALUES(9999, 'yield_slope_2s10s', 'country_jpn', 'D', 'derived')")
     world.db.execute(
-        f"INSERT INTO series VALUES({following('series', 'series')}, ?, 9999, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)",
+        f"INSERT INTO series VALUES({next_id('series', 'series')}, ?, 9999, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)",
         (orphan, SOURCE, series[1], series[2], series_hash(orphan)),
     )
     with world.batch("damage") as batch:

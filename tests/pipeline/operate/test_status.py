@@ -10,7 +10,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.status import Quarantined, Stale, Unmapped, status
 from almanac.pipeline.workplace import Workplace
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 from almanac.store.log import schedule
 from almanac.store.summary.coverage import coverage
 from tests.support.treasury_home import (
@@ -102,7 +102,7 @@ def test_a_company_counts_one_statement_for_each_period_of_its_telling_line(worl
         # A second source that tells the same statements adds none.
         for source, count in (("sec", rows), ("copy", rows - 1)):
             world.db.execute(
-                f"INSERT INTO series VALUES({following('series', 'series')}, ?, ?, ?, 1, 0, 0, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0, 0)",
+                f"INSERT INTO series VALUES({next_id('series', 'series')}, ?, ?, ?, 1, 0, 0, NULL, NULL, ?, ?, NULL, NULL, NULL, NULL, 0, 0)",
                 (f"{source}-{number}", number, source, count, count),
             )
     found = coverage(world.db)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts
-from almanac.store.accounts.file import AREA
+from almanac.store.accounts.file import SCHEMA
 from almanac.store.engine import opening
-from almanac.store.engine.data_schema import meta, statements
+from almanac.store.engine.data_schema import meta, statements, tables_of
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import Server
 from almanac.store.usage import counts
@@ -41,8 +41,8 @@ def hosts(server):
 
 
 def test_no_table_of_one_area_has_the_name_of_another():
-    data = [name for part in statements() for name in AREA._replace(steps=(part,)).tables]
-    every = [*data, *AREA.tables, *counts.AREA.tables, "change_token"]
+    data = [name for part in statements() for name in tables_of(part)]
+    every = [*data, *SCHEMA.tables, *counts.SCHEMA.tables, "change_token"]
     assert "vintages" in data
     assert len(every) == len(set(every))
 
@@ -130,7 +130,7 @@ def test_accounts_of_a_newer_version_say_so(hosts, server):
 
 
 def test_accounts_of_an_earlier_schema_are_brought_to_this_one(server):
-    with contextlib.closing(opening.open_area(server, area=AREA._replace(steps=AREA.steps[:1]))) as old:
+    with contextlib.closing(opening.open_auxiliary(server, schema=SCHEMA._replace(steps=SCHEMA.steps[:1]))) as old:
         old.execute(
             "INSERT INTO account(n, id, email, email_key, plan, created) VALUES(1, 'a', ?1, ?1, 'pro', 1)", (ADA,)
         )

@@ -10,7 +10,7 @@ import apsw
 import pytest
 
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
-from almanac.store.accounts.file import AREA
+from almanac.store.accounts.file import SCHEMA
 from almanac.store.engine import opening
 from almanac.store.engine.errors import UnavailableError
 from tests.support.invented_accounts import NOW, PLANS
@@ -87,7 +87,7 @@ def test_own_changes_hold_at_once_too(accounts):
 def test_a_deleted_account_takes_its_keys_with_it(accounts, place):
     text, _ = accounts.create_key("ada@example.org", now=NOW)
     assert accounts.verify(text, NOW)
-    with contextlib.closing(opening.open_area(place, area=AREA)) as second:
+    with contextlib.closing(opening.open_auxiliary(place, schema=SCHEMA)) as second:
         second.execute("DELETE FROM account")
     assert accounts.verify(text, NOW) is UNKNOWN
     assert accounts.list_keys() == []

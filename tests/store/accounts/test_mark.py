@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 
-from almanac.store.accounts.file import AREA
+from almanac.store.accounts.file import SCHEMA
 from almanac.store.engine import opening
 from tests.support.invented_accounts import ADA, NOW
 
@@ -36,7 +36,7 @@ def test_the_mark_is_new_where_a_key_may_be_another(accounts, place, sql, change
     """Whoever writes: it is the database that sees to it."""
     if "account SET id" not in sql:  # which only an account without keys may have changed
         accounts.create_key(ADA, now=NOW)
-    with contextlib.closing(opening.open_area(place, area=AREA)) as db:
+    with contextlib.closing(opening.open_auxiliary(place, schema=SCHEMA)) as db:
         asked = "SELECT value FROM state WHERE name = 'mark'"
         before = db.execute(asked).get
         assert len(before) == 16

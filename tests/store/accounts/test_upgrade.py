@@ -8,7 +8,7 @@ import pytest
 
 from almanac.store.accounts import file
 from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, KeyRecord
-from almanac.store.accounts.file import AREA, hkdf
+from almanac.store.accounts.file import SCHEMA, hkdf
 from almanac.store.accounts.keytext import new_key
 from almanac.store.engine.errors import DatabaseError
 from tests.support.invented_accounts import ADA, NOW, PLANS
@@ -84,12 +84,12 @@ def test_an_upgraded_file_is_the_same_as_a_new_one(path, tmp_path):
         )
         db.close()
     assert found[0] == found[1]
-    assert found[0][0] == AREA.schema
+    assert found[0][0] == SCHEMA.number
 
 
 def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
     live, _ = old_file(path, "a secret")
-    monkeypatch.setattr(file, "AREA", AREA._replace(steps=(*AREA.steps, "CREATE TABLE account(n)")))
+    monkeypatch.setattr(file, "SCHEMA", SCHEMA._replace(steps=(*SCHEMA.steps, "CREATE TABLE account(n)")))
     with pytest.raises(DatabaseError, match="already exists"):
         Accounts(path, "a secret")
     monkeypatch.undo()
@@ -105,9 +105,9 @@ def test_an_upgrade_that_fails_leaves_the_file_as_it_was(path, monkeypatch):
 def test_a_file_of_a_newer_version_says_so(path):
     Accounts(path).close()
     db = apsw.Connection(str(path))
-    db.pragma("user_version", AREA.schema + 1)
+    db.pragma("user_version", SCHEMA.number + 1)
     db.close()
-    with pytest.raises(AccountError, match=f"has schema {AREA.schema + 1} of a newer version of Almanac"):
+    with pytest.raises(AccountError, match=f"has schema {SCHEMA.number + 1} of a newer version of Almanac"):
         Accounts(path)
     with pytest.raises(AccountError, match="newer"):
         Accounts(path).create_account("bob@example.org", "free", PLANS, now=NOW)

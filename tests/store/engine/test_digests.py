@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.store.engine import sqlite
-from almanac.store.engine.digests import digest_of
 from almanac.store.observations import specs
+from almanac.store.observations.digests import digest_of
 from almanac.store.observations.writing import lineages
 from almanac.store.observations.writing.batch import Batch
 

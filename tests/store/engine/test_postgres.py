@@ -22,7 +22,7 @@ from almanac.store.engine.errors import (
     UnavailableError,
 )
 from almanac.store.engine.opening import Server
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 from tests.support import postgres
 
 pytestmark = [
@@ -92,10 +92,10 @@ def test_a_writer_that_waits_too_long_is_told_so(db: Any, url: str) -> None:
 
 
 def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
-    from almanac.store.engine.postgres import database
+    from almanac.store.engine import postgres
 
-    with contextlib.closing(database.connect(url, area="accounts", busy_seconds=0.01)) as other:
-        database.prepare(other, url, "accounts")
+    with contextlib.closing(postgres.connect(Server(url), schema="accounts", busy_seconds=0.01)) as other:
+        postgres.prepare(other, Server(url), "accounts")
         with db.transaction(), other.transaction():
             assert other.execute("SELECT 1").get == 1
         before = db.change_token()
@@ -129,7 +129,7 @@ def test_a_snapshot_is_one_state_and_tells_whether_anybody_wrote(db: Any, url: s
 
 def test_numbers_of_rows_grow_without_gaps(db: Any) -> None:
     def insert(name: str) -> Any:
-        sql = f"INSERT INTO topic VALUES({following('topic', 'topic')}, ?, ?, ?, ?) RETURNING topic"
+        sql = f"INSERT INTO topic VALUES({next_id('topic', 'topic')}, ?, ?, ?, ?) RETURNING topic"
         return db.execute(sql, (name, "e", "M", "raw")).get
 
     assert [insert(name) for name in "ab"] == [1, 2]
@@ -144,20 +144,20 @@ def test_numbers_of_rows_grow_without_gaps(db: Any) -> None:
 def test_many_rows_are_written_in_order_and_whole(db: Any, count: int) -> None:
     rows = [(n, 2 * n, f"a\tline\n\\{n}ä") for n in range(count)]
     with db.transaction():
-        db.executemany("INSERT INTO version VALUES(?, ?, ?)", rows)
+        db.insert("version", rows)
         assert db.execute("SELECT count(*), sum(at) FROM version").fetchone() == (count, count * (count - 1))
         db.executemany("UPDATE version SET at = ?2 WHERE version = ?1", [(n, 1) for n, *_ in rows])
     assert db.execute("SELECT DISTINCT at FROM version").fetchall() == [(1,)]
     assert db.execute("SELECT * FROM version ORDER BY version").fetchall() == [(n, 1, text) for n, _, text in rows]
-    found = db.executemany("SELECT ?1, cause FROM version WHERE version = ?2", [(f"k{n}", n) for n in (2, 0)])
-    assert found.fetchall() == [("k2", rows[2][2]), ("k0", rows[0][2])]
+    found = db.seek("SELECT k.column1, x.cause FROM {keys}version x WHERE x.version = k.column2", [(7, 2), (8, 0)])
+    assert list(found) == [(7, rows[2][2]), (8, rows[0][2])]
 
 
 def test_values_come_back_as_they_went(db: Any) -> None:
     row = ("s", 1, None, 4611686018427387904, -3, "é\u2028'", None)
     db.execute("INSERT INTO source_state VALUES(?, ?, ?, ?, ?, ?, ?)", row)
     assert db.execute("SELECT * FROM source_state").fetchone() == row
-    for value in (0.1, 5e-324, 1.7976931348623157e308, -0.0, b"\x00\xff\n", True):
+    for value in (0.1, 5e-324, 1.7976931348623157e308, -0.0, b"\x00\xff\n", True, 1, 2**62):
         (found,) = db.execute("SELECT ?", (value,)).fetchone()
         assert (found, type(found)) == (value, int if value is True else type(value))
     assert db.execute("SELECT coalesce(NULL, ?)", (float("inf"),)).get == float("inf")
@@ -176,7 +176,7 @@ def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
     with pytest.raises(StoppedError), opening.faults(), deadline_scope(Deadline(0.05)), db.snapshot():
         db.execute("SELECT pg_sleep(60)")
     gone = Deadline(60)
-    threading.Timer(0.05, gone.end).start()
+    threading.Timer(0.05, gone.cancel).start()
     with pytest.raises(StoppedError), opening.faults(), deadline_scope(gone), db.snapshot():
         db.execute("SELECT pg_sleep(60)")
     with deadline_scope(Deadline(60)), db.snapshot():

@@ -31,7 +31,7 @@ def test_another_schema_is_refused_and_left_as_it_is(path):
 def test_a_rebuild_makes_its_tables_anew(path):
     with closing(sqlite.create(path, any_schema=True)) as db:
         db.execute("ALTER TABLE event ADD COLUMN of_another_version INTEGER")
-        sqlite.recreate(db)
+        db.recreate()
         assert "of_another_version" not in db.execute("SELECT sql FROM sqlite_schema WHERE name = 'event'").get
     sqlite.create(path).close()
 

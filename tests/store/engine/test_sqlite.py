@@ -9,7 +9,7 @@ from unittest import mock
 import apsw
 import pytest
 
-from almanac.store.engine import detached, sqlite
+from almanac.store.engine import offline_file, sqlite
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -18,7 +18,7 @@ from almanac.store.engine.errors import (
     FullError,
     UnavailableError,
 )
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_an_error_that_is_not_of_the_engine_stays_as_it_is():
 
 def tell(db, word):
     """A new word's number."""
-    return db.execute(f"INSERT INTO told VALUES({following('number', 'told')}, ?) RETURNING number", (word,)).get
+    return db.execute(f"INSERT INTO told VALUES({next_id('number', 'told')}, ?) RETURNING number", (word,)).get
 
 
 def test_rows_get_numbers_and_changes_are_counted(db):
@@ -129,8 +129,8 @@ def test_a_copy_is_what_was_committed_with_its_version(tmp_path):
         with db.transaction():
             sqlite.set_meta(db, "version", "8")
             (tmp_path / "copy").touch()
-            detached.copy(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
-    assert detached.data_version(tmp_path / "copy") == 7
+            offline_file.copy(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
+    assert offline_file.data_version(tmp_path / "copy") == 7
 
 
 def test_the_log_is_cut_although_another_connection_has_the_file_open(path, db):
@@ -220,9 +220,9 @@ def test_what_lies_behind_many_keys_is_what_each_gives_by_itself_in_their_order(
     db.execute("CREATE TABLE number(a INTEGER, b INTEGER, c INTEGER, PRIMARY KEY(a, b)) WITHOUT ROWID")
     with db.transaction():
         db.executemany("INSERT INTO number VALUES(?, ?, ?)", [(a, b, a * b) for a in range(200) for b in range(3)])
-    # The last mark has no number: it stands for the value behind the highest before it.
-    sql = "SELECT ?1, x.b, x.c, 'b' FROM {keys}number x WHERE x.a = ?2 AND x.b < ?3 AND NOT x.c > ?"
+    sql = "SELECT k.column1, x.b, x.c, 'b' FROM {keys}number x WHERE x.a = k.column2 AND x.b < k.column3 AND NOT x.c > k.column4"
     keys = [(place, a, a % 4, 300) for place, a in enumerate(reversed(range(50, 50 + count)))]
     found = list(db.seek(sql, keys))
-    assert found == list(db.executemany(sql.replace("{keys}", ""), keys))
+    alone = "SELECT ?1, x.b, x.c, 'b' FROM number x WHERE x.a = ?2 AND x.b < ?3 AND NOT x.c > ?4"
+    assert found == list(db.executemany(alone, keys))
     assert bool(found) is (count > 0)

@@ -9,7 +9,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
 from almanac.store.engine import opening
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 from almanac.store.observations import specs
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.reader import View
@@ -36,12 +36,12 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
         source=source, native="n", indicator="i", entity=entity, frequency=frequency, unit="u", name="n", **more
     )
     topic = (spec.indicator, entity, frequency.value, kind)
-    view.execute(f"INSERT INTO topic VALUES({following('topic', 'topic')}, ?, ?, ?, ?) ON CONFLICT DO NOTHING", topic)
+    view.execute(f"INSERT INTO topic VALUES({next_id('topic', 'topic')}, ?, ?, ?, ?) ON CONFLICT DO NOTHING", topic)
     number = view.execute(
         "SELECT topic FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)", topic
     ).get
     view.execute(
-        f"INSERT INTO series VALUES({following('series', 'series')}, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0, 0)",
+        f"INSERT INTO series VALUES({next_id('series', 'series')}, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0, 0)",
         (spec.id, number, source, specs.put(view._db, spec, {}), rows, rows, Period.parse(last).key),
     )
     return spec.id

@@ -8,7 +8,7 @@ import pytest
 
 from almanac.domain.times import EPOCH_ORDINAL, day_at
 from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError
-from almanac.store.usage.counts import AREA, DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, CountedUse, UsageFile
+from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, SCHEMA, CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support import places
 
@@ -166,7 +166,7 @@ def test_a_file_of_another_kind_or_version_says_so(path):
 @pytest.mark.sqlite
 def test_a_file_that_counted_latencies_by_bucket_keeps_its_counts(path):
     db = apsw.Connection(str(path))
-    for step in AREA.steps[:1]:
+    for step in SCHEMA.steps[:1]:
         db.execute(step)
     db.execute("INSERT INTO name VALUES(1, 'acc_1')")
     db.execute(f"INSERT INTO daily VALUES(1, 0, ?, 0, 200, 3, 6000{', 0' * 12})", (NOON // DAY,))

@@ -26,8 +26,7 @@ from almanac.domain.units import money_of
 from almanac.pipeline.processes import Job, Processes
 from almanac.store.companies import facts, filings, merging, statements
 from almanac.store.companies.statements import Key, pack
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.observations.writing.batch import Batch
 
 _KINDS = {"income": statements.INCOME, "balance": statements.BALANCE, "cash_flow": statements.CASH_FLOW}

@@ -11,7 +11,7 @@ from almanac.pipeline.ingest.companies import reported_by, spoken_of
 from almanac.pipeline.ingest.reading import Doubtful
 from almanac.pipeline.processes import Job
 from almanac.sources.base import Parsed, Payload
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
 

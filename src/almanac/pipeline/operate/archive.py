@@ -24,9 +24,9 @@ from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.pipeline.lacking import Lost, named
 from almanac.store.accounts import file as accounts
-from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.areas import Area
+from almanac.store.engine import offline_file, opening, sqlite
 from almanac.store.engine.opening import Place
+from almanac.store.engine.schemas import AuxiliarySchema
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import PARTS
 from almanac.store.usage import counts as usage
@@ -54,7 +54,7 @@ class KeptDatabase(NamedTuple):
     place: Callable[[Settings], Path | str]
     known: int
     schema: Callable[[Path], int]
-    area: Area | None = None
+    area: AuxiliarySchema | None = None
 
     def at(self, settings: Settings) -> Place:
         """Return the database's place under these settings."""
@@ -63,12 +63,12 @@ class KeptDatabase(NamedTuple):
 
 #: The databases in a backup, each copied whole while in use. Another one needs one line here.
 DATABASES: dict[str, KeptDatabase] = {
-    DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), detached.schema_of_data),
+    DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), offline_file.schema_of_data),
     "accounts.db": KeptDatabase(
-        lambda settings: settings.accounts_place, accounts.AREA.schema, detached.user_version, accounts.AREA
+        lambda settings: settings.accounts_place, accounts.SCHEMA.number, offline_file.user_version, accounts.SCHEMA
     ),
     "usage.db": KeptDatabase(
-        lambda settings: settings.usage_place, usage.AREA.schema, detached.user_version, usage.AREA
+        lambda settings: settings.usage_place, usage.SCHEMA.number, offline_file.user_version, usage.SCHEMA
     ),
 }
 

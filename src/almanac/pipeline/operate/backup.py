@@ -36,10 +36,10 @@ from almanac.pipeline.operate.archive import (
     sync,
     this_version,
 )
-from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.areas import carry
+from almanac.store.engine import offline_file, opening, sqlite
 from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
+from almanac.store.engine.schemas import copy_tables
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
 
@@ -81,7 +81,7 @@ def backup(
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
         for name, copy in copies.items() if verify else ():
             _check_whole(held[name], copy)
-        version = detached.data_version(copies[DATA]) if DATA in copies else None
+        version = offline_file.data_version(copies[DATA]) if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
             rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
@@ -199,22 +199,22 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
 
         try:
             with opening.faults():
-                detached.copy(at, copy, begin)
+                offline_file.copy(at, copy, begin)
         except FullError as error:
             raise BackupError(sqlite.advice(error, copy)) from None
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
-            contextlib.closing(opening.open_area(at, area=part.area)) as source,
-            contextlib.closing(sqlite.open_area(copy, part.area)) as target,
+            contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as source,
+            contextlib.closing(sqlite.open_auxiliary(copy, part.area)) as target,
         ):
-            carry(source, target, part.area)
+            copy_tables(source, target, part.area)
     return copy
 
 
 def _check_whole(at: Place, copy: Path) -> None:
     """Raise BackupError if a copied database is damaged: whoever needs the backup would find out too late."""
-    damages = detached.damages(copy)
+    damages = offline_file.damages(copy)
     if damages:
         more = f" and {len(damages) - 1} more" if len(damages) > 1 else ""
         ways = "or leave data out with --without-data, which `almanac rebuild` makes anew" if copy.name == DATA else ""

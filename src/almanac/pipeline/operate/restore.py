@@ -30,9 +30,9 @@ from almanac.pipeline.operate.archive import (
     sync,
     too_new,
 )
-from almanac.store.engine import detached, opening, sqlite
-from almanac.store.engine.areas import carry, holdings
+from almanac.store.engine import offline_file, opening, sqlite
 from almanac.store.engine.opening import Server
+from almanac.store.engine.schemas import copy_tables, tables_with_rows
 from almanac.store.engine.sqlite import alone
 from almanac.store.raw.captures import IDENTITY, PARTS, Capture, RawStore, index_name
 from almanac.store.raw.folder import Folder
@@ -104,7 +104,7 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
             manifest, found = extracted.manifest, extracted.found
             problems = [f"{name}: is not what the manifest says" for name in differences(manifest, found)]
             held = [name for name in DATABASES if name in found]
-            problems += [f"{name}: {told}" for name in held for told in detached.damages(folder / name)]
+            problems += [f"{name}: {told}" for name in held for told in offline_file.damages(folder / name)]
             if not problems:
                 problems += too_new(manifest, folder)
                 problems += _problems(extracted, folder)
@@ -156,8 +156,8 @@ def _check_free(settings: Settings) -> None:
     for part in DATABASES.values():
         at = part.at(settings)
         if isinstance(at, Server) and part.area is not None:
-            with contextlib.closing(opening.open_area(at, area=part.area)) as db:
-                if found := holdings(db, part.area):
+            with contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as db:
+                if found := tables_with_rows(db, part.area):
                     raise BackupError(
                         f"{at} holds rows in {', '.join(found)}, which a restore would overwrite:"
                         " choose another database, or another schema"
@@ -200,10 +200,10 @@ def _put(file: Path, at: Server, part: KeptDatabase) -> None:
     """
     if part.area is not None:
         with (
-            contextlib.closing(sqlite.open_area(file, part.area)) as source,
-            contextlib.closing(opening.open_area(at, area=part.area)) as target,
+            contextlib.closing(sqlite.open_auxiliary(file, part.area)) as source,
+            contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as target,
         ):
-            carry(source, target, part.area)
+            copy_tables(source, target, part.area)
     for trace in _TRACES:
         file.with_name(f"{file.name}{trace}").unlink(missing_ok=True)
 

@@ -45,7 +45,7 @@ from almanac.store.accounts.records import (
 from almanac.store.engine.deadline import check_deadline, lock_held, time_limit
 from almanac.store.engine.errors import ConflictError, StoppedError, UnavailableError
 from almanac.store.engine.opening import Place, Server, faults
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 __all__ = [
     "MALFORMED",
@@ -70,8 +70,8 @@ _INFO = (
     " k.replaced_by"
 )
 
-#: Seconds that a server may take to answer, and then to finish; after that it counts as unavailable.
-_ANSWER_SECONDS, _GRACE_SECONDS = 0.75, 0.25
+#: Seconds that a server may take to answer; after that it counts as unavailable.
+_ANSWER_SECONDS = 0.75
 #: Columns that decide whether the key with a given prefix is live.
 _LIVE = (
     "SELECT k.digest, k.expires, k.revoked, k.id, k.account_id, a.plan, k.scopes, k.prefix, a.disabled"
@@ -135,7 +135,7 @@ class Accounts(AccountsFile):
             try:
                 with faults():
                     db.execute(
-                        f"INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES({following('n', 'account')}, ?, ?, ?, ?, ?, ?)",
+                        f"INSERT INTO account(n, id, email, email_key, plan, created, role) VALUES({next_id('n', 'account')}, ?, ?, ?, ?, ?, ?)",
                         row,
                     )
             except ConflictError:
@@ -242,7 +242,7 @@ class Accounts(AccountsFile):
             row = (info.id, owner.id, info.prefix, self._digest(text), name, " ".join(kept), now, expires)
             db.execute(
                 "INSERT INTO api_key(n, id, account_id, prefix, digest, name, scopes, created, expires)"
-                f" VALUES({following('n', 'api_key')}, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({next_id('n', 'api_key')}, ?, ?, ?, ?, ?, ?, ?, ?)",
                 row,
             )
         return text, info
@@ -354,7 +354,7 @@ class Accounts(AccountsFile):
         if began < self._rests:
             raise UnavailableError(self._fault)
         try:
-            with time_limit(_ANSWER_SECONDS, grace=_GRACE_SECONDS) if self._on_server else contextlib.nullcontext():
+            with time_limit(_ANSWER_SECONDS) if self._on_server else contextlib.nullcontext():
                 yield
         except (UnavailableError, StoppedError) as error:
             check_deadline()  # it is over for whoever asks, and nothing is said against the server

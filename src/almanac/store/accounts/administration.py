@@ -13,7 +13,7 @@ from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitation, Invitations
 from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
 from almanac.store.accounts.resets import Resets
-from almanac.store.engine.words import contains
+from almanac.store.engine.sql_compat import contains
 
 
 class AccountRow(msgspec.Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import msgspec
 
 from almanac.store.accounts.file import AccountsFile
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 #: Name of whoever uses commands, that is, anybody who may read the data folder.
 COMMAND_LINE = "command line"
@@ -38,7 +38,7 @@ class AuditLog:
         """Write a line. Within `AccountsFile.changing` it belongs to the same transaction as the action."""
         with self._file.opened() as db:
             db.execute(
-                f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({following('n', 'deed')}, ?, ?, ?, ?, ?)",
+                f"INSERT INTO deed(n, at, who, what, subject, detail) VALUES({next_id('n', 'deed')}, ?, ?, ?, ?, ?)",
                 (now, who, what, subject, detail),
             )
 

@@ -17,17 +17,31 @@ from typing import Any
 
 from almanac.store.accounts.records import AccountError, NewerAccountsError
 from almanac.store.engine import opening
-from almanac.store.engine.areas import Area
 from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, UnavailableError
 from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.schemas import AuxiliarySchema
 
 #: `schema/N.sql` migrates schema N−1 to N. A file of any earlier schema is migrated in place.
-AREA = Area(
+SCHEMA = AuxiliarySchema(
     name="accounts",
     steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3, 4)),
-    lasting=True,  # a revocation must survive the power cut that follows it
+    tables=(
+        "state",
+        "secret",
+        "account",
+        "api_key",
+        "web_session",
+        "invitation",
+        "password_reset",
+        "sign_in_try",
+        "known_address",
+        "form_number",
+        "deed",
+        "watched",
+    ),
+    durable=True,  # a revocation must survive the power cut that follows it
     newer="use the newer version",
     own=frozenset({"state", "secret"}),
 )
@@ -40,7 +54,7 @@ def open_accounts(at: Place) -> Database:
     NewerAccountsError for a later schema.
     """
     try:
-        return opening.open_area(at, area=AREA)
+        return opening.open_auxiliary(at, schema=SCHEMA)
     except DamagedError:
         raise AccountError(f"{at} is not an accounts database") from None
     except SchemaError as error:

@@ -24,7 +24,7 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 #: Seconds that a link lives: one by an operator, and one that was asked for.
 INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
@@ -96,7 +96,7 @@ class Invitations:
         with self._accounts.changing() as db:
             db.execute(
                 "INSERT INTO invitation(n, id, digest, email, email_key, plan, role, made_by, created, expires)"
-                f" VALUES({following('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({next_id('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, self._digest(token), email, folded(email), plan, role, made_by, now, made.expires),
             )
         return token, made

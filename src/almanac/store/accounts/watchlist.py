@@ -6,7 +6,7 @@ import msgspec
 
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.records import AccountError, askable, shown
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 KINDS = ("series", "company", "indicator")
 #: Things that one account may watch.
@@ -54,9 +54,7 @@ class Watchlist:
                 return
             if db.execute("SELECT count(*) FROM watched WHERE account_id = ?", (account_id,)).get >= MOST_WATCHED:
                 raise AccountError(f"the watchlist holds {MOST_WATCHED} things and is full: remove one first")
-            sql = (
-                f"INSERT INTO watched(n, account_id, kind, what, added) VALUES({following('n', 'watched')}, ?, ?, ?, ?)"
-            )
+            sql = f"INSERT INTO watched(n, account_id, kind, what, added) VALUES({next_id('n', 'watched')}, ?, ?, ?, ?)"
             db.execute(sql, (account_id, kind, what, now))
 
     def unwatch(self, account_id: str, kind: str, what: str) -> None:

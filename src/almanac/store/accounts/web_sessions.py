@@ -10,8 +10,8 @@ import msgspec
 from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.keytext import is_token, new_token
 from almanac.store.accounts.records import AccountInfo, askable
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import following
+from almanac.store.engine.protocol import Queryable
+from almanac.store.engine.sql_compat import next_id
 
 #: Seconds without a request, and in all, after which a session ends.
 IDLE_SECONDS, LONGEST_SECONDS = 14 * 86_400, 90 * 86_400
@@ -75,7 +75,7 @@ class WebSessions:
             )
             db.execute(
                 "INSERT INTO web_session(n, id, account_id, digest, created, last_seen, agent, address)"
-                f" VALUES({following('n', 'web_session')}, ?, ?, ?, ?, ?, ?, ?)",
+                f" VALUES({next_id('n', 'web_session')}, ?, ?, ?, ?, ?, ?, ?)",
                 (made.id, account_id, self._digest(token), now, now, made.agent, made.address),
             )
         return token, made

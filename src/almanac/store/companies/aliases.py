@@ -8,9 +8,8 @@ from datetime import date
 from almanac.domain.aliases import Alias
 from almanac.domain.companies import CompanyRecord
 from almanac.domain.names import normal
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import among
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import in_list
 
 _COLUMNS = "entity, alias, scheme, main, valid_from, valid_to, source, norm"
 
@@ -57,10 +56,10 @@ def put_names(db: Database, entity: str, record: CompanyRecord, spelled: Iterabl
     if rows == stored:
         return False
     db.execute("DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", (entity,))
-    db.executemany(
-        "INSERT INTO alias VALUES(?, ?, ?, ?, ?, ?, ?, ?, NULL)",
+    db.insert(
+        "alias",
         [
-            (entity, scheme, alias, norm, int(main), first, last, source)
+            (entity, scheme, alias, norm, int(main), first, last, source, None)
             for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
         ],
     )
@@ -86,7 +85,7 @@ def of_entity(db: Queryable, entity: str) -> list[Alias]:
 def matching(db: Queryable, norms: Sequence[str]) -> list[Alias]:
     """Names of companies that compare equal to one of these; the caller tells which schemes it meant."""
     return [
-        _alias(row) for row in db.execute(f"SELECT {_COLUMNS} FROM alias WHERE {among('norm', norms)}", list(norms))
+        _alias(row) for row in db.execute(f"SELECT {_COLUMNS} FROM alias WHERE {in_list('norm', norms)}", list(norms))
     ]
 
 

@@ -7,7 +7,7 @@ from datetime import date
 from typing import NamedTuple
 
 from almanac.domain.periods import lowest_key
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.selection import END_ORDINAL_SQL

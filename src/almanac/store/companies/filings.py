@@ -6,8 +6,7 @@ import json
 from typing import NamedTuple
 
 from almanac.domain.companies import Filing
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
 
 #: What nearly all filings have for items.
 _NO_ITEMS = "[]"

@@ -11,8 +11,8 @@ import msgspec
 from almanac.domain.companies import DELISTING_FORMS, CompanyRecord
 from almanac.domain.names import normal
 from almanac.domain.times import day_at
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import among
+from almanac.store.engine.protocol import Queryable
+from almanac.store.engine.sql_compat import in_list
 
 _COLUMNS = "entity, cik, source, slug, name, ticker, exchange, country, currency, sector, industry, template, reports"
 _ENTITY = re.compile(r"company_[0-9]{10}")
@@ -71,7 +71,7 @@ def by_name(db: Queryable, name: str) -> Company | None:
 def by_ids(db: Queryable, entities: Iterable[str]) -> dict[str, Company]:
     """Several companies by entity id; those that are none are left out."""
     wanted = list(entities)
-    found = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE {among('entity', wanted)}", wanted)
+    found = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE {in_list('entity', wanted)}", wanted)
     return {row[0]: _company(row) for row in found}
 
 
@@ -99,7 +99,7 @@ def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[st
     wanted = list(entities)
     farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
     found = db.execute(
-        f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE {among('a.entity', wanted)}"
+        f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE {in_list('a.entity', wanted)}"
         " AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL AND (a.valid_to >= ? OR NOT EXISTS"
         f" (SELECT 1 FROM filing f WHERE f.entity = a.entity AND f.form IN ({farewells}) AND f.known_at <= ?))"
         " ORDER BY a.valid_to, length(a.norm) DESC, a.norm DESC",
@@ -111,7 +111,7 @@ def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[st
 def countries(db: Queryable, entities: Iterable[str]) -> dict[str, str | None]:
     """Entity id → entity id of its country, of those that are companies."""
     wanted = list(entities)
-    return dict(db.execute(f"SELECT entity, country FROM company WHERE {among('entity', wanted)}", wanted))
+    return dict(db.execute(f"SELECT entity, country FROM company WHERE {in_list('entity', wanted)}", wanted))
 
 
 def subjects(db: Queryable) -> Iterator[tuple[str, str, str, bool]]:

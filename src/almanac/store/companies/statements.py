@@ -10,8 +10,7 @@ from typing import NamedTuple
 import zstandard
 
 from almanac.domain.periods import EVERY_KEY, end_of, lowest_key
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sqlite import OPEN
 
 #: Kinds of statement, as `statement.kind`.
@@ -90,10 +89,10 @@ def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versio
             db.execute(
                 f"UPDATE statement SET to_version = ? {_THIS} AND to_version = {OPEN}", (version, entity, *key, known)
             )
-        db.executemany(
-            f"INSERT INTO statement VALUES(?,?,?,?,?,{version},{OPEN},?)",
+        db.insert(
+            "statement",
             [
-                (entity, *key, known, body)
+                (entity, *key, known, version, OPEN, body)
                 for known, body in new.items()
                 if known not in old or not _same(old[known], body)
             ],

@@ -18,7 +18,7 @@ from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import days_of
 from almanac.domain.times import DAY_SECONDS
 from almanac.domain.units import is_amount
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered

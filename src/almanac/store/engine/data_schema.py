@@ -6,21 +6,21 @@ A change of those files takes the next number: a database of another one is refu
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from almanac.distribution import version
 from almanac.store.engine.errors import SchemaError
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
 
 SCHEMA = "15"
+#: Tables that keep their rows when the database is emptied: versions, the health of sources, whose turn it is and what each still owes.
+LASTING = ("version", "source_state", "turn", "request")
 
 
 def meta(connection: Queryable, key: str) -> str | None:
-    """One value of the database's own notes, None where there is none."""
+    """Return one value of the database's own notes; None if there is none."""
     value: str | None = connection.execute("SELECT v FROM meta WHERE k = ?", (key,)).get
     return value
 
@@ -28,10 +28,6 @@ def meta(connection: Queryable, key: str) -> str | None:
 def set_meta(connection: Database, key: str, value: str) -> None:
     """Write one value of the database's own notes."""
     connection.execute("INSERT INTO meta VALUES(?, ?) ON CONFLICT(k) DO UPDATE SET v = excluded.v", (key, value))
-
-
-#: Tables of which an emptied database keeps what they hold: the list of versions, the health of sources, whose turn it is and what each still owes.
-LASTING = ("version", "source_state", "turn", "request")
 
 
 def explain_misfit(found: str | None, place: object) -> str:
@@ -42,7 +38,7 @@ def explain_misfit(found: str | None, place: object) -> str:
     )
 
 
-def check_schema(db: Database, place: object) -> None:
+def check_schema(db: Queryable, place: object) -> None:
     """Raise SchemaError unless a database has this version's schema."""
     found = meta(db, "schema")
     if found != SCHEMA:
@@ -50,66 +46,61 @@ def check_schema(db: Database, place: object) -> None:
 
 
 def tables_of(script: str) -> list[str]:
-    """The tables that a schema file makes, in its order."""
-    return re.findall(r"^CREATE TABLE (\w+)", script, re.MULTILINE)
+    """Return the tables that a schema file makes, in its order."""
+    return [part.partition("(")[0] for part in f"\n{script}".split("\nCREATE TABLE ")[1:]]
 
 
 def statements() -> list[str]:
-    """What makes the tables and indexes of an empty database."""
-    return [
-        files(__package__).joinpath(f"schema/{part}.sql").read_text("utf-8")
-        for part in ("data", "companies", "operations")
-    ]
+    """Return the schema files, which make the tables and indexes of an empty database."""
+    folder = files(__package__).joinpath("schema")
+    return [folder.joinpath(f"{part}.sql").read_text("utf-8") for part in ("data", "companies", "operations")]
 
 
 def make(db: Database, values: Mapping[str, str]) -> None:
     """Make the tables in a database that has none, and note what it is."""
     for part in statements():
-        db.execute(part)
+        db.script(part)
     begin(db, values)
 
 
 def begin(db: Database, values: Mapping[str, str]) -> None:
-    """Note what an empty database is: its schema, its epoch, and what else is said."""
-    fresh = {**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}
-    db.executemany("INSERT INTO meta VALUES(?, ?)", list(fresh.items()))
+    """Note what an empty database is: its schema, its epoch, and the given values."""
+    db.insert("meta", list({**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}.items()))
 
 
 def recreate(db: Database, tables: Iterable[str]) -> None:
     """
-    Empty the data database inside the caller's transaction, whatever schema it had: these tables of it. All cursors expire.
+    Drop these tables of the data database and make them anew, inside the caller's transaction. All cursors expire.
 
-    Kept: which world it is and the data version; of this very schema also the list of versions, the health of
-    sources and whose turn it is.
+    Kept: which world it is and the data version; of a database of this very schema also the rows of `LASTING`.
     """
     there = list(tables)
-    held = _lasting_notes(db)
-    same = held.pop("schema", None) == SCHEMA
+    notes = _lasting_notes(db)
+    same = notes.pop("schema", None) == SCHEMA
     kept = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there}
     for name in there:
         db.execute(f'DROP TABLE "{name}"')
-    make(db, held)
-    for name, lines in kept.items():
-        for line in lines:
-            db.execute(f"INSERT INTO {name} VALUES({','.join('?' * len(line))})", line)
+    make(db, notes)
+    for name, rows in kept.items():
+        db.insert(name, rows)
 
 
 def clear(db: Database, tables: Iterable[str]) -> bool:
     """
-    Empty the data database by taking rows away, where they are of this very schema: whoever reads goes on with what was there.
+    Delete the rows of the data database: readers go on with what was there.
 
-    False: they are not, and nothing was done.
+    Returns False, and does nothing, if it is of another schema.
     """
-    held = _lasting_notes(db)
-    if held.pop("schema", None) != SCHEMA:
+    notes = _lasting_notes(db)
+    if notes.pop("schema", None) != SCHEMA:
         return False
     for name in tables:
         if name not in LASTING:
             db.execute(f"DELETE FROM {name}")
-    begin(db, held)
+    begin(db, notes)
     return True
 
 
-def _lasting_notes(db: Database) -> dict[str, str]:
-    """What the notes say, but for what is of the rows that go."""
+def _lasting_notes(db: Queryable) -> dict[str, str]:
+    """Return the database's own notes, without those about rows that go."""
     return {key: value for key, value in db.execute("SELECT k, v FROM meta") if key not in {"epoch", "events"}}

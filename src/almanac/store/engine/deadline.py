@@ -9,37 +9,33 @@ from collections.abc import Callable, Iterator
 
 from almanac.store.engine.errors import StoppedError
 
-#: How long a server may take to confirm that it has ended a cancelled statement before its connection is given up.
-GRACE_SECONDS = 1.0
-
 
 class Deadline:
     """
     The deadline of one request, `seconds` from its creation. `cancel` may be called from any thread.
 
-    `grace` is how long a server may take after it to end its work. A deadline `within` another one passes with it.
+    A deadline `within` another one passes with it.
     """
 
-    __slots__ = ("_monotonic", "_until", "_within", "cancelled", "database_seconds", "grace")
+    __slots__ = ("_monotonic", "_until", "_within", "cancelled", "database_seconds", "interrupt")
 
     def __init__(
-        self,
-        seconds: float,
-        monotonic: Callable[[], float] = time.monotonic,
-        *,
-        grace: float = GRACE_SECONDS,
-        within: Deadline | None = None,
+        self, seconds: float, monotonic: Callable[[], float] = time.monotonic, *, within: Deadline | None = None
     ) -> None:
         self._monotonic = monotonic
         self._until = monotonic() + seconds
         #: Seconds spent in the database, as far as they were measured (`time_statements`).
         self.database_seconds = 0.0
-        self._within, self.grace = within, grace
+        self._within = within
         self.cancelled = False
+        #: Set by an engine while it waits for a server: ends what the server does.
+        self.interrupt: Callable[[], object] | None = None
 
     def cancel(self) -> None:
         """Stop the work at its next step: nobody waits for it any more."""
         self.cancelled = True
+        if (interrupt := self.interrupt) is not None:
+            interrupt()
 
     @property
     def left(self) -> float:
@@ -76,11 +72,6 @@ def current_deadline() -> Deadline | None:
     return _local.deadline
 
 
-def has_deadline() -> bool:
-    """Return whether this thread's work has a deadline."""
-    return _local.deadline is not None
-
-
 def add_database_time(seconds: float) -> None:
     """Count seconds that the database took for this thread's work."""
     if _local.deadline is not None:
@@ -102,10 +93,9 @@ def is_timed() -> bool:
 
 
 @contextlib.contextmanager
-def time_limit(seconds: float, *, grace: float = GRACE_SECONDS) -> Iterator[None]:
+def time_limit(seconds: float) -> Iterator[None]:
     """Give this thread's work in the block at most `seconds`, and never more than its present deadline leaves."""
-    before = _local.deadline
-    with deadline_scope(Deadline(seconds, grace=grace if before is None else min(grace, before.grace), within=before)):
+    with deadline_scope(Deadline(seconds, within=_local.deadline)):
         yield
 
 
@@ -119,12 +109,6 @@ def lock_held(lock: threading.RLock | threading.Lock) -> Iterator[None]:
         yield
     finally:
         lock.release()
-
-
-def grace() -> float:
-    """Return how long a server may take to end this thread's work after its deadline, seconds."""
-    deadline = _local.deadline
-    return GRACE_SECONDS if deadline is None else deadline.grace
 
 
 def deadline_passed() -> bool:

@@ -1,4 +1,4 @@
-"""What goes wrong with a database, in classes of ours: nothing outside the store knows which engine there is."""
+"""Errors of databases, in classes of ours: nothing outside the store knows which engine there is."""
 
 from __future__ import annotations
 
@@ -31,16 +31,12 @@ class BusyError(UnavailableError):
     """Another writer holds it, for longer than we wait."""
 
 
-class SilentError(UnavailableError):
-    """It says nothing: it does not answer, nor does it end what nobody waits for any more."""
-
-
 class DamagedError(UnavailableError):
     """What is stored cannot be understood: no database, or one of which parts are lost."""
 
 
 class StoppedError(DatabaseError):
-    """A statement was ended before it was through: its time was up, or nobody waits for it any more."""
+    """A statement was ended before it was through: its deadline passed, or its client has gone."""
 
 
 class FullError(UnavailableError):

@@ -1,5 +1,5 @@
 """
-Where a database is, and the door to it: a file of SQLite, or a server of PostgreSQL.
+Where a database is, and the functions that open it: a file of SQLite, or a server of PostgreSQL.
 
 Nothing outside the engine's folder knows which of the two it is given. A `Server` never shows its password.
 """
@@ -15,9 +15,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from almanac import distribution
 from almanac.store.engine import sqlite
-from almanac.store.engine.areas import Area
 from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.schemas import AuxiliarySchema
 
 #: The parameter of an address that says of a pooler that it gives each transaction another connection.
 _POOLER = "pooler"
@@ -26,23 +26,23 @@ _POOLER = "pooler"
 class Server:
     """A database of PostgreSQL. As a text it is host, port and name: what may be shown."""
 
-    __slots__ = ("_shown", "prepared", "url")
+    __slots__ = ("name", "prepared", "url")
 
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
-        said = parse_qsl(parts.query, keep_blank_values=True)
+        parameters = parse_qsl(parts.query, keep_blank_values=True)
         #: Whether statements are prepared on the server, which a pooler of transactions may not keep.
-        self.prepared = (_POOLER, "transaction") not in said
-        rest = urlencode([one for one in said if one[0] != _POOLER])
-        self.url = urlunsplit(parts._replace(query=rest)) if self.prepared is False else url
-        at = parts.netloc.rpartition("@")[2]
-        self._shown = f"postgresql://{at}{parts.path}"
+        self.prepared = (_POOLER, "transaction") not in parameters
+        query = urlencode([pair for pair in parameters if pair[0] != _POOLER])
+        self.url = url if self.prepared else urlunsplit(parts._replace(query=query))
+        #: What it is called, as a file is by its name.
+        self.name = f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def __str__(self) -> str:
-        return self._shown
+        return self.name
 
     def __repr__(self) -> str:
-        return f"Server({self._shown})"
+        return f"Server({self.name})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Server) and self.url == other.url
@@ -50,18 +50,13 @@ class Server:
     def __hash__(self) -> int:
         return hash(self.url)
 
-    @property
-    def name(self) -> str:
-        """What it is called in a few letters, as a file is by its name."""
-        return self._shown
-
 
 Place = Path | Server
 
 
-def place(said: Path | str | Server) -> Place:
-    """The place that a setting says: the path of a file, or an address of PostgreSQL."""
-    return Server(said) if isinstance(said, str) else said
+def place(setting: Path | str | Server) -> Place:
+    """Return the place that a setting says: the path of a file, or an address of PostgreSQL."""
+    return Server(setting) if isinstance(setting, str) else setting
 
 
 def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Database:
@@ -70,99 +65,79 @@ def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -
 
     Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
-    if isinstance(at, Path):
-        return sqlite.create(at, any_schema=any_schema, busy_seconds=busy_seconds)
-    opened: Database = _postgres().create(
-        at.url, any_schema=any_schema, busy_seconds=busy_seconds, prepared=at.prepared
-    )
+    opened: Database = _engine(at).create(at, any_schema=any_schema, busy_seconds=busy_seconds)
     return opened
 
 
 def connect(at: Place, *, read_only: bool = False, busy_seconds: float = 30.0) -> Database:
-    """Open the data database. A reader raises UnavailableError where there is none."""
-    if isinstance(at, Path):
-        return sqlite.connect(at, read_only=read_only, busy_seconds=busy_seconds)
-    opened: Database = _postgres().connect(at.url, read_only=read_only, busy_seconds=busy_seconds, prepared=at.prepared)
+    """Open the data database. A reader raises UnavailableError if there is none."""
+    opened: Database = _engine(at).connect(at, read_only=read_only, busy_seconds=busy_seconds)
     return opened
 
 
-def open_area(at: Place, *, area: Area, busy_seconds: float = 30.0) -> Database:
+def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 30.0) -> Database:
     """
-    Open what is kept beside the data, for reading and writing, making it where it is not; bring it to today's schema.
+    Open what is kept beside the data, for reading and writing; make it if it is not there, and bring it to today's schema.
 
-    Raises StoreError for what a later version wrote, DamagedError for a file of another kind.
+    Raises SchemaError for what a later version wrote, DamagedError for a file of another kind.
     """
-    if isinstance(at, Path):
-        return sqlite.open_area(at, area, busy_seconds=busy_seconds)
-    _postgres()
-    from almanac.store.engine.postgres import areas  # noqa: PLC0415  (as above)
-
-    opened: Database = areas.create(at.url, area, busy_seconds=busy_seconds, prepared=at.prepared)
+    opened: Database = _engine(at).open_auxiliary(at, schema, busy_seconds=busy_seconds)
     return opened
 
 
 def identity(at: Place) -> tuple[int, int]:
     """
-    Which database stands at a place: a file that was replaced is another, though the connection goes on reading the old one.
+    Return which database is at a place: a connection goes on reading a file that was replaced.
 
     A server's is always the same: whoever takes a database away there ends the connections to it. Raises UnavailableError
-    where there is no file.
+    if there is no file.
     """
     return sqlite.identity(at) if isinstance(at, Path) else (0, 0)
 
 
-def recreate(db: Database) -> None:
+def recreate(db: Any) -> None:
     """Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire."""
-    if isinstance(db, sqlite.Connection):
-        sqlite.recreate(db)
-    else:
-        _postgres().recreate(db)
+    db.recreate()
 
 
 def distribute(at: Place, parts: int) -> bool:
     """
-    Spread the tables of the data database over the machines that Citus knows of. False where that was done before.
+    Distribute the tables of the data database over the machines that Citus knows of. Returns False if that was done before.
 
-    Raises StoreError for a database that cannot be spread.
+    Raises StoreError for a database that cannot be distributed.
     """
     if isinstance(at, Path):
         raise StoreError(f"{at} is a file: what is spread over several machines is a database of PostgreSQL with Citus")
-    done: bool = _postgres().distribute(at.url, parts, prepared=at.prepared)
+    done: bool = _engine(at).distribute(at, parts)
     return done
 
 
-def server_room(at: Server) -> tuple[int, int | None, int | None]:
-    """
-    Bytes of a database on a server; free on its disk and of that disk, None where nobody tells. Raises UnavailableError where it
-    cannot be reached.
-    """
-    _postgres()
-    from almanac.store.engine.postgres.room import room  # noqa: PLC0415  (as above)
-
-    return room(at.url, prepared=at.prepared)
+def database_bytes(at: Server) -> int:
+    """Return how many bytes a database takes on its server. Raises UnavailableError if that cannot be reached."""
+    size: int = _engine(at).database_bytes(at)
+    return size
 
 
 def advice(error: UnavailableError, at: Place) -> str:
-    """An error in words for people: which database, what is wrong with it, and what to do."""
-    if isinstance(at, Path):
-        return sqlite.advice(error, at)
-    from almanac.store.engine.postgres.faults import advice as told  # noqa: PLC0415  (an extra that may not be installed)
-
-    return told(error, at.url)
+    """Say for people which database cannot be used, why, and what to do."""
+    text: str = _engine(at).advice(error, at)
+    return text
 
 
 def advise_of_kept(error: UnavailableError, at: Place) -> str:
-    """Put an error of a database kept beside the data, which no rebuild makes anew, in words for people."""
+    """Say for people why a database kept beside the data, which no rebuild makes anew, cannot be used."""
     if isinstance(error, DamagedError):
         return f"{at} is damaged ({error}): restore it from a backup"
     return advice(error, at)
 
 
 def fault(error: BaseException | None) -> DatabaseError | None:
-    """An error of a database as one of ours, with the same message; None for any other."""
+    """Translate a driver exception to a DatabaseError with the same message; return None for any other exception."""
     found = sqlite.fault(error)
     if found is None and "psycopg" in sys.modules:
-        found = _faults().fault(error)
+        from almanac.store.engine import postgres  # noqa: PLC0415  (its driver is an extra)
+
+        found = postgres.fault(error)
     return found
 
 
@@ -181,19 +156,15 @@ def faults() -> Iterator[None]:
             del found  # which knows of this frame: in a cycle it would wait for the collector
 
 
-def _faults() -> Any:
-    from almanac.store.engine.postgres import faults as of_postgres  # noqa: PLC0415  (as above)
-
-    return of_postgres
-
-
-def _postgres() -> Any:
+def _engine(at: Place) -> Any:
+    if isinstance(at, Path):
+        return sqlite
     try:
-        from almanac.store.engine.postgres import database  # noqa: PLC0415  (as above)
+        from almanac.store.engine import postgres  # noqa: PLC0415  (as above)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "psycopg":
             raise
         raise StoreError(
             f"a database of PostgreSQL needs its driver: {distribution.how_to_install('postgres')}"
         ) from None
-    return database
+    return postgres

@@ -1,5 +1,5 @@
 """
-What the store asks of a database engine. SQLite stands behind it (`sqlite`); a second engine owes all that is said here.
+What the store asks of a database engine: SQLite (`sqlite`) or PostgreSQL (`postgres`).
 
 Versions: a write that changes what is served gives its rows the next data version. So writers come one after the other,
 each sees the version that the one before committed, and versions become visible in the order of their numbers.
@@ -11,100 +11,139 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from almanac.store.engine.queryable import Queryable, Rows, Scannable
+
+class Rows(Protocol):
+    """The rows that a statement gives, as tuples of None, int, float, str and bytes. Reading on may fail as `execute` does."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+    def __next__(self) -> Any: ...
+
+    def fetchone(self) -> Any | None:
+        """Return the next row; None if there is none."""
+        ...
+
+    def fetchall(self) -> list[Any]:
+        """Return all rows that are left."""
+        ...
+
+    @property
+    def get(self) -> Any:
+        """The value of the next row if it has one column, else that row; None if there is no row."""
+        ...
+
+
+class Queryable(Protocol):
+    """Something that answers statements in SQL: a connection, or one state of the store (`View`)."""
+
+    def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
+        """
+        Run a statement in which `?` (or `?1`) stands for values.
+
+        Raises the engine's own errors, so that reading costs nothing more; see `Database` for where they become ours.
+        """
+        ...
+
+
+class Scannable(Queryable, Protocol):
+    """Something that also answers statements that give more rows than are wanted, or than memory holds."""
+
+    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Iterator[Any]:
+        """Run a statement whose rows are fetched as they are read, within the snapshot or transaction that is open."""
+        ...
 
 
 class Database(Scannable, Protocol):
     """
-    One connection to one database, used by one thread at a time.
+    One connection to one database, used by one thread at a time. A lost one is opened anew at its next use.
 
-    Errors that come out of a method that begins or ends something are those of `errors`. Those of `execute` and of rows
-    may be the engine's own, so that reading costs nothing more; they are made ours where they leave a transaction, a
-    view of the reader, or a `faults` block of the engine.
+    Errors that come out of a method that begins or ends something are those of `errors`. Those of `execute` and of rows may be the
+    engine's own; they are translated where they leave a transaction, a view of the reader, or a block of `opening.faults`.
     """
 
-    def cursor(self) -> Queryable:
-        """What runs one statement after the other, each the end of the one before: cheaper for the statement run most."""
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
+        """Run a statement that writes once for each row of values, in order."""
         ...
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
-        """Run a statement once for each row of values, in order. Of one that reads: what it gives for each, joined."""
+    def insert(self, table: str, rows: Sequence[Sequence[Any]], /) -> None:
+        """Add whole rows to a table, the fastest way that the engine has."""
         ...
 
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterable[Any]:
         """
-        What a SELECT gives for each of many keys, in their order, the fastest way the engine has.
+        Return what a SELECT gives for each of many keys, in their order, the fastest way that the engine has.
 
-        `?1`, `?2`, … in it stand for the values of a key, all keys having as many, and `{keys}` stands once, right before
-        the table that is looked into by them.
+        In it `k.column1`, `k.column2`, … are the values of a key, and `{keys}` stands right before the table that is searched.
         """
         ...
 
     def update(self, sql: str, values: Sequence[Any], /) -> int:
-        """Run a statement that writes. Returns how many rows it changed."""
+        """Run a statement that writes. Return how many rows it changed."""
+        ...
+
+    def script(self, sql: str, /) -> object:
+        """Run the statements of a schema file, which is written in SQLite's words."""
         ...
 
     def transaction(self) -> AbstractContextManager[None]:
         """
-        One write transaction: all of it or nothing, whatever ends it.
+        Open a write transaction for a block: all of it or nothing, whatever ends it.
 
         The right to write is taken at its beginning, before anything is read in it: nobody else commits until its end, so
-        what it reads is the newest there is. Raises BusyError where another writer keeps it longer than the connection waits.
+        what it reads is the newest there is. Raises BusyError if another writer keeps it longer than the connection waits.
         """
         ...
 
     def snapshot(self) -> AbstractContextManager[None]:
-        """`begin_snapshot` and `end_snapshot` around a block."""
+        """Call `begin_snapshot` and `end_snapshot` around a block."""
         ...
 
     def begin_snapshot(self) -> int:
         """
-        Begin a read transaction. All that is read in it is one state: what was committed before this call, whole.
+        Begin a read transaction and return its change token. All that is read in it is one state, committed before this call.
 
-        It neither waits for writers nor keeps them waiting. Returns the change token of the state.
+        It neither waits for writers nor keeps them waiting.
         """
         ...
 
     def end_snapshot(self) -> bool:
         """
-        End the read transaction; nothing where there is none.
+        End the read transaction, if there is one.
 
-        False where it goes on, for somebody still reads rows of it: the next snapshot would be the same state, and the
-        connection has to be closed.
+        Returns False if it goes on because rows of it are still being read: the connection has to be closed then, for the
+        next snapshot would be the same state.
         """
         ...
 
     def change_token(self) -> int:
-        """A number that differs from the one before on this connection where another connection has committed meanwhile."""
+        """Return a number that differs from the previous one if another connection has committed in between."""
         ...
 
     def standing(self) -> bool:
         """
-        Whether what was opened is still what stands at its place: a file that was replaced is another, though the connection
-        goes on reading the old one. Raises UnavailableError where there is none any more.
+        Return whether what was opened is still at its place: a connection goes on reading a file that was replaced.
 
-        Of what `opening.open_area` opened. A server's always is: whoever takes a database away there ends the connections.
+        Raises UnavailableError if there is no file any more. A server's database is always at its place.
         """
         ...
 
     def written(self) -> bool:
-        """Whether this connection has changed any row since it was opened."""
+        """Return whether this connection has changed any row since it was opened."""
         ...
 
     def tables(self) -> list[str]:
-        """Names of all tables, sorted."""
+        """Return the names of all tables, sorted."""
         ...
 
-    def damages(self, table: str | None = None) -> Iterator[str]:
-        """What the engine itself finds wrong with what it stores: with all of it, or with one table and its indices."""
+    def damages(self) -> Iterator[str]:
+        """Yield what the engine itself finds wrong with what it stores."""
         ...
 
     def truncate_log(self, seconds: float) -> bool:
         """
-        Give back the space of the engine's log after a load: what is in it goes into the database itself.
+        Give back the space of the engine's log after a load; what is in it goes into the database itself.
 
-        Waits so long for readers of a state that only the log holds, and keeps other writers waiting meanwhile. False where
-        they took longer, or it cannot be done: all is as safe as before, and the next one may do it.
+        Waits so long for readers of a state that only the log holds. Returns False if they took longer, or it cannot be
+        done: all is as safe as before, and the next writer may do it.
         """
         ...
 

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import functools
 import os
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -16,7 +15,6 @@ from typing import Any
 import apsw
 
 from almanac.store.engine import data_schema
-from almanac.store.engine.areas import Area
 from almanac.store.engine.data_schema import SCHEMA, check_schema, meta, set_meta
 from almanac.store.engine.deadline import add_database_time, deadline_passed, is_timed
 from almanac.store.engine.errors import (
@@ -29,7 +27,7 @@ from almanac.store.engine.errors import (
     UnavailableError,
     UnfitError,
 )
-from almanac.store.engine.protocol import Database
+from almanac.store.engine.schemas import AuxiliarySchema
 
 __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 
@@ -47,7 +45,6 @@ _STEPS = 20_000
 #: Keys looked for by one statement. Joined to the table they cost a third of what each costs by itself, and of each number
 #: of them there is a statement to prepare, so that there are few numbers.
 _KEYS_AT_ONCE = (64, 16, 4, 1)
-_MARK = re.compile(r"\?(\d*)")
 
 #: Errors of apsw that have a class of ours; all others are a plain DatabaseError.
 _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
@@ -68,7 +65,7 @@ _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
 
 
 def fault(error: BaseException | None) -> DatabaseError | None:
-    """An error of the database as one of ours, with the same message; None for any other."""
+    """Translate an exception of apsw to a DatabaseError with the same message; return None for any other exception."""
     if isinstance(error, DatabaseError):
         return error
     return _FAULTS.get(type(error), DatabaseError)(str(error)) if isinstance(error, apsw.Error) else None
@@ -76,7 +73,7 @@ def fault(error: BaseException | None) -> DatabaseError | None:
 
 @contextlib.contextmanager
 def faults() -> Iterator[None]:
-    """Let errors of the database leave the block as errors of ours."""
+    """Let errors of apsw leave the block as errors of ours."""
     try:
         yield
     except apsw.Error as error:
@@ -87,14 +84,20 @@ class Connection(apsw.Connection):
     """One SQLite file, opened: the engine's `Database`."""
 
     #: Rows are always found as they are read.
-    scan = apsw.Connection.execute
+    scan = script = apsw.Connection.execute
+
+    def insert(self, table: str, rows: Sequence[Sequence[Any]], /) -> None:
+        if rows:
+            self.executemany(f"INSERT INTO {table} VALUES({', '.join('?' * len(rows[0]))})", rows)
 
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterator[Any]:
         place = 0
         for count in _KEYS_AT_ONCE:
             while len(keys) - place >= count:
                 some = keys[place : place + count]
-                yield from self.execute(_of_keys(sql, len(some[0]), count), tuple(chain.from_iterable(some))).fetchall()
+                yield from self.execute(
+                    _for_keys(sql, len(some[0]), count), tuple(chain.from_iterable(some))
+                ).fetchall()
                 place += count
 
     def update(self, sql: str, values: Sequence[Any], /) -> int:
@@ -152,9 +155,12 @@ class Connection(apsw.Connection):
     def tables(self) -> list[str]:
         return sorted(name for (name,) in self.execute("SELECT name FROM sqlite_schema WHERE type = 'table'"))
 
-    def damages(self, table: str | None = None) -> Iterator[str]:
-        check = "PRAGMA integrity_check" if table is None else f'PRAGMA integrity_check("{table}")'
-        yield from (told for (told,) in self.execute(check) if told != "ok")
+    def damages(self) -> Iterator[str]:
+        yield from (damage for (damage,) in self.execute("PRAGMA integrity_check") if damage != "ok")
+
+    def recreate(self) -> None:
+        """Empty the data database inside the caller's transaction, whatever schema it had."""
+        data_schema.recreate(self, self.tables())
 
     def truncate_log(self, seconds: float) -> bool:
         held: int = self.execute("PRAGMA busy_timeout").get
@@ -170,7 +176,7 @@ class Connection(apsw.Connection):
 
 
 def advice(error: UnavailableError, path: Path) -> str:
-    """An error in words for people: which file, what is wrong with it, and what to do."""
+    """Say for people which file cannot be used, why, and what to do."""
     if isinstance(error, BusyError):
         return f"{path} is held by another writer: run the command again when that one has ended"
     if isinstance(error, DamagedError):
@@ -186,7 +192,7 @@ def advice(error: UnavailableError, path: Path) -> str:
 
 
 def _is_full(folder: Path) -> bool:
-    """Whether a disk has less room than a database needs to be opened at all: SQLite tells of that as of any fault of the disk."""
+    """Return whether a disk has less room than a database needs to be opened: SQLite reports that as any fault of the disk."""
     try:
         return shutil.disk_usage(folder).free < _LEAST_ROOM
     except OSError:
@@ -195,9 +201,9 @@ def _is_full(folder: Path) -> bool:
 
 def identity(path: Path) -> tuple[int, int]:
     """
-    Which file stands at a path: a connection goes on reading one that was removed or replaced, and never notices.
+    Return which file is at a path: a connection goes on reading one that was removed or replaced, and never notices.
 
-    Raises UnavailableError where there is none.
+    Raises UnavailableError if there is none.
     """
     try:
         found = os.stat(path)  # noqa: PTH116  (at every request: half the time of Path.stat)
@@ -225,7 +231,7 @@ def narrow(path: Path) -> None:
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """
-    One process at a time makes database files in a folder.
+    Hold a lock in the block: one process at a time makes database files in a folder.
 
     SQLite does not wait for a lock while it turns a new file to WAL: processes that start together would fail. The
     lock is on the folder, for closing any handle of the database file would drop SQLite's own locks.
@@ -239,19 +245,10 @@ def alone(folder: Path) -> Iterator[None]:
 
 
 @functools.lru_cache(maxsize=256)
-def _of_keys(sql: str, width: int, count: int) -> str:
-    """A statement of `Database.seek` for so many keys at once: they are listed, and each is joined to its rows."""
-    highest = 0
-
-    def column(mark: re.Match[str]) -> str:
-        # As SQLite counts: a mark without a number has the next one.
-        nonlocal highest
-        number = int(mark[1] or highest + 1)
-        highest = max(highest, number)
-        return f"k.column{number}"
-
+def _for_keys(sql: str, width: int, count: int) -> str:
+    """Return a statement of `Database.seek` for so many keys at once: they are listed, and each is joined to its rows."""
     listed = ", ".join([f"({', '.join('?' * width)})"] * count)
-    return _MARK.sub(column, sql).replace("{keys}", f"(VALUES {listed}) k CROSS JOIN ")
+    return sql.replace("{keys}", f"(VALUES {listed}) k CROSS JOIN ")
 
 
 @faults()
@@ -283,7 +280,7 @@ def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) 
 
 
 def _profiled(told: Any) -> None:
-    """A statement is through: what was done with its rows as they came counts with it."""
+    """Count the time of a statement that has ended, with what was done with its rows as they came."""
     add_database_time(told["nanoseconds"] / 1e9)
 
 
@@ -298,9 +295,9 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
     narrow(path)
     with alone(path.parent):
         connection = connect(path, busy_seconds=busy_seconds)
-    if not _made(connection):
+    if "meta" not in connection.tables():
         with connection.transaction():
-            if not _made(connection):
+            if "meta" not in connection.tables():
                 data_schema.make(connection, {"version": "0", "reference": "0"})
     if not any_schema:
         check_schema(connection, path)
@@ -308,33 +305,24 @@ def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) 
 
 
 @faults()
-def open_area(path: Path, area: Area, *, busy_seconds: float = 30.0) -> Connection:
+def open_auxiliary(path: Path, schema: AuxiliarySchema, *, busy_seconds: float = 30.0) -> Connection:
     """
-    Open the file of an area, making it and its folder where they are not, and bringing it to today's schema.
+    Open what is kept beside the data, making the file and its folder if they are not there; bring it to today's schema.
 
-    Raises StoreError for one of a later version.
+    Raises SchemaError for one of a later version.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     narrow(path)
     with alone(path.parent):
         db = connect(path, busy_seconds=busy_seconds)
         try:
-            db.pragma("synchronous", 2 if area.lasting else 1)
+            db.pragma("synchronous", 2 if schema.durable else 1)
             db.pragma("foreign_keys", 1)
             with db.transaction():
-                if area.bring(db, int(db.pragma("user_version")), path):
-                    db.pragma("user_version", area.schema)
+                if schema.upgrade(db, int(db.pragma("user_version")), path):
+                    db.pragma("user_version", schema.number)
             db.opened = path, identity(path)
         except BaseException:  # whatever it is, the file is let go of
             db.close()
             raise
     return db
-
-
-def _made(connection: Database) -> bool:
-    return bool(connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get)
-
-
-def recreate(connection: Database) -> None:
-    """Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire."""
-    data_schema.recreate(connection, connection.tables())

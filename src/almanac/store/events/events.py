@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from almanac.domain.events import EventState, settle
 from almanac.store.engine.data_schema import meta, set_meta
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.engine.words import among
 from almanac.store.events.bodies import body_of, fields_of
 
 #: Fields with a column of their own; the others are in `body`.
@@ -150,7 +149,7 @@ def page(
     """
     walk = _Walk((_KNOWN,), (version, known_by), descending, limit)
     if after is not None:
-        walk = walk.test(f"(+x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
+        walk = walk.test(f"(++x.occurred_at, x.event) {'<' if descending else '>'} (?, ?)", *after)
         # The bound at which the index starts; SQLite picks any one of several on a column.
         wanted = wanted.until(after[0]) if descending else wanted.since(after[0])
     rows = heapq.merge(*_walks(db, wanted, walk, known_by), key=_place, reverse=descending)
@@ -215,7 +214,7 @@ class _Walk(NamedTuple):
         if values is None:
             return self
         listed = sorted(values)
-        return self.test(among(f"+{column}", listed), *listed)
+        return self.test(in_list(f"++{column}", listed), *listed)
 
     def rows(self, db: Queryable) -> list[tuple[Any, ...]]:
         """Read, in order, as many rows as a page can need."""
@@ -258,7 +257,7 @@ def _walks(db: Queryable, wanted: Wanted, walk: _Walk, known_by: int) -> Iterato
     for value in sorted(filters[lead] or ()):
         if lead == _PLACE:
             yield past.test("x.country = ?", value).rows(db)
-            yield from _domiciled(db, past.test("+x.country IS NULL"), value)
+            yield from _domiciled(db, past.test("++x.country IS NULL"), value)
         else:
             # All states but the most common are indexed, in a partial index that this condition makes usable.
             more = " AND x.status <> 'released'" if lead == "x.status" and value not in _MOST[1] else ""
@@ -282,7 +281,7 @@ _MOST = ("x.status", ("released",))
 _FEW = 60
 #: Open at the version and known by then, without a later state of the event known by then.
 _KNOWN = (
-    "x.from_version <= ?1 AND x.to_version > ?1 AND +x.known_at <= ?2"
+    "x.from_version <= ?1 AND x.to_version > ?1 AND ++x.known_at <= ?2"
     " AND NOT EXISTS (SELECT 1 FROM event y WHERE y.event = x.event AND y.known_at > x.known_at AND y.known_at <= ?2"
     " AND y.from_version <= ?1 AND y.to_version > ?1)"
 )

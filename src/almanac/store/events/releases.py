@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.engine.words import among
 from almanac.store.events.bodies import fields_of
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.ids import found_by
@@ -141,8 +140,9 @@ def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: in
 #: A series has only one value for a period and knowledge time.
 _BY_PERIOD = itemgetter(0, 1)
 _KNOWN_EACH = (
-    "SELECT ?1, x.period, x.known_at, x.value, x.flags, x.lineage FROM {keys}vintages x WHERE x.topic = ?2 AND x.series = ?3"
-    " AND x.period BETWEEN ?4 AND ?5 AND x.from_version <= ?6 AND x.to_version > ?6 AND x.known_at <= ?7"
+    "SELECT k.column1, x.period, x.known_at, x.value, x.flags, x.lineage FROM {keys}vintages x WHERE x.topic = k.column2"
+    " AND x.series = k.column3 AND x.period BETWEEN k.column4 AND k.column5 AND x.from_version <= k.column6"
+    " AND x.to_version > k.column6 AND x.known_at <= k.column7"
 )
 
 
@@ -172,7 +172,7 @@ def series_of(db: Database, indicators: Iterable[str]) -> list[str]:
     """Return the ids of the series of these indicators that have vintages."""
     named = sorted(indicators)
     found = db.execute(
-        f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE {among('t.indicator', named)} AND s.vintages > 0",
+        f"SELECT s.id FROM topic t JOIN series s USING(topic) WHERE {in_list('t.indicator', named)} AND s.vintages > 0",
         named,
     )
     return [row[0] for row in found]
@@ -217,7 +217,7 @@ def page(
             listed = sorted(named)
             # A single country has its own index, because most releases are of others.
             alone = column == "country" and len(listed) == 1
-            conditions.append(f"x.{column} = ?" if alone else among(f"+x.{column}", listed))
+            conditions.append(f"x.{column} = ?" if alone else in_list(f"x.{column}", listed))
             values += listed
             index = "event_country" if alone else index
     for bound, sign in zip(span, (">=", "<="), strict=True):

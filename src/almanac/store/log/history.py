@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 
 
 class RunRow(NamedTuple):

@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 from almanac.domain.plain_text import kept as kept_text
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import following, greater
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import greatest, next_id
 from almanac.store.raw.captures import Capture
 
 #: States a kept payload can be in.
@@ -111,7 +110,7 @@ def every(db: Queryable, after: int = 0, limit: int = 2_147_483_647) -> list[Pay
 def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
     """Insert a capture, or update its outcome. Returns its row."""
     db.execute(
-        f"INSERT INTO payload VALUES({following('payload', 'payload')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f"INSERT INTO payload VALUES({next_id('payload', 'payload')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
         (
             capture.id, capture.source, capture.url, capture.sha256, kept_text(capture.media_type, _TOLD), capture.bytes,
@@ -212,7 +211,7 @@ def note_unmapped(db: Database, source: str, native: str, rows: int, now: int) -
     """Record a native series without a mapping, keeping the highest row count."""
     db.execute(
         "INSERT INTO unmapped VALUES(?1, ?2, ?3, ?4)"
-        f" ON CONFLICT(source, native) DO UPDATE SET rows = {greater('unmapped.rows', 'excluded.rows')}, seen_at = excluded.seen_at",
+        f" ON CONFLICT(source, native) DO UPDATE SET rows = {greatest('unmapped.rows', 'excluded.rows')}, seen_at = excluded.seen_at",
         (source, native, rows, now),
     )
 
@@ -242,7 +241,7 @@ def note_unread(db: Database, row: PayloadRow, unknown: Mapping[str, int], missi
     found = [(UNKNOWN, name, met) for name, met in unknown.items()] + [(MISSING, name, 0) for name in missing]
     db.executemany(
         "INSERT INTO unread VALUES(?, ?, ?, ?, ?) ON CONFLICT(source, kind, name) DO UPDATE SET"
-        f" met = {greater('unread.met', 'excluded.met')}, seen_at = {greater('unread.seen_at', 'excluded.seen_at')}",
+        f" met = {greatest('unread.met', 'excluded.met')}, seen_at = {greatest('unread.seen_at', 'excluded.seen_at')}",
         [(row.source, kind, name, met, row.ingested_at) for kind, name, met in found],
     )
 

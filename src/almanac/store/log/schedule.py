@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from almanac.domain.cadence import Turn
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import greater
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import greatest
 
 
 class SourceTurn(NamedTuple):
@@ -79,6 +78,6 @@ def note(db: Database, source: str, began: int) -> None:
     with db.transaction():
         db.execute(
             "INSERT INTO turn VALUES(?1, ?2, 0, NULL, NULL, NULL) ON CONFLICT(source) DO UPDATE"
-            f" SET asked_at = {greater('turn.asked_at', '?2')}, failures = 0, retry_at = NULL",
+            f" SET asked_at = {greatest('turn.asked_at', '?2')}, failures = 0, retry_at = NULL",
             (source, began),
         )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.domain.observations import Vintage
-from almanac.store.engine.queryable import Queryable, Scannable
+from almanac.store.engine.protocol import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
 
 
 def body_sql(table: str) -> str:
@@ -25,8 +25,10 @@ class Notes:
         held = self._numbers.get(body)
         if held is None:
             found: int | None = self._db.execute("SELECT note FROM note WHERE body = ?", (body,)).get
-            held = found if found is not None else int(self._db.execute(_NEW, (body,)).get)
-            self._numbers[body] = held
+            if found is None:
+                found = int(self._db.execute(_NEXT).get)
+                self._db.execute("INSERT INTO note VALUES(?, ?)", (found, body))
+            held = self._numbers[body] = found
         return held
 
     def body(self, number: int) -> str | None:
@@ -35,4 +37,4 @@ class Notes:
         return text
 
 
-_NEW = f"INSERT INTO note VALUES({following('note', 'note')}, ?) RETURNING note"
+_NEXT = f"SELECT {next_id('note', 'note')}"

@@ -11,10 +11,9 @@ from collections.abc import Iterator
 import msgspec
 
 from almanac.domain.reference import SeriesSpec
-from almanac.store.engine.digests import digest_of
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import following
+from almanac.store.engine.protocol import Database, Queryable
+from almanac.store.engine.sql_compat import next_id
+from almanac.store.observations.digests import digest_of
 from almanac.store.observations.ids import NAMED, found_by
 from almanac.store.observations.reading.selection import NO_COMPANY
 
@@ -35,8 +34,9 @@ def _number(db: Database, spec: SeriesSpec, body: str) -> int:
     found: int | None = db.execute("SELECT spec FROM spec WHERE digest = ? AND body = ?", (digest, body)).get
     if found is None:
         otherwise = spec.allowance_days is not None or spec.judged_by_fetch or spec.discontinued
-        row = (spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), digest, body)
-        found = int(db.execute(_NEW, row).get)
+        found = int(db.execute(_NEXT).get)
+        row = (found, spec.native, spec.variant, spec.unit, int(spec.exposure), int(otherwise), digest, body)
+        db.execute("INSERT INTO spec VALUES(?, ?, ?, ?, ?, ?, ?, ?)", row)
     return found
 
 
@@ -67,5 +67,5 @@ def _body(spec: SeriesSpec) -> str:
     return msgspec.json.encode(msgspec.structs.replace(spec, entity="")).decode()
 
 
-_NEW = f"INSERT INTO spec VALUES({following('spec', 'spec')}, ?, ?, ?, ?, ?, ?, ?) RETURNING spec"
+_NEXT = f"SELECT {next_id('spec', 'spec')}"
 _STORED = "SELECT p.body, t.entity FROM series s CROSS JOIN topic t USING(topic) CROSS JOIN spec p USING(spec)"

@@ -11,7 +11,7 @@ from almanac.domain.fields import Time, says
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.engine.data_schema import meta
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.events import events
 
 #: A line that every statement of its kind has: income statement, balance sheet, cash flow statement.

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 from almanac.domain.health import Feed, Tried
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.log.payloads import HELD
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.series_info import SeriesInfo

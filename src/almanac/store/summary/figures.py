@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from almanac.domain.periods import end_of, lowest_key
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import among
+from almanac.store.engine.protocol import Queryable
+from almanac.store.engine.sql_compat import in_list
 from almanac.store.observations.reading.selection import NO_COMPANY
 
 
@@ -44,7 +44,7 @@ def by_source(db: Queryable) -> dict[str, Figures]:
 
 def _grouped(db: Queryable, column: str, names: Iterable[str] | None) -> dict[str, Figures]:
     wanted = None if names is None else list(names)
-    condition = "" if wanted is None else f" AND {among(column, wanted)}"
+    condition = "" if wanted is None else f" AND {in_list(column, wanted)}"
     found = db.execute(
         f"SELECT {column}, {_COLUMNS} FROM series s JOIN topic t USING(topic) WHERE s.rows > 0{condition} GROUP BY {column}",
         wanted or (),

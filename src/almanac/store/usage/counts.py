@@ -9,21 +9,22 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from almanac.store.engine import opening
-from almanac.store.engine.areas import Area
 from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, UnavailableError
 from almanac.store.engine.opening import Place, faults
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.words import following
+from almanac.store.engine.schemas import AuxiliarySchema
+from almanac.store.engine.sql_compat import next_id
 
 #: Schema 1 counted latencies by bucket as well.
 _WITHOUT_BUCKETS = "".join(
     f"ALTER TABLE {table} DROP COLUMN b{place};\n" for table in ("counter", "daily") for place in range(12)
 )
-AREA = Area(
+SCHEMA = AuxiliarySchema(
     name="usage",
     steps=(files(__package__).joinpath("usage.sql").read_text("utf-8"), _WITHOUT_BUCKETS),
-    lasting=False,
+    tables=("name", "counter", "daily"),
+    durable=False,
     newer="move it away",
 )
 HOUR, DAY = 60, 1_440
@@ -153,7 +154,7 @@ class UsageFile:
     def _number(self, db: Database, name: str) -> int:
         found = self._names.get(name)
         if found is None:
-            db.execute(f"INSERT INTO name VALUES({following('n', 'name')}, ?) ON CONFLICT DO NOTHING", (name,))
+            db.execute(f"INSERT INTO name VALUES({next_id('n', 'name')}, ?) ON CONFLICT DO NOTHING", (name,))
             found = self._names[name] = int(db.execute("SELECT n FROM name WHERE name = ?", (name,)).get)
             if len(self._names) > 100_000:  # accounts and keys of a large service: some are looked up again
                 self._names.clear()
@@ -162,6 +163,6 @@ class UsageFile:
 
 def _open(at: Place) -> Database:
     try:
-        return opening.open_area(at, area=AREA, busy_seconds=_BUSY_SECONDS)
+        return opening.open_auxiliary(at, schema=SCHEMA, busy_seconds=_BUSY_SECONDS)
     except DamagedError as error:
         raise DamagedError(f"{at} is damaged ({error}): remove it, only counts of requests are lost") from None

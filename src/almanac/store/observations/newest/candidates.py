@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, Frequency
 from almanac.store.engine.deadline import check_deadline
-from almanac.store.engine.words import among
+from almanac.store.engine.sql_compat import in_list
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import HAS_VALUE, Conditions, Selection, in_order, standing
 
@@ -140,7 +140,7 @@ def _may_be(query: Conditions, view: View, wanted: WantedFreshness, as_of: int |
     is newer unless a value was taken back.
     """
     special = view.directory.judged_otherwise()
-    otherwise = among("s.series", special)
+    otherwise = in_list("s.series", special)
     if wanted.status == "unknown":
         query.add(otherwise, *special)
         return
@@ -257,7 +257,7 @@ def _newest_periods(
         if name is not None:
             query.add(f"{column} = ?", name)
     if selection.sources is not None:
-        query.add(among("s.source", selection.sources), *sorted(selection.sources))
+        query.add(in_list("s.source", selection.sources), *sorted(selection.sources))
     newest, values = "s.last_period", list[Any]()
     if as_of is not None:
         query.add("s.first_known <= ?", as_of)

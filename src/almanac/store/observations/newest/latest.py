@@ -19,6 +19,7 @@ import msgspec
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import SPAN_BITS, lowest_key
 from almanac.store.engine.deadline import check_deadline
+from almanac.store.engine.sql_compat import number_list
 from almanac.store.observations.newest.candidates import Candidates, WantedFreshness, candidates
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.plan import Question
@@ -211,7 +212,7 @@ def _pairs(
     table = "topic"
     leads: Iterable[list[Any]] = [[]]
     if chunks is not None:
-        table = "(SELECT value FROM json_each(?) AS listed) n CROSS JOIN topic ON topic.topic = n.value"
+        table = f"{number_list('?')} n CROSS JOIN topic ON topic.topic = n.value"
         passed = () if after is None else tuple(after)
         left = (one for one in chunks if not passed or (one.first < passed if descending else one.last > passed))
         leads = ([one.topics] for one in left)
@@ -287,7 +288,7 @@ def frequencies_of(view: View, indicator: str, entity: str) -> list[str]:
 _PERIOD, _SERIES, _FLAGS, _LINEAGE = 1, 2, 6, 7
 #: Rows of the newest cell of topics that has one that is no forecast: bound are the topics, the version, and the moment.
 _NEWEST = (
-    f"SELECT x.topic, {VINTAGE} FROM json_each(?1) n CROSS JOIN vintages x ON x.topic = n.value AND x.period = ("
+    f"SELECT x.topic, {VINTAGE} FROM {number_list('?1')} n CROSS JOIN vintages x ON x.topic = n.value AND x.period = ("
     f"SELECT y.period FROM vintages y WHERE y.topic = n.value AND y.flags & {AHEAD} = 0 AND {standing('?2', '?3', 'y')}"
     f" AND {HAS_VALUE.format('y')} ORDER BY y.period DESC LIMIT 1)"
     f" WHERE {standing('?2', '?3')} AND {HAS_VALUE.format('x')}"

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from almanac.store.engine.deadline import check_deadline
+from almanac.store.engine.sql_compat import number_list
 from almanac.store.observations.reading.choose import Origin
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader, cut
@@ -121,10 +122,7 @@ class Changes:
 
     def _near(self, topics: Iterator[_ChangedTopic], within: Conditions) -> Iterator[_ChangedTopic]:
         """Those of some topics that have a vintage within the bounds, as far as a page needs them: what a cell gives is one of its vintages."""
-        sql = (
-            "SELECT DISTINCT x.topic FROM vintages x WHERE x.topic IN (SELECT value FROM json_each(?) AS listed)"
-            f" AND {within.where}"
-        )
+        sql = f"SELECT DISTINCT x.topic FROM vintages x WHERE x.topic IN {number_list('?')} AND {within.where}"
         size = _AT_ONCE
         while some := list(islice(topics, size)):
             check_deadline()

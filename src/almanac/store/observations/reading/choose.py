@@ -141,8 +141,8 @@ def is_chosen(row: ObservationRow, chosen: ChosenSeries) -> bool:
     return chosen.get((row.series.topic, row.period), number) == number
 
 
-#: What each series says of a cell. Bound: a number to tell the cell by, topic, period, version, and the moment asked.
+#: What each series says of a cell. Of a key: a number to tell the cell by, topic, period, version, and the moment asked.
 _STATES = (
-    f"SELECT ?1, x.series, x.lineage, CASE WHEN {HAS_VALUE.format('x')} THEN 1 ELSE 0 END"
-    f" FROM {{keys}}vintages x WHERE x.topic = ?2 AND x.period = ?3 AND {standing('?4', '?5')}"
+    f"SELECT k.column1, x.series, x.lineage, CASE WHEN {HAS_VALUE.format('x')} THEN 1 ELSE 0 END"
+    f" FROM {{keys}}vintages x WHERE x.topic = k.column2 AND x.period = k.column3 AND {standing('k.column4', 'k.column5')}"
 )

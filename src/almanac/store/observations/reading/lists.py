@@ -15,7 +15,7 @@ from typing import Any
 
 from almanac.domain.periods import SPAN_BITS
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.words import among, greater, lesser
+from almanac.store.engine.sql_compat import greatest, in_list, least
 from almanac.store.observations.reading.choose import (
     CELLS_AT_ONCE,
     Choices,
@@ -101,7 +101,7 @@ class Lists:
                 query.add("s.first_known <= ?", selection.observed_to)
             if selection.sources is not None:
                 named = sorted(selection.sources)
-                query.add(among("s.source", named), *named)
+                query.add(in_list("s.source", named), *named)
             low, high = (key >> SPAN_BITS for key in selection.keys)
             sql = f"SELECT coalesce(sum({_SHARE}), 0) FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {query.where}"
             meant = int(self._db.execute(sql, (high, low, *query.values)).get)
@@ -169,5 +169,5 @@ _FIRST, _LAST = (f"(s.{edge} >> {SPAN_BITS})" for edge in ("first_period", "last
 _SHARE = (
     "CASE WHEN s.first_period IS NULL OR s.last_period IS NULL THEN s.vintages"
     f" WHEN s.vintages = 0 OR ?1 < ?2 OR ?1 < {_FIRST} OR {_LAST} < ?2 THEN 0"
-    f" ELSE s.vintages * ({lesser('?1', _LAST)} - {greater('?2', _FIRST)} + 1) / ({_LAST} - {_FIRST} + 1) END"
+    f" ELSE s.vintages * ({least('?1', _LAST)} - {greatest('?2', _FIRST)} + 1) / ({_LAST} - {_FIRST} + 1) END"
 )

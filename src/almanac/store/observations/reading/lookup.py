@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from almanac.domain.companies import is_company
 from almanac.domain.observations import Vintage
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow, by_number
 from almanac.store.observations.ids import place

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, date, datetime
 from types import TracebackType
@@ -21,8 +21,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, explain_misfit
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
-from almanac.store.engine.protocol import Database
-from almanac.store.engine.queryable import Rows
+from almanac.store.engine.protocol import Database, Rows
 from almanac.store.observations.reading.directory import Directory
 from almanac.store.observations.reading.lists import Lists
 from almanac.store.observations.reading.plan import MOST_SORTED
@@ -245,13 +244,9 @@ class View(Lists):
         """Ask this state in SQL: for functions of the store, which take a view or a connection alike."""
         return self._db.execute(sql, values)
 
-    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
+    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Iterator[Any]:
         """Ask this state what may give more rows than are wanted."""
         return self._db.scan(sql, values)
-
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> Rows:
-        """Ask it the same of each row of values, in order: what it gives for each, joined."""
-        return self._db.executemany(sql, rows)
 
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterable[Any]:
         """`Database.seek`."""

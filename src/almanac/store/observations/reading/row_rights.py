@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from itertools import chain
 
 from almanac.domain.rights import Exposure, effective
-from almanac.store.engine.queryable import Queryable
-from almanac.store.engine.words import greater
+from almanac.store.engine.protocol import Queryable
+from almanac.store.engine.sql_compat import greatest, number_list
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.reading.directory import Directory
 
@@ -63,10 +63,10 @@ def _judged(db: Queryable, directory: Directory, lineages: Iterable[int]) -> dic
     return shut
 
 
-_LINEAGES = "SELECT l.lineage, l.inputs FROM json_each(?) n CROSS JOIN lineage l ON l.lineage = n.value"
+_LINEAGES = f"SELECT l.lineage, l.inputs FROM {number_list('?')} n CROSS JOIN lineage l ON l.lineage = n.value"
 #: By what leads to a series from its id: there is no index of the ids themselves.
 _SERIES = (
-    f"SELECT s.id, s.source, {greater('s.exposure', 'p.exposure')}, t.kind"
-    " FROM json_each(?) n CROSS JOIN series s ON s.hash = n.value"
+    f"SELECT s.id, s.source, {greatest('s.exposure', 'p.exposure')}, t.kind"
+    f" FROM {number_list('?')} n CROSS JOIN series s ON s.hash = n.value"
     " CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
 )

@@ -11,7 +11,7 @@ import msgspec
 
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import EVERY_KEY, INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
-from almanac.store.engine.words import contains
+from almanac.store.engine.sql_compat import contains
 
 # What a period key says: templates, `{0}` is the column. The same in Python is in domain.periods.
 #: The last day, an ordinal.
@@ -150,7 +150,7 @@ HAS_VALUE = "({0}.value IS NOT NULL OR {0}.text IS NOT NULL)"
 
 #: An entity that is no company, as an index of topics has it; and one that is, with a `+` as below.
 NO_COMPANY = "{} NOT BETWEEN 'company_' AND 'company_~'"
-COMPANY = "+{} BETWEEN 'company_' AND 'company_~'"
+COMPANY = "++{} BETWEEN 'company_' AND 'company_~'"
 
 
 #: Of sources with more series than this their topics are not listed: each topic met is asked instead.
@@ -234,7 +234,7 @@ class Conditions:
             return
         if leading:
             self.add(f"{column} BETWEEN ? AND ?", min(names), max(names))
-        self.add(f"+{column} IN ({', '.join('?' * len(names))})", *names)
+        self.add(f"++{column} IN ({', '.join('?' * len(names))})", *names)
 
     def periods(self, selection: Selection) -> None:
         low, high = selection.keys

@@ -20,8 +20,8 @@ from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.sql_compat import next_id
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.engine.words import following
 from almanac.store.log.payloads import FOLDED, PayloadRef
 from almanac.store.observations import specs
 from almanac.store.observations.ids import NAMED, found_by, series_hash
@@ -131,8 +131,9 @@ class Batch:
         ).fetchone()
         if found is None:
             topic = self._topic(spec, kind)
-            row = (identifier, topic, spec.source, number, lineage, series_hash(identifier))
-            series = int(self._db.execute(_NEW_SERIES, row).get)
+            series = int(self._db.execute(f"SELECT {next_id('series', 'series')}").get)
+            row = (series, identifier, topic, spec.source, number, lineage, series_hash(identifier))
+            self._db.execute(_NEW_SERIES, row)
             handle = Handle(series, identifier, topic, allowance, True, lineage)
             self._empty.add(series)
             self._unspoken.add(series)
@@ -168,7 +169,8 @@ class Batch:
             "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", key
         ).get
         if found is None:
-            found = self._db.execute(_NEW_TOPIC, (*key, kind)).get
+            found = self._db.execute(f"SELECT {next_id('topic', 'topic')}").get
+            self._db.execute("INSERT INTO topic VALUES(?, ?, ?, ?, ?)", (found, *key, kind))
         return int(found)
 
     def tighten(self, series: Handle, exposure: Exposure, reason: str) -> bool:
@@ -357,7 +359,7 @@ class Batch:
             self._db.executemany(_CLOSE_NEW, closed)
             self._db.executemany(_CLOSE, closed)
         self._empty.discard(place)
-        self._db.executemany(_INSERT, inserted)
+        self._db.insert("vintages", [(*row[:7], OPEN, *row[7:]) for row in inserted])
         moved = series_figures.MovedRows(closed, inserted, ended, shown, grown)
         series_figures.keep(self._db, topic, place, moved)
         return changed
@@ -372,11 +374,7 @@ def _allowance(spec: SeriesSpec) -> int:
     return spec.allowance_days or spec.frequency.allowance_days
 
 
-_NEW_TOPIC = f"INSERT INTO topic VALUES({following('topic', 'topic')}, ?, ?, ?, ?) RETURNING topic"
-_NEW_SERIES = (
-    f"INSERT INTO series VALUES({following('series', 'series')}, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL,"
-    " 0, ?) RETURNING series"
-)
+_NEW_SERIES = "INSERT INTO series VALUES(?, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)"
 _OPEN_ROWS = (
     "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload,"
     f" {body_sql('vintages')}, lineage FROM vintages"
@@ -392,7 +390,6 @@ _NONE: list[Vintage] = []
 _FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
 #: Of which state of the data the newest is of those that were folded.
 _NEWEST_STATE = "SELECT max(y.updated) FROM series_payload y JOIN payload p ON p.payload = y.payload WHERE y.series = ? AND p.state = ?"
-_INSERT = f"INSERT INTO vintages VALUES(?,?,?,?,?,?,?,{OPEN},?,?,?,?,?,?,?)"
 _THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
 #: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
 _CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"

@@ -11,12 +11,12 @@ import json
 from collections.abc import Collection, Iterable
 
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.words import greater, lesser
+from almanac.store.engine.sql_compat import greatest, least
 
 #: Notes that cells of a topic changed in a version; what was noted before in the same version is widened.
 NOTE_SQL = (
     "INSERT INTO change VALUES(?, ?, ?, ?) ON CONFLICT(topic, version)"
-    f" DO UPDATE SET low = {lesser('change.low', 'excluded.low')}, high = {greater('change.high', 'excluded.high')}"
+    f" DO UPDATE SET low = {least('change.low', 'excluded.low')}, high = {greatest('change.high', 'excluded.high')}"
 )
 #: Upper end of a span that stands for all cells of a topic, whether rows of theirs moved or not.
 WHOLE = 1 << 62

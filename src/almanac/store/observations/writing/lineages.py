@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from almanac.store.engine.digests import digest_of
 from almanac.store.engine.protocol import Database
-from almanac.store.engine.words import following
+from almanac.store.engine.sql_compat import next_id
+from almanac.store.observations.digests import digest_of
 
 
 def put(db: Database, inputs: Sequence[str]) -> int:
@@ -15,7 +15,8 @@ def put(db: Database, inputs: Sequence[str]) -> int:
     found = known(db, inputs)
     if found is None:
         listed = _listed(inputs)
-        found = int(db.execute(_NEW, (digest_of(listed), listed)).get)
+        found = int(db.execute(_NEXT).get)
+        db.execute("INSERT INTO lineage VALUES(?, ?, ?)", (found, digest_of(listed), listed))
     return found
 
 
@@ -32,4 +33,4 @@ def _listed(inputs: Sequence[str]) -> str:
     return json.dumps(list(inputs), separators=(",", ":"))
 
 
-_NEW = f"INSERT INTO lineage VALUES({following('lineage', 'lineage')}, ?, ?) RETURNING lineage"
+_NEXT = f"SELECT {next_id('lineage', 'lineage')}"

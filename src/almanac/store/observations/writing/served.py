@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from almanac.store.engine.queryable import Queryable
+from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 
 

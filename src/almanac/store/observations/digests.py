@@ -6,5 +6,5 @@ import hashlib
 
 
 def digest_of(text: str) -> int:
-    """48 bits of SHA-256: texts of one number are rare, but there may be some, so whoever looks one up compares it too."""
+    """Return 48 bits of SHA-256. Two texts may have one number, though rarely, so a look-up compares the text too."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")

@@ -17,7 +17,7 @@ _PAGES = 1_024
 
 
 def damages(path: Path) -> list[str]:
-    """What the engine finds wrong with a file: pages, indices that do not agree with their tables."""
+    """List what the engine finds wrong with a file: pages, indices that do not agree with their tables."""
     try:
         with _opened(path) as db:
             return [told for (told,) in db.execute("PRAGMA integrity_check") if told != "ok"]
@@ -26,20 +26,20 @@ def damages(path: Path) -> list[str]:
 
 
 def schema_of_data(path: Path) -> int:
-    """The schema of a data database. Raises UnavailableError for a file that cannot be read."""
+    """Return the schema of a data database. Raises UnavailableError for a file that cannot be read."""
     with _opened(path) as db:
         return int(meta(db, "schema") or 0)
 
 
 def user_version(path: Path) -> int:
-    """The schema of a database that keeps it in its header. Raises UnavailableError for a file that cannot be read."""
+    """Return the schema of a database that keeps it in its header. Raises UnavailableError for a file that cannot be read."""
     with _opened(path) as db:
         found: int = db.execute("PRAGMA user_version").get
         return found
 
 
 def data_version(path: Path) -> int:
-    """The data version of a data database."""
+    """Return the data version of a data database."""
     with _opened(path) as db:
         return int(meta(db, "version") or 0)
 
