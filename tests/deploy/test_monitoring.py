@@ -84,7 +84,7 @@ def test_every_metric_that_is_named_is_in_a_real_scrape(scrape, kind):
 
 
 def test_every_metric_of_ours_is_documented_and_the_other_way_round(scrape):
-    told = set(re.findall(r"(?m)^\| `(almanac_[a-z_]+)` \|", (ROOT / "docs/operations.md").read_text("utf-8")))
+    told = set(re.findall(r"(?m)^\| `(almanac_[a-z_]+)` \|", (ROOT / "docs/alerts.md").read_text("utf-8")))
     ours = {name for name in shown(scrape) if name.startswith("almanac_") and not name.endswith("_created")}
     ours = {re.sub("(_bucket|_sum|_count)$", "", name) for name in ours}
     assert ours == told
