@@ -225,13 +225,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("body", "culprit"), WRONG)
-def test_a_calendar_of_another_kind_is_refused_by_name(body, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        icalendars.entries(body, "bls.ics", Parsed())
-    assert culprit in str(caught.value)
-
-
 def test_a_part_that_is_no_entry_is_reported_and_the_entries_are_read():
     parsed = Parsed()
     body = calendar(event()).replace(b"END:VEVENT", b"END:VEVENT\r\nBEGIN:VTODO\r\nUID:t\r\nEND:VTODO")

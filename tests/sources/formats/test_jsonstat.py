@@ -160,13 +160,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("change", "culprit"), WRONG)
-def test_a_cube_of_another_kind_is_refused_by_name(change, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        read(**change)
-    assert culprit in str(caught.value)
-
-
 @pytest.mark.parametrize(
     "told",
     [
