@@ -5,38 +5,13 @@ from datetime import date
 import pytest
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, SourceChanged
+from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.mof_japan import CONNECTOR
+from tests.support.central_banks import key, payload, source, table
 
 FOLDER = "https://www.mof.go.jp/english/policy/jgbs/reference/interest_rate/"
 CURRENT, HISTORY = FOLDER + "jgbcme.csv", FOLDER + "historical/jgbcme_all.csv"
-SOURCE = Source(
-    id="mof-japan",
-    provider="mof_japan",
-    name="JGB yields",
-    description="Invented.",
-    homepage="https://example.org",
-    connector="mof_japan",
-    rights=Rights(license="x", attribution="none"),
-)
-
-
-def spec(native, slug):
-    return SeriesSpec(
-        source="mof-japan",
-        native=native,
-        indicator=slug,
-        entity="country_jpn",
-        frequency=Frequency.DAILY,
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {"2Y": spec("2Y", "gov_yield_2y"), "40Y": spec("40Y", "gov_yield_40y")}
+SOURCE, SERIES = source("mof-japan"), table({"2Y": "D", "40Y": "D"})
 #: Invented numbers; blank lines and a footnote as the publisher sends them.
 TEXT = (
     "Interest Rate (January 2099),,,(Unit : %)\r\n"
@@ -50,11 +25,7 @@ TEXT = (
 
 def parse(text, url=CURRENT, series=SERIES):
     body = text if isinstance(text, bytes) else text.encode("cp932")
-    return CONNECTOR.parse(Payload(url, body, 0, "text/csv"), SOURCE, series)
-
-
-def key(text):
-    return Period.parse(text).key
+    return CONNECTOR.parse(payload(url, body), SOURCE, series)
 
 
 def test_columns_become_blocks_known_when_fetched_and_complete_between_the_file_s_days():

@@ -3,14 +3,14 @@
 from datetime import date
 
 import pytest
+from msgspec.structs import replace
 
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
 from almanac.domain.times import end_of_day
-from almanac.sources.base import Payload, SourceChanged
+from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.us_treasury import CONNECTOR
+from tests.support import central_banks
+from tests.support.central_banks import key, payload, table
 
 URL = (
     "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
@@ -23,32 +23,11 @@ HEAD = (
 )
 
 
+SERIES = table({"BC_2YEAR": "D", "BC_30YEAR": "D"})
+
+
 def source(declared="same_day"):
-    return Source(
-        id="us-treasury-par",
-        provider="us_treasury",
-        name="Par yields",
-        description="Invented.",
-        homepage="https://example.org",
-        connector="us_treasury",
-        rights=Rights(license="public", attribution="none"),
-        declared_release=declared,
-    )
-
-
-def spec(native, slug):
-    return SeriesSpec(
-        source="us-treasury-par",
-        native=native,
-        indicator=slug,
-        entity="country_usa",
-        frequency=Frequency.DAILY,
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {"BC_2YEAR": spec("BC_2YEAR", "gov_yield_2y"), "BC_30YEAR": spec("BC_30YEAR", "gov_yield_30y")}
+    return replace(central_banks.source("us-treasury-par"), declared_release=declared)
 
 
 def entry(day, *elements, identity="<d:Id>1</d:Id>"):
@@ -67,11 +46,7 @@ def feed(*entries):
 
 def parse(body, year="2099", declared="same_day", series=SERIES):
     raw = body if isinstance(body, bytes) else body.encode()
-    return CONNECTOR.parse(Payload(URL + year, raw, 0, "application/xml"), source(declared), series)
-
-
-def key(text):
-    return Period.parse(text).key
+    return CONNECTOR.parse(payload(URL + year, raw), source(declared), series)
 
 
 TWO_DAYS = feed(
@@ -114,7 +89,7 @@ def test_a_tenor_absent_from_the_whole_file_claims_nothing_but_one_that_is_null_
 
 
 def test_unmapped_tenors_are_counted_and_the_display_field_never_is_a_series():
-    mapped = {**SERIES, "BC_30YEARDISPLAY": spec("BC_30YEARDISPLAY", "gov_yield_30y")}
+    mapped = SERIES | table({"BC_30YEARDISPLAY": "D"})
     parsed = parse(TWO_DAYS, series=mapped)
     assert parsed.unmapped == {"BC_1_5MONTH": 1}
     assert [b.native for b in parsed.blocks] == ["BC_2YEAR", "BC_30YEAR"]
@@ -157,7 +132,7 @@ def test_other_feeds_of_the_publisher_are_owned_and_set_aside_by_name():
     real = URL.replace("daily_treasury_yield_curve", "daily_treasury_real_yield_curve") + "2099"
     for url, name in [(fiscal, "avg_interest_rates: not the daily"), (real, "real_yield_curve: not the daily")]:
         assert CONNECTOR.owns(url)
-        ignored = CONNECTOR.parse(Payload(url, b"{}", 0, ""), source(), SERIES).ignored
+        ignored = CONNECTOR.parse(payload(url, b"{}"), source(), SERIES).ignored
         assert ignored is not None
         assert name in ignored
     assert not CONNECTOR.owns("https://treasury.example.org/home.treasury.gov")
