@@ -1,7 +1,5 @@
 """FRED as tests of its connector see it: a source and four series, all invented."""
 
-from msgspec.structs import replace
-
 from tests.support import central_banks
 
 BASE = "https://api.stlouisfed.org/fred/"
@@ -10,4 +8,4 @@ SERIES = central_banks.table({"DAY": "D", "WEEK": "W", "MON": "M", "QRT": "Q"})
 
 
 def source(**fields):
-    return replace(central_banks.source("fred"), **fields)
+    return central_banks.source("fred", **fields)

@@ -241,13 +241,6 @@ def test_a_calendar_of_more_entries_than_are_read_is_refused(monkeypatch):
         icalendars.entries(body, "a calendar", Parsed())
 
 
-def test_a_calendar_cut_anywhere_is_refused():
-    whole = calendar(event(), zones=rules("US-Eastern"))
-    for length in range(0, len(whole) - 2, 9):
-        with pytest.raises(SourceChanged):
-            icalendars.entries(whole[:length], "bls.ics", Parsed())
-
-
 def test_the_connector_reads_the_one_calendar_and_names_the_rest():
     record = source("bls-calendar")
     assert [request.url for request in CONNECTOR.plan(record, {}, None, date(2026, 11, 20), None)] == [URL]

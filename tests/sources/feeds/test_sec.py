@@ -3,7 +3,6 @@
 from datetime import date
 
 import pytest
-from msgspec.structs import replace
 
 from almanac.catalog.load import shipped
 from almanac.config import SourceSettings
@@ -32,7 +31,7 @@ BULK = [
     f"{FILES}/Archives/edgar/daily-index/xbrl/companyfacts.zip",
 ]
 CONTACT = "Jane Doe jane@example.org"
-SOURCE = replace(source("sec"), key_setting="ALMANAC_SOURCES__SEC__CONTACT")
+SOURCE = source("sec", key_setting="ALMANAC_SOURCES__SEC__CONTACT")
 LISTED = {
     "fields": ["cik", "name", "ticker", "exchange"],
     "data": [[9900002, "INVENTED BANK CORP", "BNK", None], [CIK, "Widgets", "WDGT", "Nasdaq"], [CIK, "Widgets", "WDGT-B", None]],
