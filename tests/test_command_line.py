@@ -323,11 +323,6 @@ def test_a_backup_without_data_tells_to_rebuild(run, good, tmp_path):
     assert {k: v for k, v in other.items() if k not in own} == {k: v for k, v in told.items() if k not in own}
 
 
-def test_backup_of_nothing_makes_nothing(run, tmp_path):
-    assert "there is nothing to back up" in run("backup", tmp_path / "b", expect=1).stderr
-    assert list(tmp_path.iterdir()) == []
-
-
 # -- the whole ----------------------------------------------------------------------------------------------------------
 
 
@@ -341,23 +336,10 @@ def test_help_fits_one_screen(run):
 def test_help_lists_every_command_without_loading_what_they_need():
     code = (
         "import sys; from almanac.__main__ import main; main(['--help'], standalone_mode=False);"
-        " heavy = {'numpy', 'apsw', 'lxml', 'httpx2', 'rich'} & set(sys.modules); print(sorted(heavy))"
+        " heavy = {'numpy', 'apsw', 'lxml', 'httpx2', 'rich', 'msgspec', 'starlette'} & set(sys.modules); print(sorted(heavy))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    for command in (
-        "accounts",
-        "backup",
-        "derive",
-        "ingest",
-        "keys",
-        "rebuild",
-        "restore",
-        "sandbox",
-        "sources",
-        "status",
-        "verify",
-        "worker",
-    ):
+    for command in main.commands:
         assert f"\n  {command} " in found
     assert found.endswith("\n[]\n")
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-import sys
 import time
 
 import apsw
@@ -306,15 +304,6 @@ def test_a_home_that_is_a_file_is_one_line(run, home):
     result = run("accounts", "list", expect=1)
     assert result.stderr.startswith("Error: ")
     assert str(home) in result.stderr
-
-
-def test_help_loads_nothing_it_does_not_need():
-    code = "import sys; import almanac.__main__; print(*sorted({'apsw', 'msgspec', 'numpy', 'starlette'} & set(sys.modules)))"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "\n"
-    shown = subprocess.run([sys.executable, "-m", "almanac", "--help"], capture_output=True, text=True, check=True)
-    assert "accounts" in shown.stdout
-    assert "keys" in shown.stdout
 
 
 @pytest.mark.parametrize("words", [("accounts", "create", ADA, "--plan", "free"), ("accounts", "list")])

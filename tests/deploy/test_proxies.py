@@ -64,7 +64,7 @@ def running(words, port, **more):
 @pytest.fixture
 def machine(tmp_path):
     """The files of the page in a folder, with a certificate signed by itself."""
-    made = Machine(tmp_path, real=False)
+    made = Machine(tmp_path)
     for name, folder in (("nginx/almanac.conf", "etc/nginx/conf.d"), ("caddy/Caddyfile", "etc/caddy")):
         shutil.copy(ROOT / "deploy" / name, tmp_path / folder)
     tls = tmp_path / "etc/almanac/tls"

@@ -128,7 +128,7 @@ def key(given, hosts, tmp_path_factory):
 @contextlib.contextmanager
 def balancing(folder, hosts, **changes):
     """The nginx that is shipped, before one host or two; without TLS, which has tests of its own. Gives its port."""
-    machine = Machine(folder, real=False)
+    machine = Machine(folder)
     shutil.copy(ROOT / "deploy/nginx/almanac.conf", folder / "etc/nginx/conf.d")
     (folder / "etc/almanac/tls").mkdir(parents=True)
     machine.run(

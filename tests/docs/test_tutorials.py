@@ -1,8 +1,6 @@
 """Tutorials are followed block by block, and every request of the reference is made."""
 
 import ast
-import json
-import re
 
 import pytest
 
@@ -13,7 +11,7 @@ from tools.docs.served import Service
 from tools.docs.tables_interface import every
 
 from .listening import listening
-from .session import NODE, Session, pattern
+from .session import NODE, Session
 from .shown import blocks
 
 #: The guide to the dashboard has addresses in place of requests: tests/dashboard/explorer/test_guide.py opens them.
@@ -115,30 +113,3 @@ def test_a_page_that_is_wrong_is_found(session, language, text, message):
     session.follow("text", "this and …")
     with pytest.raises(AssertionError, match=message):
         session.follow(language, text)
-
-
-def test_the_address_passes_on_what_is_asked_and_answered(session):
-    session.follow(
-        "python",
-        "import os, urllib.request as r\n"
-        "ask = r.Request('http://127.0.0.1:8000/coverage', headers={'x-api-key': os.environ['ALMANAC_API_KEY']})\n"
-        "with r.urlopen(ask) as answer:\n"
-        "    print(answer.status, answer.headers['x-data-version'] is not None, answer.read().decode())\n",
-    )
-    status, versioned, body = session._printed.split(" ", 2)
-    assert (status, versioned) == ("200", "True")
-    assert json.loads(body)["data"]["companies"] == 12
-
-
-@needs_node
-def test_a_block_of_javascript_goes_on_where_the_one_before_ended(session):
-    session.follow("js", "const one = await Promise.resolve(1);\nconsole.log('not this');\n")
-    session.follow("js", "console.log(one + 1);\n")
-    session.follow("text", "2")
-    with pytest.raises(AssertionError, match="printed was"):
-        session.follow("text", "not this\n2")
-
-
-def test_three_dots_stand_for_anything_and_nothing_else_does():
-    assert re.fullmatch(pattern("2026-01 …\nx"), "2026-01  142.5\nx")
-    assert not re.fullmatch(pattern("2026-01 …\nx"), "2026-01 142.5\ny")

@@ -83,26 +83,18 @@ def letters(pattern: re.Pattern[Any]) -> str:
 
 
 def _letters(parsed: Any) -> Iterator[str]:
-    for what, value in parsed:
-        if what in {c.LITERAL, c.NOT_LITERAL}:
-            yield chr(value)
-        elif what is c.RANGE:
-            yield chr(value[0])
-        elif what is c.CATEGORY:
-            yield _CLASSES[value]
-        elif what is c.IN:
-            yield from _letters(value)
-        elif what is c.BRANCH:
-            for one in value[1]:
-                yield from _letters(one)
-        elif what in {c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT}:
-            yield from _letters(value[2])
-        elif what is c.SUBPATTERN:
-            yield from _letters(value[3])
-        elif what in {c.ASSERT, c.ASSERT_NOT}:
-            yield from _letters(value[1])
-        elif what is c.ATOMIC_GROUP:
-            yield from _letters(value)
+    if not isinstance(parsed, (tuple, list, parser.SubPattern)):
+        return
+    what, value = (*parsed, None, None)[:2]
+    if what is c.LITERAL or what is c.NOT_LITERAL:
+        yield chr(value)
+    elif what is c.RANGE:
+        yield chr(value[0])
+    elif what is c.CATEGORY:
+        yield _CLASSES[value]
+    else:
+        for one in parsed:
+            yield from _letters(one)
 
 
 def literal(pattern: re.Pattern[Any]) -> str:

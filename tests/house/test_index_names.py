@@ -5,14 +5,10 @@ import re
 import tomllib
 from functools import cache
 
-import click
 import pytest
 
 import almanac_client
 from almanac import distribution
-from almanac.__main__ import main
-from almanac_client._cli import _parser as client_parser
-from almanac_mcp.command import parser as mcp_parser
 
 from .files import ROOT, name, text, tracked
 
@@ -73,19 +69,6 @@ def texts():
     return found
 
 
-def helps():
-    """(command, help) of every command, as it prints it."""
-
-    def of(command, called):
-        yield called, command.get_help(click.Context(command, info_name=called))
-        for word, below in getattr(command, "commands", {}).items():
-            yield from of(below, f"{called} {word}")
-
-    yield from of(main, "almanac")
-    yield "almanac-service-mcp", mcp_parser().format_help()
-    yield "almanac-client", client_parser().format_help()
-
-
 @pytest.mark.parametrize(
     ("body", "names"),
     [
@@ -104,12 +87,6 @@ def test_what_would_come_from_an_index_is_found(body, names):
 
 def test_no_text_has_one_of_our_names_installed_from_an_index():
     assert {(called, one) for called, body in texts() for one in from_index(body)} == set()
-
-
-def test_no_help_does():
-    shown = dict(helps())
-    assert len(shown) > 20
-    assert {(called, one) for called, body in shown.items() for one in from_index(body)} == set()
 
 
 def test_no_error_about_a_missing_library_does():

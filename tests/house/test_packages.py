@@ -140,33 +140,3 @@ def test_this_very_version_names_its_commit():
         pytest.skip("this is no Git checkout")
     head = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout
     assert f"g{head[:12]}" in distribution.version() or re.fullmatch(r"\d[0-9.]*(\+changed)?", distribution.version())
-
-
-@pytest.mark.parametrize("uv", [False, True], ids=["pip", "uv"])
-def test_make_run_installs_what_running_needs_and_make_test_the_rest(trees, tmp_path, monkeypatch, uv):
-    """On a clean clone; with uv where it is there, and with nothing but Python where it is not."""
-    if shutil.which("make") is None:
-        pytest.skip("make is not here")
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for program in ("make", "sh", "grep", "sed"):
-        (programs / program).symlink_to(shutil.which(program))
-    if uv:
-        (programs / "uv").write_text("#!/bin/sh\n")
-        (programs / "uv").chmod(0o755)
-    monkeypatch.setenv("PATH", str(programs))
-    plan = {
-        target: subprocess.run(
-            ["make", "--dry-run", target], cwd=trees[0], capture_output=True, text=True, check=True
-        ).stdout
-        for target in ("run", "test")
-    }  # fmt: skip
-    installs = {target: re.findall(r"install .*?-r (\S+)", told) for target, told in plan.items()}
-    assert installs == {
-        "run": ["requirements/runtime.txt"],
-        "test": ["requirements/runtime.txt", "requirements/dev.txt"],
-    }
-    for told in plan.values():
-        assert (f"{programs}/uv pip install" in told) == uv
-        assert ("-m pip --quiet --disable-pip-version-check install" in told) == (not uv)
-        assert told.count("--require-hashes") == told.count("-r requirements/")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import random
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -37,7 +37,6 @@ class Logged:
     room: str
     url: str
     status: int
-    size: int
     #: Whether it was no answer of any use: refused, broken off, an error of the publisher's.
     failed: bool
 
@@ -52,8 +51,6 @@ class StandIn(LoopbackServer):
         #: What went wrong by the rules: limits broken, hosts without a room. None may be.
         self.broken: list[str] = []
         self.log: list[Logged] = []
-        #: How often a publisher's limit left no room for one request more.
-        self.touched: Counter[str] = Counter()
         #: Room → native code → when it was fetched, and the release of its newest figure then, where that was a newer one.
         self.fetched: dict[str, dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
         self.trouble: list[Trouble] = []
@@ -72,7 +69,7 @@ class StandIn(LoopbackServer):
             self.broken.append(f"{asked.host} has no room: {asked.url}")
             return Reply(b"no such host", "text/plain", 502)
         reply = self._refusal(room, asked) or self._answer(room, asked)
-        self.log.append(Logged(asked.now, room.name, asked.url, reply.status, len(reply.body), reply.failed))
+        self.log.append(Logged(asked.now, room.name, asked.url, reply.status, reply.failed))
         self.clock.sleep(room.rules.seconds)
         return reply
 
@@ -117,8 +114,6 @@ class StandIn(LoopbackServer):
         before.append(now)
         for count, seconds in limits:
             within = sum(at > now - seconds for at in before)
-            if within == count:
-                self.touched[room.name] += 1
             if within > count:
                 self.broken.append(f"{room.name}: {within} requests within {seconds:.0f} s at {_written(now)}")
                 if rules.shut_out:

@@ -9,44 +9,28 @@ import pytest
 
 from almanac.domain.observations import DAY, UNKNOWN, Vintage, settle
 from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
 from almanac.domain.times import end_of_day
 from almanac.reports.briefs import reading_sentence
 from almanac.reports.measures import MEASURES, MeasureReading, typical_change
 from almanac.sources.base import NamedRelease, Payload, ReleaseDate, SourceChanged
 from almanac.sources.feeds.fred.connector import CONNECTOR
+from tests.support.central_banks import source, table
 
 from . import files
 from .files import FOLDER, REAL
 
-SOURCE = Source(
-    id="fred",
-    provider="fred",
-    name="FRED",
-    description="For this test.",
-    homepage="https://example.org",
-    connector="fred",
-    rights=Rights(license="x", attribution="none"),
-)
+SOURCE = source("fred")
 LETTERS = {"GDP": "Q", "GDPC1": "Q", "CPIAUCSL": "M", "CPILFESL": "M", "INDPRO": "M", "UNRATE": "M", "WGS10YR": "W"}
 #: As FRED states them; the others are percent.
 UNITS = {
     "GDP": "usd_billions", "GDPC1": "usd_billions", "CPIAUCSL": "index", "CPILFESL": "index", "INDPRO": "index",
     "BAMLH0A0HYM2": "percentage_points",
 }  # fmt: skip
-SERIES = {
-    native: SeriesSpec(
-        source=SOURCE.id,
-        native=native,
-        indicator=native.lower(),
-        entity="country_usa",
-        frequency=Frequency(letter),
-        unit=UNITS.get(native, "percent"),
-        name=native,
-    )
+SERIES = table({
+    native: {"source": "fred", "indicator": native.lower(), "entity": "country_usa", "frequency": letter,
+             "unit": UNITS.get(native, "percent")}
     for native, letter in {**LETTERS, "BAMLH0A0HYM2": "D"}.items()
-}
+})  # fmt: skip
 MONTHS = {"M": 1, "Q": 3}
 
 pytestmark = REAL

@@ -17,24 +17,15 @@ from almanac.catalog.companies import wanted_tags
 from almanac.catalog.filing_events import shipped as filing_events
 from almanac.catalog.sectors import shipped as sectors
 from almanac.domain.companies import Fact, Listing, raw_slug
-from almanac.domain.reference import Source
-from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
 from almanac.sources.feeds.sec.facts import odd_days
+from tests.support.central_banks import source
 
 from . import files
 from .files import FOLDER, REAL
 
-SOURCE = Source(
-    id="sec",
-    provider="sec",
-    name="EDGAR",
-    description="For this test.",
-    homepage="https://example.org",
-    connector="sec",
-    rights=Rights(license="x", attribution="none"),
-)
+SOURCE = source("sec")
 
 pytestmark = REAL
 

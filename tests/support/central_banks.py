@@ -6,16 +6,10 @@ from almanac.domain.rights import Rights
 from almanac.sources.base import Payload
 
 
-def source(name):
-    return Source(
-        id=name,
-        provider=name,
-        name=name,
-        description="Invented.",
-        homepage="https://example.org",
-        connector=name,
-        rights=Rights(license="x", attribution="none"),
-    )
+def source(name, **more):
+    fields = dict.fromkeys(("id", "provider", "name", "connector"), name) | more
+    rights = Rights(license="x", attribution="none")
+    return Source(**{"description": "Invented.", "homepage": "https://example.org", "rights": rights} | fields)
 
 
 def table(natives):

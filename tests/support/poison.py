@@ -230,7 +230,7 @@ def samples() -> list[Sample]:
         _text("mof-japan", mof_japan.CONNECTOR, test_mof_japan, test_mof_japan.CURRENT, test_mof_japan.TEXT, "cp932"),
         _text("rba", rba.CONNECTOR, test_rba, test_rba.F1, test_rba.TEXT, "utf-8-sig"),
         _text("snb", snb.CONNECTOR, test_snb, f"{test_snb.PORTAL}rendoblid/data/csv/en", test_snb.TEXT, "utf-8-sig"),
-        Sample("treasury", us_treasury.CONNECTOR, test_us_treasury.source("same_day"), test_us_treasury.SERIES, f"{test_us_treasury.URL}2099", test_us_treasury.TWO_DAYS.encode(), of_text(test_us_treasury.TWO_DAYS)),
+        Sample("treasury", us_treasury.CONNECTOR, central_banks.source("us-treasury-par", declared_release="same_day"), test_us_treasury.SERIES, f"{test_us_treasury.URL}2099", test_us_treasury.TWO_DAYS.encode(), of_text(test_us_treasury.TWO_DAYS)),
         Sample("world-bank", world_bank.CONNECTOR, test_world_bank.SOURCE, test_world_bank.SERIES, test_world_bank.URL, test_world_bank.TEXT.encode(), of_json(json.loads(test_world_bank.TEXT))),
         Sample("sdmx-csv", sdmx_invented.reader(), sdmx_invented.SOURCE, rates, sdmx_invented.URL, sdmx_invented.CSV.encode(), of_text(sdmx_invented.CSV)),
         Sample("sdmx-json", sdmx_invented.reader(), sdmx_invented.SOURCE, rates, sdmx_invented.URL, sdmx_invented.json_2().encode(), of_json(json.loads(sdmx_invented.json_2()))),

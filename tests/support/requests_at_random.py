@@ -1,20 +1,11 @@
-"""Requests by chance over every operation that a running service describes: the same for the same seed and data.
-
-`python -m tests.support.requests_at_random URL KEY FILE --count 2000` asks them and writes one line of JSON for each
-answer: target, status and a digest of `data` (of the whole error where there is none). With `--again FILE` it asks
-those of a file again and tells the differences, so that two versions of the program, or two engines, can be compared.
-"""
+"""Requests by chance over every operation that a running service describes: the same for the same seed and data."""
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import random
 import re
-import sys
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -172,40 +163,3 @@ def ask(client: httpx2.Client, target: str) -> Iterator[tuple[str, int, str]]:
         if cursor is None:
             return
         url = f"{target}{'&' if '?' in target else '?'}cursor={cursor}"
-
-
-def main() -> int:
-    """Ask, and write or compare."""
-    read = argparse.ArgumentParser(description=__doc__)
-    read.add_argument("url")
-    read.add_argument("key")
-    read.add_argument("file", type=Path)
-    read.add_argument("--count", type=int, default=2_000)
-    read.add_argument("--seed", type=int, default=11)
-    read.add_argument("--again", type=Path, help="ask what this file asked, and tell the differences")
-    given = read.parse_args()
-    with httpx2.Client(base_url=given.url, headers={"x-api-key": given.key}, timeout=300) as client:
-        held = [json.loads(line) for line in given.again.read_text().splitlines()] if given.again else []
-        targets = [one[0] for one in held if "#" not in one[0]] or list(requests(client, given.seed, given.count))
-        answers = []
-        with given.file.open("w") as out:
-            for target in targets:
-                for told in ask(client, target):
-                    answers.append(list(told))
-                    out.write(json.dumps(told) + "\n")
-    if not held:
-        statuses = sorted({status for _, status, _ in answers})
-        counts = {status: sum(one[1] == status for one in answers) for status in statuses}
-        sys.stdout.write(f"{len(targets)} requests, {len(answers)} answers, by status {counts}\n")
-        return 0
-    before = {one[0]: one[1:] for one in held}
-    after = {one[0]: one[1:] for one in answers}
-    other = [name for name in {**before, **after} if before.get(name) != after.get(name)]
-    for name in other[:50]:
-        sys.stdout.write(f"{name}: {before.get(name)} then, {after.get(name)} now\n")
-    sys.stdout.write(f"{len(targets)} requests, {len(answers)} answers, {len(other)} differ\n")
-    return 1 if other else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -4,11 +4,11 @@ import json
 
 from almanac.catalog.services import Flow, Service
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source, Unit
-from almanac.domain.rights import Rights
+from almanac.domain.periods import Frequency
+from almanac.domain.reference import Unit
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sdmx import Sdmx
+from tests.support.central_banks import key, source, table
 
 RATES = Flow(
     id="RATES",
@@ -32,30 +32,14 @@ SERVICE = Service(
     attributes=("TITLE", "DECIMALS"),
     flow=(RATES, OUTLOOK),
 )
-SOURCE = Source(
-    id="office",
-    provider="office",
-    name="Office",
-    description="Invented.",
-    homepage="https://example.org",
-    connector="sdmx:office",
-    rights=Rights(license="x", attribution="none"),
-)
+SOURCE = source("office", connector="sdmx:office")
 UNITS = {"percent": Unit(id="percent", label="%"), "usd_millions": Unit(id="usd_millions", label="$", scale=6)}
 URL = "https://data.example.org/rest/data/OFFICE,RATES,1.0/M..X?format=csv"
 
 
 def spec(native, frequency=Frequency.MONTHLY, unit="percent", scale=0):
-    return SeriesSpec(
-        source="office",
-        native=native,
-        indicator="policy_rate",
-        entity="country_nor",
-        frequency=frequency,
-        unit=unit,
-        name=native,
-        scale=scale,
-    )
+    own = {"source": "office", "indicator": "policy_rate", "entity": "country_nor"}
+    return table({native: {"frequency": frequency, "unit": unit, "scale": scale} | own})[native]
 
 
 SERIES = {native: spec(native) for native in ("RATES.M.AA.X", "RATES.M.BB.X")}
@@ -68,10 +52,6 @@ def reader(service=SERVICE, whole=SERVICE):
 def parse(body, url=URL, series=SERIES, service=SERVICE):
     body = body if isinstance(body, bytes) else body.encode()
     return reader(service, service).parse(Payload(url, body, 0, ""), SOURCE, series)
-
-
-def key(text):
-    return Period.parse(text).key
 
 
 def stated(text, value):

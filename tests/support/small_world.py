@@ -18,7 +18,8 @@ from almanac.catalog.load import build
 from almanac.catalog.records import Catalog
 from almanac.config import Settings, SourceSettings
 from almanac.domain.observations import ReportedValue
-from almanac.domain.periods import Period
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
@@ -125,6 +126,13 @@ PART: dict[str, Any] = {
     ],
 }  # fmt: skip
 CATALOG: Catalog = build([PART])
+
+
+def spec(source: str, indicator: str, entity: str = "country_aaa", letter: str = "M", **more: Any) -> SeriesSpec:
+    """Make a series of a store, in percent and monthly unless said otherwise."""
+    own = {"native": "n", "frequency": Frequency(letter), "unit": "percent", "name": "n"}
+    return SeriesSpec(source=source, indicator=indicator, entity=entity, **own | more)
+
 
 #: Two stretches a year apart, so that lags meet; around the end of February, so that look-backs and leap days do.
 MONTHS = [Period.parse(text).key for text in ("2023-12", "2024-01", "2024-02", "2024-12", "2025-01", "2025-02")]

@@ -142,27 +142,6 @@ def test_as_of_today_means_now(frame):
     assert frame.seen[-1].as_of == frame.now
 
 
-@pytest.mark.parametrize("query", ["period=2024-10", "end_date=2024-11-19", "as_of=2024-11-19T23:59:59Z"])
-def test_wholly_before_the_window(frame, query):
-    """A request wholly before the plan's window → 403 `forbidden`, naming the plan."""
-    error = frame.error(f"/observations?{query}", 403, frame.FREE)
-    assert error["code"] == "forbidden"
-    assert "the plan 'free'" in error["message"]
-    assert error["details"] == {"parameter": query.split("=")[0], "plan": "free", "historyFrom": "2024-11-20"}
-    assert frame.get(f"/observations?{query}", frame.PRO).status_code == 200
-
-
-@pytest.mark.parametrize("query", ["period=2024", "period=2024-11-20", "end_date=2024-11-20", "start_date=1990-01-01"])
-def test_partly_inside_the_window(frame, query):
-    """A list that reaches further back is clipped; every 200 with dated rows carries x-history-from."""
-    answer = frame.get(f"/observations?{query}", frame.FREE)
-    assert answer.status_code == 200
-    assert answer.headers["x-history-from"] == "2024-11-20"
-    assert frame.seen[-1].window_start == date(2024, 11, 20)
-    assert "x-history-from" not in frame.get("/coverage", frame.FREE).headers
-    assert "x-history-from" not in frame.get(f"/observations?{query}", frame.PRO).headers
-
-
 def test_days_stay_within_the_calendar():
     """A time at the edge of the calendar has a day."""
     assert day_of(-62_135_596_800 - 50_400) == date(1, 1, 1)

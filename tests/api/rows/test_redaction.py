@@ -11,12 +11,11 @@ import pytest
 
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec
+from almanac.domain.periods import Period
 from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import Selection
-from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld
+from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld, spec
 
 #: Months of one series, each with the source of the series it was computed from and what it says: a number or a text.
 MONTHS = {"2025-01": (ALPHA, 1.5), "2025-02": (GAMMA, 2.5), "2025-03": (ALPHA, 3.5), "2025-04": (GAMMA, "easing")}
@@ -25,13 +24,6 @@ MONTHS = {"2025-01": (ALPHA, 1.5), "2025-02": (GAMMA, 2.5), "2025-03": (ALPHA, 3
 @pytest.fixture
 def view() -> Iterator[View]:
     with SmallWorld() as world:
-
-        def spec(source: str, indicator: str) -> SeriesSpec:
-            return SeriesSpec(
-                source=source, native="n", indicator=indicator, entity="country_aaa", frequency=Frequency.MONTHLY,
-                unit="percent", name="n",
-            )  # fmt: skip
-
         at = START + DAY_SECONDS
         with world.batch("test") as batch:
             for source in (ALPHA, GAMMA):

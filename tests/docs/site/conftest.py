@@ -1,6 +1,4 @@
-"""The site, built once; a machine without a network for its builder; and the browser of the dashboard's tests."""
-
-import subprocess
+"""The site, built once."""
 
 import pytest
 
@@ -14,16 +12,3 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("site") / "site"
     build(folder)
     return folder
-
-
-@pytest.fixture(scope="session")
-def unplugged():
-    """Words that run a command without any network. Skips where the machine does not let us."""
-    words = ("unshare", "--map-root-user", "--net")
-    try:
-        done = subprocess.run([*words, "true"], capture_output=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no unshare here")
-    if done.returncode:
-        pytest.skip("this machine lets nobody be without a network")
-    return words

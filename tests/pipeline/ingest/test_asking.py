@@ -8,25 +8,15 @@ from types import SimpleNamespace
 import pytest
 
 from almanac.config import SourceSettings
-from almanac.domain.reference import Source
-from almanac.domain.rights import Rights
 from almanac.pipeline.ingest import asking, register
 from almanac.pipeline.ingest.outcome import RunOutcome
 from almanac.sources.base import Connector, Payload, Request, SourceChanged
 from almanac.sources.transport.answers import Fetched, FetchFailed
 from almanac.store.log.requests import RequestState
+from tests.support.central_banks import source
 
 HOME = "https://invented.example/"
-SOURCE = Source(
-    id="invented",
-    provider="invented",
-    name="Invented",
-    description="Invented.",
-    homepage=HOME,
-    connector="invented",
-    rights=Rights(license="x", attribution="none"),
-    key_setting="ALMANAC_SOURCES__INVENTED__CONTACT",
-)
+SOURCE = source("invented", homepage=HOME, key_setting="ALMANAC_SOURCES__INVENTED__CONTACT")
 
 
 @dataclass(frozen=True)

@@ -225,13 +225,6 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("body", "culprit"), WRONG)
-def test_a_calendar_of_another_kind_is_refused_by_name(body, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        icalendars.entries(body, "bls.ics", Parsed())
-    assert culprit in str(caught.value)
-
-
 def test_a_part_that_is_no_entry_is_reported_and_the_entries_are_read():
     parsed = Parsed()
     body = calendar(event()).replace(b"END:VEVENT", b"END:VEVENT\r\nBEGIN:VTODO\r\nUID:t\r\nEND:VTODO")
@@ -246,13 +239,6 @@ def test_a_calendar_of_more_entries_than_are_read_is_refused(monkeypatch):
     monkeypatch.setattr(icalendars, "_MOST", 2)
     with pytest.raises(SourceChanged, match="a calendar has more than 2 entries"):
         icalendars.entries(body, "a calendar", Parsed())
-
-
-def test_a_calendar_cut_anywhere_is_refused():
-    whole = calendar(event(), zones=rules("US-Eastern"))
-    for length in range(0, len(whole) - 2, 9):
-        with pytest.raises(SourceChanged):
-            icalendars.entries(whole[:length], "bls.ics", Parsed())
 
 
 def test_the_connector_reads_the_one_calendar_and_names_the_rest():

@@ -5,38 +5,13 @@ from datetime import date
 import pytest
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, SourceChanged
+from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.mof_japan import CONNECTOR
+from tests.support.central_banks import key, payload, source, table
 
 FOLDER = "https://www.mof.go.jp/english/policy/jgbs/reference/interest_rate/"
 CURRENT, HISTORY = FOLDER + "jgbcme.csv", FOLDER + "historical/jgbcme_all.csv"
-SOURCE = Source(
-    id="mof-japan",
-    provider="mof_japan",
-    name="JGB yields",
-    description="Invented.",
-    homepage="https://example.org",
-    connector="mof_japan",
-    rights=Rights(license="x", attribution="none"),
-)
-
-
-def spec(native, slug):
-    return SeriesSpec(
-        source="mof-japan",
-        native=native,
-        indicator=slug,
-        entity="country_jpn",
-        frequency=Frequency.DAILY,
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {"2Y": spec("2Y", "gov_yield_2y"), "40Y": spec("40Y", "gov_yield_40y")}
+SOURCE, SERIES = source("mof-japan"), table({"2Y": "D", "40Y": "D"})
 #: Invented numbers; blank lines and a footnote as the publisher sends them.
 TEXT = (
     "Interest Rate (January 2099),,,(Unit : %)\r\n"
@@ -50,11 +25,7 @@ TEXT = (
 
 def parse(text, url=CURRENT, series=SERIES):
     body = text if isinstance(text, bytes) else text.encode("cp932")
-    return CONNECTOR.parse(Payload(url, body, 0, "text/csv"), SOURCE, series)
-
-
-def key(text):
-    return Period.parse(text).key
+    return CONNECTOR.parse(payload(url, body), SOURCE, series)
 
 
 def test_columns_become_blocks_known_when_fetched_and_complete_between_the_file_s_days():
@@ -80,23 +51,15 @@ def test_a_month_without_days_yet_is_read_as_empty_but_a_history_without_days_is
         parse(empty, HISTORY)
 
 
-@pytest.mark.parametrize(
-    ("text", "culprit"),
-    [
-        (b"", "has 0 lines"),
-        (TEXT.encode("utf-16"), "expected Interest Rate"),
-        (TEXT.replace("%", "bp"), "does not state the unit %"),
-        (TEXT.replace("9Y", "2Y"), "each tenor once"),
-        (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),
-        (TEXT.replace("2099/1/13", "2099/1/5"), "2099-01-05 is there twice"),
-        (TEXT + "2099/1/14,1,1,1\r\n", "after the footnote"),
-    ],
-)
-def test_a_payload_of_another_kind_is_refused_by_name(text, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        parse(text)
-    assert culprit in str(caught.value)
-    assert str(caught.value).startswith("jgbcme.csv")
+WRONG = [
+    (b"", "has 0 lines"),
+    (TEXT.encode("utf-16"), "expected Interest Rate"),
+    (TEXT.replace("%", "bp"), "does not state the unit %"),
+    (TEXT.replace("9Y", "2Y"), "each tenor once"),
+    (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),
+    (TEXT.replace("2099/1/13", "2099/1/5"), "2099-01-05 is there twice"),
+    (TEXT + "2099/1/14,1,1,1\r\n", "after the footnote"),
+]
 
 
 def test_other_files_of_the_ministry_are_owned_and_set_aside_by_name():

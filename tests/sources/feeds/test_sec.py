@@ -1,19 +1,14 @@
 """The SEC's connector: which response is read how, and what is asked for. Every payload is invented."""
 
-import threading
 from datetime import date
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
 from almanac.catalog.load import shipped
 from almanac.config import SourceSettings
-from almanac.domain.reference import Source
-from almanac.domain.rights import Rights
-from almanac.sources.base import Payload, Request, SourceChanged, connector
+from almanac.sources.base import Payload, SourceChanged, connector
 from almanac.sources.feeds.sec.connector import CONNECTOR, Sec
-from almanac.sources.transport.http import Fetcher
-from tests.support.polite import Manners
+from tests.support.central_banks import source
 from tests.support.sec_invented import (
     CIK,
     amount,
@@ -36,16 +31,7 @@ BULK = [
     f"{FILES}/Archives/edgar/daily-index/xbrl/companyfacts.zip",
 ]
 CONTACT = "Jane Doe jane@example.org"
-SOURCE = Source(
-    id="sec",
-    provider="sec",
-    name="EDGAR",
-    description="Invented.",
-    homepage="https://example.org",
-    connector="sec",
-    rights=Rights(license="x", attribution="none"),
-    key_setting="ALMANAC_SOURCES__SEC__CONTACT",
-)
+SOURCE = source("sec", key_setting="ALMANAC_SOURCES__SEC__CONTACT")
 LISTED = {
     "fields": ["cik", "name", "ticker", "exchange"],
     "data": [[9900002, "INVENTED BANK CORP", "BNK", None], [CIK, "Widgets", "WDGT", "Nasdaq"], [CIK, "Widgets", "WDGT-B", None]],
@@ -70,12 +56,12 @@ def urls(requests):
 
 
 def test_it_is_found_by_the_name_in_the_catalogue():
-    source = shipped().sources["sec"]
-    assert connector(source.connector) is CONNECTOR
-    assert source.key_setting == SOURCE.key_setting
-    assert [frequency.value for frequency in source.frequencies] == ["Q", "S", "N", "A"]
-    assert source.stores_vintages
-    assert shipped().providers[source.provider].kind == "regulator"
+    shown = shipped().sources["sec"]
+    assert connector(shown.connector) is CONNECTOR
+    assert shown.key_setting == SOURCE.key_setting
+    assert [frequency.value for frequency in shown.frequencies] == ["Q", "S", "N", "A"]
+    assert shown.stores_vintages
+    assert shipped().providers[shown.provider].kind == "regulator"
 
 
 @pytest.mark.parametrize("host", ["data.sec.gov", "www.sec.gov"])
@@ -247,63 +233,6 @@ def test_connectors_without_options_or_archives_stay_as_they_are():
     assert plain.chosen(SourceSettings(companies=("1",))) is plain
     assert list(plain.unpack(payload("https://example.org"))) == [payload("https://example.org")]
     assert plain.follow(payload("https://example.org"), SOURCE, None) == []
-
-
-# Against a publisher on this machine
-
-
-def publisher(answers, asked):
-    """A server that answers like the SEC: 403 to whoever does not say who asks."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            agent = self.headers["user-agent"]
-            asked.append((self.path, agent))
-            body = answers.get(self.path, b"")
-            status = 403 if "@" not in agent else 200 if body else 404
-            self.send_response(status)
-            self.send_header("content-length", str(len(body) if status == 200 else 0))
-            self.end_headers()
-            if status == 200:
-                self.wfile.write(body)
-
-        def log_message(self, *_):
-            pass
-
-    return HTTPServer(("127.0.0.1", 0), Handler)
-
-
-def test_plan_fetch_follow_and_read_against_a_local_publisher():
-    asked = []
-    answers = {
-        "/files/company_tickers_exchange.json": encoded(LISTED),
-        "/submissions/CIK0009900001.json": encoded(submissions_body()),
-        "/submissions/CIK0009900001-submissions-001.json": encoded(columns()),
-        "/api/xbrl/companyfacts/CIK0009900001.json": encoded(facts_body()),
-    }
-    server = publisher(answers, asked)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    home = f"http://127.0.0.1:{server.server_port}"
-    reader = CONNECTOR.chosen(SourceSettings(companies=("WDGT",)))
-    left, read = planned("WDGT"), {}
-    try:
-        with Fetcher(Manners(requests_per_second=1000.0), private=True) as fetcher:
-            while left:
-                request = left.pop(0)
-                here = Request(home + request.url.partition(".gov")[2], {}, request.headers)
-                answer = Payload(request.url, fetcher.fetch(here).body, 7, "application/json")
-                read[request.url] = reader.parse(answer, SOURCE, {})
-                left += reader.follow(answer, SOURCE, CONTACT)
-    finally:
-        server.shutdown()
-        thread.join(5)
-        server.server_close()
-    listings, submissions, page, facts = answers
-    assert [path for path, _ in asked] == [listings, submissions, facts, page]
-    assert {agent for _, agent in asked} == {f"Almanac (self-hosted financial data service; {CONTACT})"}
-    assert len(read[FACTS].facts[0].facts) == 6
-    assert (len(read[SUBMISSIONS].filings), len(read[PAGE].filings)) == (3, 3)
 
 
 def test_options_make_a_new_connector_and_leave_the_shared_one_alone():

@@ -5,7 +5,6 @@ from datetime import date
 import pytest
 
 from almanac.domain.companies import CompanyRecord, Fact, Filing
-from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.sec import facts
 from tests.support.sec_invented import CIK, FIRST, NAME, SECOND, WANTED, encoded, facts_body, row, tag
 
@@ -109,37 +108,22 @@ def damage(**fields):
 PLACE = f"us-gaap:NetIncomeLoss in USD, filing {SECOND}"
 
 
-@pytest.mark.parametrize(
-    ("fields", "told"),
-    [
-        ({"val": "118"}, f"{PLACE}: Expected `float`, got `str`"),
-        ({"val": float("nan")}, f"{PLACE}: val is nan"),
-        ({"val": ...}, f"{PLACE}: Object missing required field `val`"),
-        ({"end": "2023-13-31"}, f"us-gaap:NetIncomeLoss in {SECOND}: '2023-13-31' is not a day like 2026-10-31"),
-    ],
-)
-def test_a_changed_row_is_named_by_tag_and_filing(fields, told):
-    with pytest.raises(SourceChanged) as caught:
-        read(damage(**fields))
-    assert told in str(caught.value)
-    assert f"CIK {CIK}" in str(caught.value)
+WRONG_ROWS = [
+    ({"val": "118"}, f"{PLACE}: Expected `float`, got `str`"),
+    ({"val": float("nan")}, f"{PLACE}: val is nan"),
+    ({"val": ...}, f"{PLACE}: Object missing required field `val`"),
+    ({"end": "2023-13-31"}, f"us-gaap:NetIncomeLoss in {SECOND}: '2023-13-31' is not a day like 2026-10-31"),
+]
 
 
-@pytest.mark.parametrize(
-    ("body", "told"),
-    [
-        (facts_body() | {"cik": 1}, "the response is of CIK 1"),
-        (facts_body() | {"cik": "x1"}, "'x1' is not a CIK"),
-        ({"cik": CIK, "entityName": NAME}, "missing required field `facts`"),
-        ([], "Expected `object`, got `array`"),
-        (b"<html></html>", "is not JSON"),
-        (encoded(facts_body())[:-40], "is not JSON"),
-    ],
-)
-def test_another_response_is_refused(body, told):
-    with pytest.raises(SourceChanged) as caught:
-        read(body)
-    assert told in str(caught.value)
+WRONG = [
+    (facts_body() | {"cik": 1}, "the response is of CIK 1"),
+    (facts_body() | {"cik": "x1"}, "'x1' is not a CIK"),
+    ({"cik": CIK, "entityName": NAME}, "missing required field `facts`"),
+    ([], "Expected `object`, got `array`"),
+    (b"<html></html>", "is not JSON"),
+    (encoded(facts_body())[:-40], "is not JSON"),
+]
 
 
 def test_new_fields_are_reported_and_all_rows_read():

@@ -2,15 +2,10 @@
 
 from datetime import date
 
-import pytest
-
 from almanac.domain.observations import DAY, UNKNOWN, ReportedValue
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.domain.rights import Rights
 from almanac.domain.times import end_of_day
-from almanac.sources.base import Payload, SourceChanged
 from almanac.sources.feeds.us_treasury import CONNECTOR
+from tests.support.central_banks import key, payload, source, table
 
 URL = (
     "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
@@ -23,32 +18,7 @@ HEAD = (
 )
 
 
-def source(declared="same_day"):
-    return Source(
-        id="us-treasury-par",
-        provider="us_treasury",
-        name="Par yields",
-        description="Invented.",
-        homepage="https://example.org",
-        connector="us_treasury",
-        rights=Rights(license="public", attribution="none"),
-        declared_release=declared,
-    )
-
-
-def spec(native, slug):
-    return SeriesSpec(
-        source="us-treasury-par",
-        native=native,
-        indicator=slug,
-        entity="country_usa",
-        frequency=Frequency.DAILY,
-        unit="percent",
-        name=native,
-    )
-
-
-SERIES = {"BC_2YEAR": spec("BC_2YEAR", "gov_yield_2y"), "BC_30YEAR": spec("BC_30YEAR", "gov_yield_30y")}
+SERIES = table({"BC_2YEAR": "D", "BC_30YEAR": "D"})
 
 
 def entry(day, *elements, identity="<d:Id>1</d:Id>"):
@@ -67,11 +37,7 @@ def feed(*entries):
 
 def parse(body, year="2099", declared="same_day", series=SERIES):
     raw = body if isinstance(body, bytes) else body.encode()
-    return CONNECTOR.parse(Payload(URL + year, raw, 0, "application/xml"), source(declared), series)
-
-
-def key(text):
-    return Period.parse(text).key
+    return CONNECTOR.parse(payload(URL + year, raw), source("us-treasury-par", declared_release=declared), series)
 
 
 TWO_DAYS = feed(
@@ -114,7 +80,7 @@ def test_a_tenor_absent_from_the_whole_file_claims_nothing_but_one_that_is_null_
 
 
 def test_unmapped_tenors_are_counted_and_the_display_field_never_is_a_series():
-    mapped = {**SERIES, "BC_30YEARDISPLAY": spec("BC_30YEARDISPLAY", "gov_yield_30y")}
+    mapped = SERIES | table({"BC_30YEARDISPLAY": "D"})
     parsed = parse(TWO_DAYS, series=mapped)
     assert parsed.unmapped == {"BC_1_5MONTH": 1}
     assert [b.native for b in parsed.blocks] == ["BC_2YEAR", "BC_30YEAR"]
@@ -125,39 +91,16 @@ def test_a_row_may_have_no_id_and_a_year_no_rows():
     assert parse(feed()).blocks == []
 
 
-@pytest.mark.parametrize(
-    ("body", "culprit"),
-    [
-        (b"", "not well-formed XML"),
-        ("<html><body>Access denied</body></html>", "element html, expected {http://www.w3.org/2005/Atom}feed"),
-        ('<!DOCTYPE feed SYSTEM "http://127.0.0.1:9/x.dtd">' + TWO_DAYS, "DOCTYPE"),
-        (TWO_DAYS.replace("d:BC_2YEAR", "m:BC_2YEAR"), "dataservices/metadata}BC_2YEAR"),
-        (TWO_DAYS.replace("2099-01-06", "2099-02-30"), "'2099-02-30' is not a day"),
-        (TWO_DAYS.replace("4.30", "1,5"), "2099-01-06 BC_2YEAR: '1,5'"),
-        (TWO_DAYS.replace("4.30", ""), "2099-01-06 BC_2YEAR: '' is not a number"),
-        (TWO_DAYS.replace("m:properties", "m:record"), "entry 1 has 0 m:properties"),
-    ],
-)
-def test_a_payload_of_another_kind_is_refused_by_name(body, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        parse(body)
-    assert culprit in str(caught.value)
-    assert str(caught.value).startswith("daily_treasury_yield_curve 2099")
-
-
-def test_an_entity_bomb_is_refused_without_being_expanded():
-    lines = ['<!ENTITY a0 "aaaaaaaaaa">']
-    lines += [f'<!ENTITY a{n} "{f"&a{n - 1};" * 10}">' for n in range(1, 12)]
-    bomb = f"<!DOCTYPE feed [{''.join(lines)}]>" + TWO_DAYS.replace("4.30", "&a11;")
-    with pytest.raises(SourceChanged, match=r"DOCTYPE|not well-formed"):
-        parse(bomb)
-
-
-def test_an_external_entity_is_not_read(tmp_path):
-    secret = tmp_path / "secret"
-    secret.write_text("4.30")
-    with pytest.raises(SourceChanged, match="DOCTYPE"):
-        parse(f'<!DOCTYPE feed [<!ENTITY x SYSTEM "{secret.as_uri()}">]>' + TWO_DAYS.replace("4.30", "&x;"))
+WRONG = [
+    (b"", "not well-formed XML"),
+    ("<html><body>Access denied</body></html>", "element html, expected {http://www.w3.org/2005/Atom}feed"),
+    ('<!DOCTYPE feed SYSTEM "http://127.0.0.1:9/x.dtd">' + TWO_DAYS, "DOCTYPE"),
+    (TWO_DAYS.replace("d:BC_2YEAR", "m:BC_2YEAR"), "dataservices/metadata}BC_2YEAR"),
+    (TWO_DAYS.replace("2099-01-06", "2099-02-30"), "'2099-02-30' is not a day"),
+    (TWO_DAYS.replace("4.30", "1,5"), "2099-01-06 BC_2YEAR: '1,5'"),
+    (TWO_DAYS.replace("4.30", ""), "2099-01-06 BC_2YEAR: '' is not a number"),
+    (TWO_DAYS.replace("m:properties", "m:record"), "entry 1 has 0 m:properties"),
+]
 
 
 def test_other_feeds_of_the_publisher_are_owned_and_set_aside_by_name():
@@ -165,15 +108,18 @@ def test_other_feeds_of_the_publisher_are_owned_and_set_aside_by_name():
     real = URL.replace("daily_treasury_yield_curve", "daily_treasury_real_yield_curve") + "2099"
     for url, name in [(fiscal, "avg_interest_rates: not the daily"), (real, "real_yield_curve: not the daily")]:
         assert CONNECTOR.owns(url)
-        ignored = CONNECTOR.parse(Payload(url, b"{}", 0, ""), source(), SERIES).ignored
+        ignored = CONNECTOR.parse(payload(url, b"{}"), source("us-treasury-par"), SERIES).ignored
         assert ignored is not None
         assert name in ignored
     assert not CONNECTOR.owns("https://treasury.example.org/home.treasury.gov")
 
 
 def test_plan_asks_for_each_year_once_in_order():
-    whole = CONNECTOR.plan(source(), SERIES, None, date(1992, 1, 1), None)
+    whole = CONNECTOR.plan(source("us-treasury-par"), SERIES, None, date(1992, 1, 1), None)
     assert [request.url for request in whole] == [URL + "1990", URL + "1991", URL + "1992"]
-    later = CONNECTOR.plan(source(), SERIES, date(2025, 12, 31), date(2026, 11, 20), None)
+    later = CONNECTOR.plan(source("us-treasury-par"), SERIES, date(2025, 12, 31), date(2026, 11, 20), None)
     assert [request.url[-4:] for request in later] == ["2025", "2026"]
-    assert CONNECTOR.plan(source(), SERIES, date(1962, 1, 1), date(1990, 5, 1), None)[0].url == URL + "1990"
+    assert (
+        CONNECTOR.plan(source("us-treasury-par"), SERIES, date(1962, 1, 1), date(1990, 5, 1), None)[0].url
+        == URL + "1990"
+    )

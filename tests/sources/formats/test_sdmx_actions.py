@@ -103,23 +103,16 @@ def test_the_header_s_action_holds_where_a_data_set_has_none():
     assert {told.value for rows in blocks(parse(silent)).values() for told in rows} == {None}
 
 
-@pytest.mark.parametrize(
-    ("body", "culprit"),
-    [
-        (headed("<m:EmbargoDate>2100-01-01T00:00:00Z</m:EmbargoDate>"), "is under an embargo"),
-        (headed("").replace('structureID="S1"', 'structureID="S1" dimensionAtObservation="AREA"'), "lie over 'AREA'"),
-        (headed("").replace('structureID="S1"', 'structureID="S1" explicitMeasures="true"'), "a measure for each"),
-        (SPECIFIC.replace('TITLE="Invented">', 'REPORTING_YEAR_START_DAY="--07-01">'), "'--07-01', expected --01-01"),
-        (SPECIFIC.replace('REMARK="Invented"', 'REPORTING_YEAR_START_DAY="--07-01"'), "'--07-01', expected --01-01"),
-        (YEARS, "'--07-01', expected --01-01"),
-        (json_1().replace('"TITLE", "values": []', '"REPORTING_YEAR_START_DAY", "values": [{"id": "--07-01"}]')
-         .replace("[0, null]", "[0, 0]"), "'--07-01', expected --01-01"),
-    ],
-)  # fmt: skip
-def test_what_changes_the_meaning_of_all_data_is_refused(body, culprit):
-    with pytest.raises(SourceChanged) as caught:
-        parse(body)
-    assert culprit in str(caught.value)
+WRONG = [
+    (headed("<m:EmbargoDate>2100-01-01T00:00:00Z</m:EmbargoDate>"), "is under an embargo"),
+    (headed("").replace('structureID="S1"', 'structureID="S1" dimensionAtObservation="AREA"'), "lie over 'AREA'"),
+    (headed("").replace('structureID="S1"', 'structureID="S1" explicitMeasures="true"'), "a measure for each"),
+    (SPECIFIC.replace('TITLE="Invented">', 'REPORTING_YEAR_START_DAY="--07-01">'), "'--07-01', expected --01-01"),
+    (SPECIFIC.replace('REMARK="Invented"', 'REPORTING_YEAR_START_DAY="--07-01"'), "'--07-01', expected --01-01"),
+    (YEARS, "'--07-01', expected --01-01"),
+    (json_1().replace('"TITLE", "values": []', '"REPORTING_YEAR_START_DAY", "values": [{"id": "--07-01"}]')
+     .replace("[0, null]", "[0, 0]"), "'--07-01', expected --01-01"),
+]  # fmt: skip
 
 
 def test_a_part_of_a_header_that_nobody_knows_is_reported():

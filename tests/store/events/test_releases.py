@@ -3,10 +3,9 @@
 from datetime import date, timedelta
 
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec
+from almanac.domain.periods import Period
 from almanac.store.events import releases
-from tests.support.small_world import ALPHA, START, SmallWorld
+from tests.support.small_world import ALPHA, START, SmallWorld, spec
 
 DAY = 86_400
 DAYS = [Period(day, day).key for day in (date(2025, 1, 1) + timedelta(n) for n in range(4))]
@@ -16,13 +15,9 @@ def test_those_of_several_cells_are_those_of_each():
     with SmallWorld() as world:
         asked = []
         for number in range(3):
-            spec = SeriesSpec(
-                source=ALPHA, native="n", indicator=f"level{number}", entity="country_aaa", frequency=Frequency.DAILY,
-                unit="percent", name="n",
-            )  # fmt: skip
             with world.batch("test") as batch:
                 batch.replace(
-                    batch.series(spec, "raw"),
+                    batch.series(spec(ALPHA, f"level{number}", letter="D"), "raw"),
                     {
                         key: [
                             Vintage(at := START + (place + again) * DAY, float(again), None, 0, at, at, 1, None, 0)

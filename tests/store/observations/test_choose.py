@@ -8,13 +8,12 @@ from typing import Any
 import pytest
 
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec
+from almanac.domain.periods import Period
 from almanac.store.observations.reading import lists
 from almanac.store.observations.reading.plan import Question
 from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.selection import SORTS, Selection
-from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, spec
 
 MONTHS = [Period.parse(f"2025-{month:02}").key for month in (1, 2, 3, 4)]
 
@@ -36,12 +35,6 @@ def write(
 ) -> None:
     """States of months of one indicator, day after day, each with the source whose series it was computed from ("": none)."""
     indicator = "level" if kind == "raw" else "level_yoy"
-
-    def spec(name: str, indicator: str) -> SeriesSpec:
-        return SeriesSpec(
-            source=name, native="n", indicator=indicator, entity="country_aaa", frequency=Frequency.MONTHLY,
-            unit="percent", name="n",
-        )  # fmt: skip
 
     with world.batch("test") as batch:
         target = {}

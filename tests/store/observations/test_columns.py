@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.observations import PROJECTION, ReportedValue, Vintage
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.periods import Period
+from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure, Rights
 from almanac.store.observations.newest.columns import Readings
 from almanac.store.observations.newest.latest import latest
@@ -18,7 +18,7 @@ from almanac.store.observations.reading import row_rights as verdicts
 from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.batch import Batch
 from tests.support.generators import histories
-from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent, spec
 
 ENTITIES = ["country_aaa", "country_bbb", "country_none"]
 NOW = START + 100 * DAY_SECONDS
@@ -237,13 +237,10 @@ def test_a_forecast_in_the_preferred_place_hides_its_cell(world):
 def test_the_newest_end_comes_before_the_higher_frequency(world):
     def store(country, **periods):
         for letter, period in periods.items():
-            spec = SeriesSpec(
-                source=ALPHA, native=f"{country}{letter}", indicator="level", entity=f"country_{country}",
-                frequency=Frequency(letter), unit="percent", name="Invented",
-            )  # fmt: skip
+            series = spec(ALPHA, "level", f"country_{country}", letter)
             key = Period.parse(period).key
             batch.replace(
-                batch.series(spec, "raw"), {key: [Vintage(START, float(ord(letter)), None, 0, START, START, 0)]}
+                batch.series(series, "raw"), {key: [Vintage(START, float(ord(letter)), None, 0, START, START, 0)]}
             )
 
     with Batch(world.db, 1, "test") as batch:
@@ -334,32 +331,29 @@ def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
         )
     }  # fmt: skip
 
-    def spec(source, indicator, **more):
-        return SeriesSpec(
-            source=source, native=indicator, indicator=indicator, entity="company_0000000001", frequency=Frequency.QUARTERLY,
-            unit="percent", name="Invented", **more,
-        )  # fmt: skip
+    def fact_of(source, indicator, **more):
+        return spec(source, indicator, "company_0000000001", "Q", **more)
 
     with Batch(world.db, 1, "test") as batch:
         for source in sources.values():
             body = msgspec.json.encode(source).decode()
             world.db.execute("INSERT INTO record VALUES('source', ?, ?)", (source.id, body))
         fact = {
-            "open": batch.series(spec(ALPHA, "fact_a"), "raw"),
-            "tightened": batch.series(spec(ALPHA, "fact_b"), "raw"),
-            "restricted": batch.series(spec(ALPHA, "fact_c", exposure=Exposure.restricted, reason="owned"), "raw"),
-            "unconsented": batch.series(spec(GAMMA, "fact_d"), "raw"),
-            "closed": batch.series(spec("closed", "fact_e"), "raw"),
-            "lenient": batch.series(spec("lenient", "fact_f"), "raw"),
+            "open": batch.series(fact_of(ALPHA, "fact_a"), "raw"),
+            "tightened": batch.series(fact_of(ALPHA, "fact_b"), "raw"),
+            "restricted": batch.series(fact_of(ALPHA, "fact_c", exposure=Exposure.restricted, reason="owned"), "raw"),
+            "unconsented": batch.series(fact_of(GAMMA, "fact_d"), "raw"),
+            "closed": batch.series(fact_of("closed", "fact_e"), "raw"),
+            "lenient": batch.series(fact_of("lenient", "fact_f"), "raw"),
         }
         batch.tighten(fact["tightened"], Exposure.internal_only, "told so")
         names = {name: handle.id for name, handle in fact.items()}
         for name, inputs in (("sum", [names["open"]]), ("shut sum", [names["closed"]])):
-            names[name] = batch.series(spec(ALPHA, name.replace(" ", "_")), "derived", inputs).id
+            names[name] = batch.series(fact_of(ALPHA, name.replace(" ", "_")), "derived", inputs).id
         names["lost"] = "alpha:company_0000000001:gone:Q"
         sets = [[one] for one in names] + [[one, two] for one in names for two in names if one < two]
         lineages = {batch.lineage([names[one] for one in inputs]): inputs for inputs in sets}
-        value = batch.series(spec(ALPHA, "value"), "derived")
+        value = batch.series(fact_of(ALPHA, "value"), "derived")
     directory = world.view().directory
     origins = [(value.number, lineage) for lineage in lineages]
     one_by_one = verdicts.withheld(world.db, directory, origins, {})

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from almanac.domain.observations import ReportedValue
-from almanac.domain.periods import Frequency
-from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.reading import lookup, row_rights
-from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED, START, SmallWorld
+from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED, START, SmallWorld, spec
 
 from .test_choose import MONTHS, write
 
@@ -65,15 +63,10 @@ def test_a_series_as_a_whole_is_as_shut_as_the_strictest_of_its_rows(world: Smal
 def test_a_payload_that_stated_anything_stricter_than_its_source_is_told(world: SmallWorld, stricter: Exposure) -> None:
     """Its rows tell no payload; rows of the same series from another one do."""
     names = ("level", "jobless")
-    specs = [
-        SeriesSpec(
-            source=ALPHA, native=name, indicator=name, entity="country_bbb", frequency=Frequency.MONTHLY, unit="percent", name=name,
-        )
-        for name in names
-    ]  # fmt: skip
+    specs = [spec(ALPHA, name, "country_bbb") for name in names]
     both, one = (PayloadRef(1 << 40 | place, START, (START, f"{place:064x}")) for place in (1, 2))
     with world.batch("test") as batch:
-        plain, other = (batch.series(spec, "raw") for spec in specs)
+        plain, other = (batch.series(one, "raw") for one in specs)
         for payload, stated in ((both, (plain, other)), (one, (plain,))):
             for series in stated:
                 batch.append(series, payload, [ReportedValue(MONTHS[0], 1.0, START)], None)

@@ -6,8 +6,7 @@ from unittest import mock
 import pytest
 
 from almanac.domain.observations import Vintage
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec
+from almanac.domain.periods import Period
 from almanac.store.observations.reading import lists
 from almanac.store.observations.reading import sorted as sorting
 from almanac.store.observations.reading.lists import TooBroadError
@@ -16,7 +15,7 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.rows import RowReader
 from almanac.store.observations.reading.selection import SORTS, Selection
 from almanac.store.observations.reading.sorted import groups
-from tests.support.small_world import ALPHA, BETA, START, SmallWorld
+from tests.support.small_world import ALPHA, BETA, START, SmallWorld, spec
 
 DAY = 86_400
 #: Of three series: source, indicator, entity, and values of how many months of 2020 and later.
@@ -27,10 +26,6 @@ MADE = ((ALPHA, "level", "country_aaa", 24), (BETA, "level", "country_aaa", 12),
 def world():
     with SmallWorld() as one:
         for number, (source, indicator, entity, months) in enumerate(MADE):
-            spec = SeriesSpec(
-                source=source, native="n", indicator=indicator, entity=entity, frequency=Frequency.MONTHLY, unit="percent",
-                name="n",
-            )  # fmt: skip
             target = {}
             for month in range(months):
                 at = START + (month + number) * DAY
@@ -40,7 +35,7 @@ def world():
                     Vintage(at + 40 * DAY, month + 0.5, None, 0, None, at + 40 * DAY, 1, None, 0),
                 ]
             with one.batch("test") as batch:
-                batch.replace(batch.series(spec, "raw"), target)
+                batch.replace(batch.series(spec(source, indicator, entity), "raw"), target)
         yield one
 
 

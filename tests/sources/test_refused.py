@@ -1,0 +1,87 @@
+"""An answer that is not what its publisher sends is refused, whoever reads it: the message says of which answer, and what is wrong in it."""
+
+import pytest
+
+from almanac.sources.base import Parsed, SourceChanged
+from almanac.sources.feeds.sec import datasets, reference
+from almanac.sources.formats import icalendars
+from tests.sources.feeds import (
+    test_bls,
+    test_bls_calendar,
+    test_boc,
+    test_boe_glc,
+    test_boe_iadb,
+    test_boj,
+    test_fred_realtime,
+    test_mof_japan,
+    test_rba,
+    test_sdmx_services,
+    test_sec_datasets,
+    test_sec_facts,
+    test_sec_reference,
+    test_sec_submissions,
+    test_snb,
+    test_us_treasury,
+    test_world_bank,
+)
+from tests.sources.formats import test_jsonstat, test_sdmx_actions, test_sdmx_forms, test_workbook
+from tests.support import sdmx_invented
+from tests.support.invented_fred import KEY
+from tests.support.sec_invented import CIK, encoded
+
+QUARTERS = f"series/observations?series_id=QRT&api_key={KEY}"
+SERVICE = {"service": test_sdmx_services.OFFICE}
+#: Where the wrong answers are, how one is read, and what a message says of every one.
+READERS = [
+    (test_bls.WRONG, test_bls.parse, ""),
+    (test_bls_calendar.WRONG, lambda body: icalendars.entries(body, "bls.ics", Parsed()), ""),
+    (test_boc.WRONG, test_boc.parse, f"valet {test_boc.NAMES}"),
+    (test_boe_glc.WRONG, test_boe_glc.parse, "latest-yield-curve-data.zip"),
+    (test_boe_iadb.WRONG_CSV, test_boe_iadb.parse, "iadb IUDBEDR,IUDSNZC,XUD"),
+    (test_boe_iadb.WRONG_XML, lambda text: test_boe_iadb.parse(text, test_boe_iadb.XML), "iadb LPM"),
+    (test_boj.WRONG, test_boj.parse, ""),
+    (test_fred_realtime.WRONG, lambda body: test_fred_realtime.parse(body, QUARTERS), "series/observations QRT"),
+    (test_mof_japan.WRONG, test_mof_japan.parse, "jgbcme.csv"),
+    (test_rba.WRONG, test_rba.parse, "f1-data.csv"),
+    (test_rba.WRONG_BOOKS, test_rba.parse, "hist.xls"),
+    (
+        test_sdmx_services.WRONG,
+        lambda old, new: sdmx_invented.parse(test_sdmx_services.CSV.replace(old, new), **SERVICE),
+        "",
+    ),
+    (test_sec_datasets.WRONG, lambda make: datasets.read(make(), "2009q3.zip", test_sec_datasets.WANTED), "2009q3.zip"),
+    (test_sec_facts.WRONG, test_sec_facts.read, f"CIK {CIK}"),
+    (test_sec_facts.WRONG_ROWS, lambda fields: test_sec_facts.read(test_sec_facts.damage(**fields)), f"CIK {CIK}"),
+    (test_sec_reference.WRONG, lambda body: reference.tickers(encoded(body), Parsed()), ""),
+    (
+        test_sec_reference.WRONG_LISTINGS,
+        lambda change: reference.tickers_with_exchanges(encoded(test_sec_reference.LISTINGS | change), Parsed()),
+        "",
+    ),
+    (
+        test_sec_submissions.WRONG,
+        lambda path, value: test_sec_submissions.read(test_sec_submissions.changed(path, value)),
+        f"CIK {CIK}",
+    ),
+    (test_snb.WRONG, test_snb.parse, "rendoblid"),
+    (test_us_treasury.WRONG, test_us_treasury.parse, "daily_treasury_yield_curve 2099"),
+    (test_world_bank.WRONG, test_world_bank.parse, ""),
+    (test_jsonstat.WRONG, lambda change: test_jsonstat.read(**change), ""),
+    (test_sdmx_actions.WRONG, sdmx_invented.parse, ""),
+    (test_sdmx_forms.WRONG_CSV, sdmx_invented.parse, ""),
+    (test_sdmx_forms.WRONG_JSON, sdmx_invented.parse, ""),
+    (test_sdmx_forms.WRONG_XML, sdmx_invented.parse, ""),
+    (test_workbook.WRONG, test_workbook.rows, ""),
+]
+
+
+@pytest.mark.parametrize(
+    ("read", "answer", "culprit", "of"),
+    [(read, answer, culprit, of) for wrong, read, of in READERS for *answer, culprit in wrong],
+)
+def test_an_answer_of_another_kind_is_refused_by_name(read, answer, culprit, of):
+    with pytest.raises(SourceChanged) as caught:
+        read(*answer)
+    assert culprit in str(caught.value)
+    assert of in str(caught.value)
+    assert KEY not in str(caught.value)
