@@ -13,6 +13,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import structlog
 
 # Tests start a few hundred processes. Where the environment forbids bytecode beside sources, each would compile the whole of
 # ours and of what it imports: that is more than half of what a process costs. It is kept apart from them instead.
@@ -21,6 +22,14 @@ sys.pycache_prefix = os.environ.setdefault(
 )
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# Left to itself it draws a traceback with all local variables for each logged error: up to half a second each.
+structlog.configure(
+    processors=[
+        structlog.processors.add_log_level,
+        structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
+    ]
+)
 
 ON_POSTGRES = os.environ.get("ALMANAC_TEST_ENGINE") == "postgres"
 

@@ -51,6 +51,7 @@ def small(tmp_path_factory):
     one.close()
 
 
+@pytest.mark.slow
 def test_the_same_in_a_small_world(small, tmp_path):
     """A few series and companies, quickly."""
     day = date(2023, 8, 16)

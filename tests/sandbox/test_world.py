@@ -45,6 +45,7 @@ def test_connectors_read_every_page_whole(seen: Seen) -> None:
     assert 250_000 < seen.rows < 450_000
 
 
+@pytest.mark.slow
 def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -> None:
     """Forty days with a quarter's end: old pages keep their bytes, archives their vintages, the other feeds their values."""
     later = read(catalog, list(world(NOW + 40 * DAY, companies=False)))
@@ -66,6 +67,7 @@ def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -
     assert max(later.latest("sandbox-fred", "SIMGBRY10Y")) == date(2024, 4, 19)
 
 
+@pytest.mark.slow
 def test_a_larger_world_has_about_as_many_rows_and_contains_the_usual_one(catalog: Catalog, seen: Seen) -> None:
     wanted = 700_000
     rows, hashes = 0, {}
@@ -105,6 +107,7 @@ def test_too_many_observations_and_too_early_a_time_are_refused_before_the_first
         world(int(datetime(2015, 12, 31, tzinfo=UTC).timestamp()), companies=False)
 
 
+@pytest.mark.slow
 def test_the_earliest_world_has_its_feeds(catalog: Catalog) -> None:
     first = read(catalog, list(world(int(datetime(2016, 1, 4, tzinfo=UTC).timestamp()), companies=False)))
     for source, native in (

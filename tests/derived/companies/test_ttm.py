@@ -349,6 +349,7 @@ def within(cells, first, last):
     return {item: {e: a for e, a in amounts.items() if first <= e <= last} for item, amounts in cells.items()}
 
 
+@pytest.mark.slow
 @given(long_ledgers(), st.integers(0, 39))
 def test_measures_look_no_further_back_than_they_say_and_never_ahead(book_, place):
     """So that the sweep over filings knows which ends a changed amount can touch."""
