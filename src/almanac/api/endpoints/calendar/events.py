@@ -13,21 +13,7 @@ from almanac.api.contract.params import Param
 from almanac.api.contract.records import RowRights
 from almanac.api.endpoints.calendar.event_numbers import EventNumbers, numbers
 from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.rows.filters import (
-    AS_OF,
-    COUNTRY,
-    ENTITY,
-    ENTITY_ID,
-    INDICATOR,
-    INDICATORS,
-    MOST_VALUES,
-    PROVIDER_ID,
-    SOURCE_ID,
-    countries,
-    indicators,
-    named_entities,
-    sources,
-)
+from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
@@ -50,10 +36,10 @@ def listed(ctx: Context) -> ListAnswer:
     wanted = events.Wanted(
         category=params["category"],
         types=None if params["type"] is None else tuple(name.lower() for name in params["type"]),
-        indicators=indicators(ctx),
-        entities=named_entities(ctx),
-        countries=countries(ctx),
-        sources=sources(ctx),
+        indicators=filters.indicators(ctx),
+        entities=filters.named_entities(ctx),
+        countries=filters.countries(ctx),
+        sources=filters.sources(ctx),
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
@@ -220,32 +206,32 @@ ENDPOINTS = (
         scope="events:read",
         params=(
             replace(
-                INDICATOR,
+                filters.INDICATOR,
                 description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
             ),
-            INDICATORS,
+            filters.INDICATORS,
             Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
             replace(
-                COUNTRY,
+                filters.COUNTRY,
                 description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
                 "by commas.",
             ),
-            replace(ENTITY, example="apple-inc"),
-            replace(ENTITY_ID, example="company_0000320193"),
-            SOURCE_ID,
-            PROVIDER_ID,
+            replace(filters.ENTITY, example="apple-inc"),
+            replace(filters.ENTITY_ID, example="company_0000320193"),
+            filters.SOURCE_ID,
+            filters.PROVIDER_ID,
             Param(
                 "type",
                 "Types of events: a release, a meeting, what a filing is; several separated by commas.",
                 "list",
-                maximum=MOST_VALUES,
+                maximum=filters.MOST_VALUES,
                 example="consumer_prices",
             ),
             Param(
                 "form",
                 "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
                 "list",
-                maximum=MOST_VALUES,
+                maximum=filters.MOST_VALUES,
                 example="10-K",
             ),
             Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
@@ -257,7 +243,7 @@ ENDPOINTS = (
             ),
             Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
             replace(
-                AS_OF,
+                filters.AS_OF,
                 description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
             ),
         ),

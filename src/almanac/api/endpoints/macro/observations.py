@@ -12,21 +12,7 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
-from almanac.api.rows.filters import (
-    AS_OF,
-    COUNTRY,
-    ENTITY,
-    ENTITY_ID,
-    FREQUENCY,
-    INDICATOR,
-    INDICATORS,
-    LICENSE,
-    OBSERVATION_FILTERS,
-    PROVIDER_ID,
-    SORT,
-    SOURCE_ID,
-    selection,
-)
+from almanac.api.rows import filters
 from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
@@ -55,7 +41,7 @@ def _warn_of_knowledge_bounds(ctx: Context) -> None:
 
 
 def _listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
-    params, asked = ctx.params, selection(ctx, kind)
+    params, asked = ctx.params, filters.selection(ctx, kind)
     _warn_of_knowledge_bounds(ctx)
     question = Question(
         asked,
@@ -119,7 +105,7 @@ def changes(ctx: Context) -> ListAnswer:
         raise refuse(
             "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
         )
-    found = Changes(ctx.view, selection(ctx, None), since, newest, params["as_of"])
+    found = Changes(ctx.view, filters.selection(ctx, None), since, newest, params["as_of"])
     with _narrowed(params):
         rows, following = found.page(
             every=params["sources"] == "all",
@@ -134,7 +120,7 @@ def changes(ctx: Context) -> ListAnswer:
 def latest_readings(ctx: Context) -> ListAnswer:
     """Return the latest reading per indicator and entity."""
     params, redaction = ctx.params, redaction_of(ctx)
-    wanted, asked = params["freshness"], selection(ctx, params["kind"])
+    wanted, asked = params["freshness"], filters.selection(ctx, params["kind"])
     rows, following = latest(
         ctx.view,
         asked,
@@ -227,7 +213,7 @@ ENDPOINTS = (
         "A derived indicator named here gives an empty list.",
         handler=observations,
         scope="macro:read",
-        params=(SORT, *OBSERVATION_FILTERS),
+        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         kind="list",
         cached=True,
         cost=_where,
@@ -244,18 +230,18 @@ ENDPOINTS = (
         handler=latest_readings,
         scope="macro:read",
         params=(
-            COUNTRY,
-            ENTITY,
-            ENTITY_ID,
-            INDICATORS,
-            INDICATOR,
-            SOURCE_ID,
-            PROVIDER_ID,
-            LICENSE,
-            FREQUENCY,
+            filters.COUNTRY,
+            filters.ENTITY,
+            filters.ENTITY_ID,
+            filters.INDICATORS,
+            filters.INDICATOR,
+            filters.SOURCE_ID,
+            filters.PROVIDER_ID,
+            filters.LICENSE,
+            filters.FREQUENCY,
             Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
             Param("freshness", "Only readings of this freshness.", "enum", choices=("fresh", "stale", "unknown")),
-            AS_OF,
+            filters.AS_OF,
         ),
         kind="list",
         cached=True,
@@ -271,7 +257,7 @@ ENDPOINTS = (
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
         handler=vintages,
         scope="macro:read",
-        params=(replace(SORT, choices=("topic", "observed_at")), *OBSERVATION_FILTERS),
+        params=(replace(filters.SORT, choices=("topic", "observed_at")), *filters.OBSERVATION_FILTERS),
         kind="list",
         cached=True,
         cost=lambda params: _where(params, history=True),
@@ -288,7 +274,7 @@ ENDPOINTS = (
         "lists all cells it concerns.",
         handler=changes,
         scope="macro:read",
-        params=(SINCE, *OBSERVATION_FILTERS),
+        params=(SINCE, *filters.OBSERVATION_FILTERS),
         kind="list",
         cached=True,
         # How far back it reaches is not told by the question.
@@ -307,7 +293,7 @@ DERIVED = (
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
         handler=derived_observations,
         scope="analytics:read",
-        params=(SORT, *OBSERVATION_FILTERS),
+        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         kind="list",
         cached=True,
         cost=_where,
