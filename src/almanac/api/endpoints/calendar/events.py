@@ -37,8 +37,8 @@ def listed(ctx: Context) -> ListAnswer:
         category=params["category"],
         types=None if params["type"] is None else tuple(name.lower() for name in params["type"]),
         indicators=filters.indicators(ctx),
-        entities=filters.named_entities(ctx),
-        countries=filters.countries(ctx),
+        entities=filters.entities(ctx, "entity", "entity_id"),
+        countries=filters.entities(ctx, "country"),
         sources=filters.sources(ctx),
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
@@ -235,12 +235,7 @@ ENDPOINTS = (
                 example="10-K",
             ),
             Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
-            Param(
-                "start_date", "Events that happen from this time on.", "time", until="end_date", example="2025-01-01"
-            ),
-            Param(
-                "end_date", "Events that happen up to this time.", "time", edge="end", window=True, example="2025-12-31"
-            ),
+            *filters.span("Events that happen"),
             Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
             replace(
                 filters.AS_OF,

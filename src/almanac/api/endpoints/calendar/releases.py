@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
-from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
+from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.domain.times import midnight
 from almanac.store.events import releases as store
 
@@ -19,7 +18,7 @@ def listed(ctx: Context) -> ListAnswer:
     rows, following = _walk(
         ctx,
         types=_types(ctx),
-        countries=countries(ctx),
+        countries=entities(ctx, "country"),
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
         after=ctx.after,
@@ -107,21 +106,7 @@ ENDPOINTS = (
                 description="Id, slug or alias of an indicator that the release brings.",
                 example="cpi_inflation_yoy",
             ),
-            Param(
-                "start_date",
-                "Releases that were out from this time on.",
-                "time",
-                until="end_date",
-                example="2025-01-01",
-            ),
-            Param(
-                "end_date",
-                "Releases that were out up to this time.",
-                "time",
-                edge="end",
-                window=True,
-                example="2025-12-31",
-            ),
+            *span("Releases that were out"),
         ),
         kind="list",
         record=ReleaseSummary,

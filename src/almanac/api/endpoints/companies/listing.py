@@ -15,7 +15,7 @@ from almanac.api.endpoints.companies.records import CompanySchema
 from almanac.api.endpoints.companies.rows import TESTS, CompanyScoring
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
-from almanac.api.rows.filters import DOMICILE, countries
+from almanac.api.rows.filters import DOMICILE, entities
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
 from almanac.reports.scoring import PILLARS
@@ -62,7 +62,7 @@ class CompanyList:
         for name, texts in (("sector", table.sectors), ("industry", table.industries)):
             if params[name] is not None:
                 passed &= _equal(ctx, name, texts)
-        domiciles = countries(ctx)
+        domiciles = entities(ctx, "country")
         if domiciles is not None:
             passed &= _among(table.countries, domiciles)
         if params["q"] is not None:
