@@ -10,14 +10,13 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
-from almanac.api.contract.records import RowRights
+from almanac.api.contract.records import RowRights, wire_number
 from almanac.api.endpoints.calendar.event_numbers import EventNumbers, numbers
 from almanac.api.endpoints.calendar.records import EventSchema
 from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
-from almanac.domain.numbers import shortest
 from almanac.domain.periods import Period
 from almanac.domain.times import DAY_SECONDS, cached_wire_time, midnight
 from almanac.domain.units import currency_of
@@ -147,10 +146,10 @@ def _event(
         country=one.country or domiciles.get(one.entity or ""),
         indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
         period=one.period,
-        actual=_number(shown_of.actual) if shown else None,
-        revised_actual=_number(shown_of.revised_actual) if shown else None,
-        previous=_number(shown_of.previous) if compared else None,
-        revised_previous=_number(shown_of.revised_previous) if compared else None,
+        actual=wire_number(shown_of.actual) if shown else None,
+        revised_actual=wire_number(shown_of.revised_actual) if shown else None,
+        previous=wire_number(shown_of.previous) if compared else None,
+        revised_previous=wire_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
         currency=_currency(ctx, one) if told is None else told.currency,
         form=one.form,
@@ -179,11 +178,6 @@ def _currency(ctx: Context, one: EventState) -> str | None:
     """Currency of the numbers that an event was stored with."""
     entity = ctx.view.directory.entities.get(one.entity or "")
     return currency_of(one.unit, None if entity is None else entity.currency)
-
-
-def _number(value: float | None) -> Any:
-    """Return a number as the wire writes it."""
-    return None if value is None else msgspec.Raw(shortest(value).encode())
 
 
 #: Filters no index leads to pages by: the walk may read far more events than it gives.

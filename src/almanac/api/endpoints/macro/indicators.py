@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -178,16 +179,6 @@ def _coded(ctx: Context, text: str) -> set[str]:
     return found
 
 
-def indicators(ctx: Context) -> ListAnswer:
-    """All indicators."""
-    return listing(ctx)
-
-
-def indicator(ctx: Context) -> ItemAnswer:
-    """One indicator."""
-    return ItemAnswer(encoded(ctx, find(ctx)))
-
-
 def series(ctx: Context) -> ListAnswer:
     """Series of one indicator, by id."""
     found = find(ctx)
@@ -251,38 +242,32 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
     return whole
 
 
+_INDICATORS = partial(Endpoint, scope="macro:read", record=records.IndicatorSchema, tag="Indicators")
 ENDPOINTS = (
-    Endpoint(
+    _INDICATORS(
         path="/indicators",
         operation_id="listIndicators",
         summary="Indicators",
         description="Every concept of the catalogue, raw and derived, with how much of it there is.",
-        handler=indicators,
-        scope="macro:read",
+        handler=listing,
         params=FILTERS,
         kind="list",
         cost="thread",
         cached=True,
-        record=records.IndicatorSchema,
-        tag="Indicators",
     ),
-    Endpoint(
+    _INDICATORS(
         path="/indicators/{idOrSlug}",
         operation_id="getIndicator",
         summary="One indicator",
-        handler=indicator,
+        handler=lambda ctx: ItemAnswer(encoded(ctx, find(ctx))),
         braces=(filters.INDICATOR_IN_PATH,),
-        scope="macro:read",
-        record=records.IndicatorSchema,
-        tag="Indicators",
     ),
-    Endpoint(
+    _INDICATORS(
         path="/indicators/{idOrSlug}/series",
         operation_id="listIndicatorSeries",
         summary="Series of one indicator",
         handler=series,
         braces=(filters.INDICATOR_IN_PATH,),
-        scope="macro:read",
         params=(
             filters.COUNTRY,
             filters.ENTITY,
@@ -294,6 +279,5 @@ ENDPOINTS = (
         ),
         kind="list",
         record=records.SeriesSchema,
-        tag="Indicators",
     ),
 )
