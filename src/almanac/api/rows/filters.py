@@ -171,7 +171,7 @@ def scopes_lacking(
     ctx: Context, kind: str | None, indicators: tuple[str, ...] | None, entities: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     """
-    Scopes that the key has not and rows of a list want, beside what its path does: of those only that a row asked for may want.
+    Return the scopes that rows of a list may need beyond that of its path, and that the key lacks.
 
     `kind`: the only one the list has rows of; indicators and entities: None where they are not restricted.
     """
@@ -190,7 +190,7 @@ def scopes_lacking(
 
 
 def warn_of_scopes(ctx: Context, lacking: Iterable[str]) -> None:
-    """Say which rows are left out for want of a scope."""
+    """Warn which rows are left out because the key lacks a scope."""
     for scope in lacking:
         ctx.warn("scope", scope, f"{_LEFT_OUT[scope]} are left out: the key may not read them")
 

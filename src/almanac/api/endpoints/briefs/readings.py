@@ -79,7 +79,7 @@ class PeerReadings:
 
     @classmethod
     def at(cls, cache: ProcessCache, moment: Moment) -> PeerReadings:
-        """The peers of a moment, remembered."""
+        """Return the peers of a moment, made once for each state of the data and day."""
         view = moment.view
 
         def everyone() -> PeerReadings:
@@ -90,7 +90,7 @@ class PeerReadings:
         return cache.once(key, everyone)
 
     def numbers(self, cache: ProcessCache) -> npt.NDArray[np.int32]:
-        """The small numbers of the entities."""
+        """Return the numbers by which columns of readings know the entities."""
         return cache.readings.numbers(one.id for one in self.entities)
 
     def fresh(self, cache: ProcessCache, moment: Moment, measure: MeasureSpec) -> tuple[PeerReading, ...]:
@@ -138,7 +138,7 @@ class Gatherer:
         self._numbers = self._peers.numbers(cache)
 
     def gather(self, section: SectionSpec, *, own_bank: bool) -> Gathered:
-        """The readings of a section, in the order of its measures."""
+        """Return the readings of a section, in the order of its measures."""
         found: list[MeasuredReading] = []
         settled: set[str] = set()
         beyond = False
@@ -233,7 +233,7 @@ def _record(
     ctx: Context, measure: MeasureSpec, series: SeriesInfo, period: int, fresh: str, rights: SeriesRights,
     reading: MeasureReading | None = None,
 ) -> BriefReading:  # fmt: skip
-    """A reading on the wire; without its numbers where there is none to be sent."""
+    """Make the record of a reading. Its numbers are null where `reading` is None: they are withheld."""
     indicator = ctx.view.directory.indicators[measure.slug]
     value = previous = change = percentile = None
     ranking: Ranking | None = None

@@ -18,7 +18,7 @@ from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
 from almanac.domain.periods import Period
-from almanac.domain.times import DAY_SECONDS, cached_wire_time, midnight
+from almanac.domain.times import DAY_SECONDS, cached_wire_time
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.deadline import check_deadline
@@ -31,7 +31,7 @@ _READ = 500
 def listed(ctx: Context) -> ListAnswer:
     """Events by when they happen."""
     params = ctx.params
-    starts = [moment for moment in (params["start_date"], _window(ctx)) if moment is not None]
+    starts = [moment for moment in (params["start_date"], ctx.window_seconds) if moment is not None]
     wanted = events.Wanted(
         category=params["category"],
         types=None if params["type"] is None else tuple(name.lower() for name in params["type"]),
@@ -109,11 +109,6 @@ def _told_by_data(one: EventState) -> bool:
         and one.category in {"macro_release", "central_bank"}
         and one.unit is None
     )
-
-
-def _window(ctx: Context) -> int | None:
-    """Return the first second that the plan reaches."""
-    return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
 
 
 def _event(

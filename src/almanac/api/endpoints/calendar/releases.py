@@ -8,7 +8,6 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
-from almanac.domain.times import midnight
 from almanac.store.events import releases as store
 
 
@@ -57,7 +56,7 @@ def _walk(
     limit: int,
 ) -> tuple[list[WrittenSummary], list[object] | None]:
     """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
-    starts = [moment for moment in (span[0], _window(ctx)) if moment is not None]
+    starts = [moment for moment in (span[0], ctx.window_seconds) if moment is not None]
     rows: list[WrittenSummary] = []
     last: list[object] | None = None
     following = after
@@ -83,11 +82,6 @@ def _walk(
             last = [out.released, out.event]
         if following is None:
             return rows, None
-
-
-def _window(ctx: Context) -> int | None:
-    """Return the first second that the plan reaches: nothing is out before its period is over."""
-    return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
 
 
 ENDPOINTS = (

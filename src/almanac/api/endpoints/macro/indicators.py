@@ -238,8 +238,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "freshnessStatus": redaction.freshness(info),
         }
     )
-    whole: bytes = head[:-1] + b',"rights":' + info.rights.encoded + b"}"
-    return whole
+    return head[:-1] + b',"rights":' + info.rights.encoded + b"}"
 
 
 _INDICATORS = partial(Endpoint, scope="macro:read", record=records.IndicatorSchema, tag="Indicators")

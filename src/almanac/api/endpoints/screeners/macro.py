@@ -146,10 +146,9 @@ class MacroScreener:
                     "seriesId": series.id,
                 }
             )
-        encoded: bytes = msgspec.json.encode(
+        return msgspec.json.encode(
             {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
         )
-        return encoded
 
     def _describe(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
         found = screening.aligned(self._cache, ctx, indicator.slug, places.numbers)
