@@ -41,7 +41,8 @@ def _warn_of_knowledge_bounds(ctx: Context) -> None:
             return
 
 
-def _listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
+def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
+    """Return a page of observations: raw, derived or (None) of both kinds; with `history` every vintage, withdrawals too."""
     params, asked = ctx.params, filters.selection(ctx, kind)
     _warn_of_knowledge_bounds(ctx)
     question = Question(
@@ -187,7 +188,7 @@ ENDPOINTS = (
         summary="Raw observations",
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
-        handler=lambda ctx: _listed(ctx, "raw", lineage=False),
+        handler=lambda ctx: listed(ctx, "raw", lineage=False),
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
         record=Observation,
@@ -220,7 +221,7 @@ ENDPOINTS = (
         operation_id="listVintages",
         summary="Every vintage of every cell",
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
-        handler=lambda ctx: _listed(ctx, None, lineage=True, history=True),
+        handler=lambda ctx: listed(ctx, None, lineage=True, history=True),
         params=(replace(filters.SORT, choices=("topic", "observed_at")), *filters.OBSERVATION_FILTERS),
         cost=lambda params: _where(params, history=True),
     ),
@@ -244,7 +245,7 @@ DERIVED = (
         operation_id="listDerivedObservations",
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=lambda ctx: _listed(ctx, "derived", lineage=True),
+        handler=lambda ctx: listed(ctx, "derived", lineage=True),
         scope="analytics:read",
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
