@@ -13,7 +13,7 @@ from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
 from almanac.api.endpoints.companies import listing
 from almanac.api.endpoints.macro import derived_indicators, indicators, observations, provenance, rates
-from almanac.api.endpoints.reference import coverage, entities, reference
+from almanac.api.endpoints.reference import entities, reference
 from almanac.api.endpoints.screeners import equity, macro
 from almanac.api.endpoints.screeners.screening import ProcessCache
 
@@ -26,7 +26,6 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
         *reference.endpoints(),
-        coverage.endpoint(),
         *entities.endpoints(),
         *listing.endpoints(cache, explain_scores),
         *observations.DERIVED,

@@ -19,6 +19,7 @@ from almanac.api.contract.keyshape import redact
 from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
 from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
+from almanac.domain.times import midnight
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.plan import ReadingPlan
 from almanac.store.observations.reading.reader import View
@@ -106,6 +107,11 @@ class Context(msgspec.Struct):
     def after(self) -> list[Any] | None:
         """Key of the last row of the page before, None on the first page."""
         return self.cursor.key if self.cursor is not None else None
+
+    @property
+    def window_seconds(self) -> int | None:
+        """First second that the plan reaches, None for the whole archive."""
+        return None if self.window_start is None else midnight(self.window_start.toordinal())
 
     def require_window(self, parameter: str, last_day: date) -> None:
         """Raise ApiError 403 if a request for nothing later than `last_day` lies wholly before the plan's window."""

@@ -100,10 +100,10 @@ class Error(msgspec.Struct):
 
 @functools.cache
 def envelope(record: type[msgspec.Struct], *, listed: bool, counted: bool = False) -> type[msgspec.Struct]:
-    """The named shape of an answer: `CountryList` with a page of records, or `CountryItem` with one."""
+    """Return the named shape of an answer: `CountryList` with a page of records, or `CountryItem` with one."""
     inside: Any = list[record] if listed else record  # type: ignore[valid-type]  # made at run time
     about: Any = (CountedListMeta if counted else ListMeta) if listed else AnswerMeta
-    made: type[msgspec.Struct] = msgspec.defstruct(
+    return msgspec.defstruct(
         record.__name__ + ("List" if listed else "Item"),
         [
             ("data", Annotated[inside, says("A page of the list." if listed else "The object.")]),
@@ -112,4 +112,3 @@ def envelope(record: type[msgspec.Struct], *, listed: bool, counted: bool = Fals
         ],
         namespace={"__doc__": f"{'A list' if listed else 'One'} of {record.__name__}."},
     )
-    return made

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from almanac.domain.fields import Exposure, LicenseClass, says
+from almanac.domain.numbers import shortest
 
 
 class Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -20,6 +21,11 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
         super().__init_subclass__(**options)
         # The description takes a schema's name and title from its class.
         cls.__name__ = cls.__name__.removesuffix("Schema")
+
+
+def wire_number(value: float | None) -> Any:
+    """Return a number as the wire writes it: the shortest text that reads back as the same float. None stays null."""
+    return None if value is None else msgspec.Raw(shortest(value).encode())
 
 
 class WarningSchema(Record):

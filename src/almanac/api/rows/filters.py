@@ -27,6 +27,14 @@ def _list(name: str, description: str, example: str | None = None) -> Param:
     return Param(name, f"{description}; several separated by commas.", "list", maximum=MOST_VALUES, example=example)
 
 
+def span(what: str, *, start: str | None = "2025-01-01", end: str | None = "2025-12-31") -> tuple[Param, Param]:
+    """Return `start_date` and `end_date`, which bound what is described; `start` and `end` are their examples."""
+    return (
+        Param("start_date", f"{what} from this time on.", "time", until="end_date", example=start),
+        Param("end_date", f"{what} up to this time.", "time", edge="end", window=True, example=end),
+    )
+
+
 COUNTRY = _list(
     "country",
     "ISO-2, ISO-3 or numeric code, id, slug or exact name of a country; EUR for the euro area: the area's own rows",
@@ -93,8 +101,7 @@ PERIODS = (
     Param(
         "period_end", "Periods ending on or before this time.", "time", edge="end", window=True, example="2025-12-31"
     ),
-    Param("start_date", "Rows known (observedAt) from this time on.", "time", until="end_date"),
-    Param("end_date", "Rows known (observedAt) up to this time.", "time", edge="end", window=True),
+    *span("Rows known (observedAt)", start=None, end=None),
 )
 
 #: Filters of GET /observations and its kin, in the order of the interface document.
@@ -164,7 +171,7 @@ def scopes_lacking(
     ctx: Context, kind: str | None, indicators: tuple[str, ...] | None, entities: tuple[str, ...] | None
 ) -> tuple[str, ...]:
     """
-    Scopes that the key has not and rows of a list want, beside what its path does: of those only that a row asked for may want.
+    Return the scopes that rows of a list may need beyond that of its path, and that the key lacks.
 
     `kind`: the only one the list has rows of; indicators and entities: None where they are not restricted.
     """
@@ -183,7 +190,7 @@ def scopes_lacking(
 
 
 def warn_of_scopes(ctx: Context, lacking: Iterable[str]) -> None:
-    """Say which rows are left out for want of a scope."""
+    """Warn which rows are left out because the key lacks a scope."""
     for scope in lacking:
         ctx.warn("scope", scope, f"{_LEFT_OUT[scope]} are left out: the key may not read them")
 
@@ -216,31 +223,17 @@ def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
         if names is None:
             continue
         directory = ctx.view.directory
-        if parameter == "country":
-            find, reason, suggest = directory.country, "names no country or region", suggested_place
-        else:
-            find, reason, suggest = directory.entity, "names no entity", suggested_entity
+        of_places = parameter == "country"
         ids = set()
         for name in names:
-            entity = find(name)
-            if entity is None and parameter == "country":
-                entity = place(ctx, name)
+            entity = place(ctx, name) if of_places else directory.entity(name)
             if entity is None:
-                ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
+                reason = "names no country or region" if of_places else "names no entity"
+                ctx.warn(parameter, name, reason, _near(ctx, name, suggested_place if of_places else suggested_entity))
             else:
                 ids.add(entity.id)
         found = ids if found is None else found & ids
     return None if found is None else tuple(sorted(found))
-
-
-def countries(ctx: Context) -> tuple[str, ...] | None:
-    """Return entity ids of the places named by `country`; None where it is not given."""
-    return entities(ctx, "country")
-
-
-def named_entities(ctx: Context) -> tuple[str, ...] | None:
-    """Return entity ids that satisfy both `entity` and `entity_id`; None where neither is given."""
-    return entities(ctx, "entity", "entity_id")
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:
@@ -254,8 +247,8 @@ def sources(ctx: Context) -> frozenset[str] | None:
     if params.get("source_id") is params.get("provider_id") is params.get("license") is None:
         return None
     allowed = licensed(ctx)
-    own = _known(ctx, "source_id", directory.sources, "names no source", _suggested_source)
-    theirs = _known(ctx, "provider_id", directory.providers, "names no provider", _suggested_provider)
+    own = _known(ctx, "source", directory.sources)
+    theirs = _known(ctx, "provider", directory.providers)
     if own is None and theirs is None and len(allowed) == len(directory.sources):
         return None
     return frozenset(
@@ -265,20 +258,18 @@ def sources(ctx: Context) -> frozenset[str] | None:
     )
 
 
-def _known(
-    ctx: Context,
-    parameter: str,
-    records: Mapping[str, Source] | Mapping[str, Provider],
-    reason: str,
-    suggest: Callable[[Context, str], str | None],
-) -> set[str] | None:
-    """Return those names of a list that are ids of records; None where it is not given. Warn of the others."""
-    names = ctx.params.get(parameter)
+def _known(ctx: Context, kind: str, records: Mapping[str, Source] | Mapping[str, Provider]) -> set[str] | None:
+    """Return the ids of sources or providers that a list names; None where it is not given. Warn of the other names."""
+    names = ctx.params.get(f"{kind}_id")
     if names is None:
         return None
+
+    def suggest(ctx: Context, text: str) -> str | None:
+        return suggested(ctx, kind, text, lambda: [(record.id, (record.name,)) for record in records.values()])
+
     for name in names:
         if name.lower() not in records:
-            ctx.warn(parameter, name, reason, _near(ctx, name, suggest))
+            ctx.warn(f"{kind}_id", name, f"names no {kind}", _near(ctx, name, suggest))
     return {name.lower() for name in names} & records.keys()
 
 
@@ -286,11 +277,3 @@ def licensed(ctx: Context) -> dict[str, Source]:
     """Return the sources whose terms ask for what `license` names, by id; all where it is not given."""
     classes, held = ctx.params.get("license"), ctx.view.directory.sources
     return {name: one for name, one in held.items() if classes is None or one.rights.asks_for in classes}
-
-
-def _suggested_source(ctx: Context, text: str) -> str | None:
-    return suggested(ctx, "source", text, lambda: [(s.id, (s.name,)) for s in ctx.view.directory.sources.values()])
-
-
-def _suggested_provider(ctx: Context, text: str) -> str | None:
-    return suggested(ctx, "provider", text, lambda: [(p.id, (p.name,)) for p in ctx.view.directory.providers.values()])

@@ -7,18 +7,18 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
+from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.briefs.records import BriefReading
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
 from almanac.api.rows.redaction import redaction_of
 from almanac.api.rows.rights import of_row
-from almanac.domain.numbers import difference, shortest
+from almanac.domain.numbers import difference
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before
@@ -79,7 +79,7 @@ class PeerReadings:
 
     @classmethod
     def at(cls, cache: ProcessCache, moment: Moment) -> PeerReadings:
-        """The peers of a moment, remembered."""
+        """Return the peers of a moment, made once for each state of the data and day."""
         view = moment.view
 
         def everyone() -> PeerReadings:
@@ -90,7 +90,7 @@ class PeerReadings:
         return cache.once(key, everyone)
 
     def numbers(self, cache: ProcessCache) -> npt.NDArray[np.int32]:
-        """The small numbers of the entities."""
+        """Return the numbers by which columns of readings know the entities."""
         return cache.readings.numbers(one.id for one in self.entities)
 
     def fresh(self, cache: ProcessCache, moment: Moment, measure: MeasureSpec) -> tuple[PeerReading, ...]:
@@ -138,7 +138,7 @@ class Gatherer:
         self._numbers = self._peers.numbers(cache)
 
     def gather(self, section: SectionSpec, *, own_bank: bool) -> Gathered:
-        """The readings of a section, in the order of its measures."""
+        """Return the readings of a section, in the order of its measures."""
         found: list[MeasuredReading] = []
         settled: set[str] = set()
         beyond = False
@@ -233,7 +233,7 @@ def _record(
     ctx: Context, measure: MeasureSpec, series: SeriesInfo, period: int, fresh: str, rights: SeriesRights,
     reading: MeasureReading | None = None,
 ) -> BriefReading:  # fmt: skip
-    """A reading on the wire; without its numbers where there is none to be sent."""
+    """Make the record of a reading. Its numbers are null where `reading` is None: they are withheld."""
     indicator = ctx.view.directory.indicators[measure.slug]
     value = previous = change = percentile = None
     ranking: Ranking | None = None
@@ -244,21 +244,16 @@ def _record(
     return BriefReading(
         indicator_id=f"indicator_{measure.slug}",
         name=indicator.name,
-        value=_number(value),
+        value=wire_number(value),
         unit=series.spec.unit,
         currency=series.currency,
         period_end=wire_day(end_of(period)),
-        previous=_number(previous),
-        change=_number(change),
-        percentile10y=_number(percentile),
+        previous=wire_number(previous),
+        change=wire_number(change),
+        percentile10y=wire_number(percentile),
         peer_rank=None if ranking is None else ranking.rank,
         peer_count=None if ranking is None else ranking.of,
         freshness_status=fresh,  # type: ignore[arg-type]  # one of the three words
         series_id=series.id,
         rights=of_row(rights),
     )
-
-
-def _number(value: float | None) -> float | None:
-    """A number as the wire writes it."""
-    return None if value is None else msgspec.Raw(shortest(value).encode())  # type: ignore[return-value]  # encoded already

@@ -6,28 +6,19 @@ from typing import Annotated, Literal
 
 from almanac.api.contract.records import Record, RowRights
 from almanac.api.endpoints.calendar.records import EventSchema, ReleaseSummary
-from almanac.domain.fields import (
-    AsOf,
-    Currency,
-    EntityId,
-    FreshnessStatus,
-    IndicatorId,
-    PeriodEnd,
-    SeriesId,
-    Unit,
-    says,
-)
+from almanac.domain import fields
+from almanac.domain.fields import says
 
 
 class BriefReading(Record):
     """The latest reading of one indicator, beside its past and its peers. Numbers are null where it is withheld."""
 
-    indicator_id: IndicatorId
+    indicator_id: fields.IndicatorId
     name: Annotated[str, says("Name of the indicator.")]
     value: Annotated[float | None, says("The latest reading, in `unit`. Null: withheld.")]
-    unit: Unit
-    currency: Currency
-    period_end: PeriodEnd
+    unit: fields.Unit
+    currency: fields.Currency
+    period_end: fields.PeriodEnd
     previous: Annotated[
         float | None,
         says(
@@ -52,8 +43,8 @@ class BriefReading(Record):
         ),
     ]
     peer_count: Annotated[int | None, says("How many countries that are, itself one of them. Null: not ranked.")]
-    freshness_status: FreshnessStatus
-    series_id: SeriesId
+    freshness_status: fields.FreshnessStatus
+    series_id: fields.SeriesId
     rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
@@ -73,10 +64,10 @@ class BriefSection(Record):
 class Brief(Record):
     """A country in words."""
 
-    entity_id: EntityId
+    entity_id: fields.EntityId
     name: Annotated[str, says("Name of the country or region.")]
     country: Annotated[str, says("Its ISO code: three letters, where it has them; EUR for the euro area.", "USA")]
-    as_of: AsOf
+    as_of: fields.AsOf
     headline: Annotated[str, says("The brief in one or two sentences, made by rule from its readings.")]
     sections: Annotated[list[BriefSection], says("Subject by subject.")]
     upcoming_events: Annotated[list[EventSchema], says("Releases and decisions that come next, the next one first.")]

@@ -43,18 +43,20 @@ _NUMBERS_HELD: Remembered[dict[tuple[object, ...], EventNumbers]] = Remembered("
 _PLACES_HELD: Remembered[dict[tuple[object, ...], list[tuple[SeriesInfo, Frequency]]]] = Remembered(
     "series of events", lambda _: {}
 )
+#: When the last vintage of all was known; None: there is none.
 _LAST_KNOWN: Remembered[int | None] = Remembered("last known", store.last_known)
 
 
 def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]:
     """
-    What the data say of releases and changes of policy rates, as known at the request's `as_of`, by event; of those that
-    they say nothing of yet, nothing. No event may be there twice.
+    Return the numbers of releases and changes of policy rates by event, as known at the request's `as_of`.
+
+    An event that the data say nothing of yet is left out. No event may be given twice.
 
     Of the newest data version they are kept for as long as the data stay the same: they are the same at every moment from the
     one on at which the store knew the last there is.
     """
-    last = _last_known(ctx)
+    last = _LAST_KNOWN.of(ctx.view)
     if last is None or ctx.as_of < last or ctx.version != ctx.view.version:
         return dict(_read(ctx, some))
     held = _NUMBERS_HELD.of(ctx.view)
@@ -65,11 +67,6 @@ def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]
             held.clear()
         held[keys[event]] = found[event] = told
     return found
-
-
-def _last_known(ctx: Context) -> int | None:
-    """When the last vintage of all was known, of those the store has now; None: there is none."""
-    return _LAST_KNOWN.of(ctx.view)
 
 
 def _read(ctx: Context, some: Sequence[EventState]) -> Iterator[tuple[str, EventNumbers]]:
@@ -118,7 +115,7 @@ def _places(ctx: Context, one: EventState, entity: str, indicator: str) -> list[
 
 
 def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:
-    """Sources that have the numbers of a release, by preference: those that one to come may be of."""
+    """Return the sources that may have the numbers of a coming release, the preferred one first."""
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
     ranked = sorted(every, key=lambda one: ctx.view.directory.preference_key(one.number, 0, ctx.version))
     return list(dict.fromkeys(one.source.id for one in ranked))
@@ -126,22 +123,18 @@ def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:
 
 def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
     """Between which period keys the cell and the one before it are, as far as the plan reaches."""
-    lowest, highest = _both(cell.period, cell.frequency)
+    if cell.frequency is Frequency.DAILY:
+        first = end_of(cell.period) - timedelta(days=NEAR_DAYS)
+    else:
+        first = end_of(period_before(cell.period, cell.frequency))
+    lowest = lowest_key(first)
     if ctx.window_start is not None:
         lowest = max(lowest, min(cell.period, lowest_key(ctx.window_start)))
-    return lowest, highest
-
-
-def _both(period: int, frequency: Frequency) -> tuple[int, int]:
-    if frequency is Frequency.DAILY:
-        first = end_of(period) - timedelta(days=NEAR_DAYS)
-    else:
-        first = end_of(period_before(period, frequency))
-    return lowest_key(first), highest_key(end_of(period))
+    return lowest, highest_key(end_of(cell.period))
 
 
 def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
-    """What the vintages of a cell and of the one before it say, by period and knowledge time; None: nothing of the cell itself."""
+    """Read the numbers of an event from the vintages of its cell and of the one before, which are in the order of period and knowledge time. Return None if the cell has no number."""
     series, frequency, period = cell
     mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
     first = stated(mine)
@@ -162,7 +155,7 @@ def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> E
 
 
 def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
-    """What is known of the period before one whose release is to come; None: nothing."""
+    """Return the number of the period before a coming release; None if it is not known."""
     series, frequency, period = cell
     before = before_of(ctx, found, period, frequency)
     earlier = [row for row in found if row[0] == before and not row[3] & AHEAD]
@@ -175,7 +168,7 @@ def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventN
 
 
 def _previous(series: SeriesInfo, earlier: list[store.KnownVintage], first: int) -> tuple[float | None, float | None]:
-    """The number of the period before as it was just before the release was known, and as it is where that is another."""
+    """Return the number of the period before as it stood just before the release, and as it stands now if that differs."""
     now = earlier[-1][2] if earlier else None
     was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
     if was is None or not series.source.stores_vintages:

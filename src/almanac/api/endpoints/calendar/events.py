@@ -10,30 +10,15 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
-from almanac.api.contract.records import RowRights
+from almanac.api.contract.records import RowRights, wire_number
 from almanac.api.endpoints.calendar.event_numbers import EventNumbers, numbers
 from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.rows.filters import (
-    AS_OF,
-    COUNTRY,
-    ENTITY,
-    ENTITY_ID,
-    INDICATOR,
-    INDICATORS,
-    MOST_VALUES,
-    PROVIDER_ID,
-    SOURCE_ID,
-    countries,
-    indicators,
-    named_entities,
-    sources,
-)
+from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
-from almanac.domain.numbers import shortest
 from almanac.domain.periods import Period
-from almanac.domain.times import DAY_SECONDS, cached_wire_time, midnight
+from almanac.domain.times import DAY_SECONDS, cached_wire_time
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
 from almanac.store.engine.deadline import check_deadline
@@ -46,14 +31,14 @@ _READ = 500
 def listed(ctx: Context) -> ListAnswer:
     """Events by when they happen."""
     params = ctx.params
-    starts = [moment for moment in (params["start_date"], _window(ctx)) if moment is not None]
+    starts = [moment for moment in (params["start_date"], ctx.window_seconds) if moment is not None]
     wanted = events.Wanted(
         category=params["category"],
         types=None if params["type"] is None else tuple(name.lower() for name in params["type"]),
-        indicators=indicators(ctx),
-        entities=named_entities(ctx),
-        countries=countries(ctx),
-        sources=sources(ctx),
+        indicators=filters.indicators(ctx),
+        entities=filters.entities(ctx, "entity", "entity_id"),
+        countries=filters.entities(ctx, "country"),
+        sources=filters.sources(ctx),
         occurred_from=max(starts, default=None),
         occurred_to=params["end_date"],
     )
@@ -126,11 +111,6 @@ def _told_by_data(one: EventState) -> bool:
     )
 
 
-def _window(ctx: Context) -> int | None:
-    """Return the first second that the plan reaches."""
-    return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
-
-
 def _event(
     ctx: Context,
     one: EventState,
@@ -161,10 +141,10 @@ def _event(
         country=one.country or domiciles.get(one.entity or ""),
         indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
         period=one.period,
-        actual=_number(shown_of.actual) if shown else None,
-        revised_actual=_number(shown_of.revised_actual) if shown else None,
-        previous=_number(shown_of.previous) if compared else None,
-        revised_previous=_number(shown_of.revised_previous) if compared else None,
+        actual=wire_number(shown_of.actual) if shown else None,
+        revised_actual=wire_number(shown_of.revised_actual) if shown else None,
+        previous=wire_number(shown_of.previous) if compared else None,
+        revised_previous=wire_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
         currency=_currency(ctx, one) if told is None else told.currency,
         form=one.form,
@@ -195,11 +175,6 @@ def _currency(ctx: Context, one: EventState) -> str | None:
     return currency_of(one.unit, None if entity is None else entity.currency)
 
 
-def _number(value: float | None) -> Any:
-    """Return a number as the wire writes it."""
-    return None if value is None else msgspec.Raw(shortest(value).encode())
-
-
 #: Filters no index leads to pages by: the walk may read far more events than it gives.
 _TESTED = ("status", "type", "form", "country", "source_id", "provider_id", "indicator", "indicator_id")
 
@@ -220,44 +195,39 @@ ENDPOINTS = (
         scope="events:read",
         params=(
             replace(
-                INDICATOR,
+                filters.INDICATOR,
                 description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
             ),
-            INDICATORS,
+            filters.INDICATORS,
             Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
             replace(
-                COUNTRY,
+                filters.COUNTRY,
                 description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
                 "by commas.",
             ),
-            replace(ENTITY, example="apple-inc"),
-            replace(ENTITY_ID, example="company_0000320193"),
-            SOURCE_ID,
-            PROVIDER_ID,
+            replace(filters.ENTITY, example="apple-inc"),
+            replace(filters.ENTITY_ID, example="company_0000320193"),
+            filters.SOURCE_ID,
+            filters.PROVIDER_ID,
             Param(
                 "type",
                 "Types of events: a release, a meeting, what a filing is; several separated by commas.",
                 "list",
-                maximum=MOST_VALUES,
+                maximum=filters.MOST_VALUES,
                 example="consumer_prices",
             ),
             Param(
                 "form",
                 "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
                 "list",
-                maximum=MOST_VALUES,
+                maximum=filters.MOST_VALUES,
                 example="10-K",
             ),
             Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
-            Param(
-                "start_date", "Events that happen from this time on.", "time", until="end_date", example="2025-01-01"
-            ),
-            Param(
-                "end_date", "Events that happen up to this time.", "time", edge="end", window=True, example="2025-12-31"
-            ),
+            *filters.span("Events that happen"),
             Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
             replace(
-                AS_OF,
+                filters.AS_OF,
                 description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
             ),
         ),

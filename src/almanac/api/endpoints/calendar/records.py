@@ -7,21 +7,9 @@ from typing import Annotated
 import msgspec
 
 from almanac.api.contract.records import Record, RowRights
+from almanac.domain import fields
 from almanac.domain.events import Category, Precision, ServedStatus
-from almanac.domain.fields import (
-    Currency,
-    EntityId,
-    IndicatorId,
-    ObservationId,
-    ObservedAt,
-    PeriodEnd,
-    ProviderId,
-    SourceId,
-    Time,
-    Unit,
-    Uri,
-    says,
-)
+from almanac.domain.fields import Time, says
 
 
 class EventSchema(Record):
@@ -48,12 +36,14 @@ class EventSchema(Record):
     ]
     time_precision: Annotated[Precision, says("Whether the time is known to the minute or to the day.")]
     time_zone: Annotated[str, says("IANA name of the zone the source states the time in.", "America/New_York")]
-    entity_id: Annotated[EntityId | None, says("The country, region or company it is about. Null: none in particular.")]
+    entity_id: Annotated[
+        fields.EntityId | None, says("The country, region or company it is about. Null: none in particular.")
+    ]
     country: Annotated[
         str | None,
         says("Id of its country or region; of a company's event the domicile. Null: not known.", "country_usa"),
     ]
-    indicator_id: Annotated[IndicatorId | None, says("The indicator that is released. Null: it releases none.")]
+    indicator_id: Annotated[fields.IndicatorId | None, says("The indicator that is released. Null: it releases none.")]
     period: Annotated[str | None, says("The period it is about. Null: none.", "2026-10", "2026-Q3")]
     actual: Annotated[float | None, says("The first print, in `unit`, which stays for ever. Null: none, or not shown.")]
     revised_actual: Annotated[
@@ -71,22 +61,22 @@ class EventSchema(Record):
         float | None, says("What that is now, in `unit`, where it differs. Null: it does not, or is not shown.")
     ]
     unit: Annotated[str | None, says("What the numbers count. Null: there are none.", "percent")]
-    currency: Currency
+    currency: fields.Currency
     form: Annotated[str | None, says("Form of a company's filing. Null: it is none.", "10-Q")]
     accession: Annotated[str | None, says("Accession number of that filing. Null: it is none.")]
-    url: Annotated[Uri | None, says("Where it is announced or filed. Null: not known.")]
-    source_id: SourceId
-    provider_id: ProviderId
-    observed_at: ObservedAt
+    url: Annotated[fields.Uri | None, says("Where it is announced or filed. Null: not known.")]
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
+    observed_at: fields.ObservedAt
     rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
 class ReleaseReading(Record):
     """One measure of a release, as known when it was out."""
 
-    indicator_id: IndicatorId
-    unit: Unit
-    currency: Currency
+    indicator_id: fields.IndicatorId
+    unit: fields.Unit
+    currency: fields.Currency
     actual: Annotated[float | None, says("What was released, in `unit`. Null: withheld, or none.")]
     previous: Annotated[float | None, says("The period before, in `unit`, as it stood before the release. Null: none.")]
     revised_previous: Annotated[
@@ -108,7 +98,7 @@ class ReleaseReading(Record):
     percentile_10y: Annotated[float | None, says("Its place among those ten years, 0 to 100. Null: as the score.")] = (
         msgspec.field(name="percentile10y")
     )
-    observation_id: ObservationId
+    observation_id: fields.ObservationId
     rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
@@ -119,12 +109,12 @@ class ReleaseSummary(Record):
     release: Annotated[str, says("Which release it is, the `type` of its event.", "consumer_prices")]
     name: Annotated[str, says("Name of the release.")]
     country: Annotated[str | None, says("Id of the country or region. Null: none in particular.", "country_usa")]
-    entity_id: EntityId
+    entity_id: fields.EntityId
     period: Annotated[str, says("The period it is about.", "2026-10")]
-    period_end: PeriodEnd
+    period_end: fields.PeriodEnd
     released_at: Annotated[Time, says("When it was out: the `occurredAt` of its event.")]
-    observed_at: ObservedAt
-    source_id: SourceId
-    provider_id: ProviderId
+    observed_at: fields.ObservedAt
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
     headline: Annotated[str, says("What it said, in one sentence made by rule.")]
     readings: Annotated[list[ReleaseReading], says("What it said, measure by measure.")]

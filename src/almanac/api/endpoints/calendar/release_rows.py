@@ -39,25 +39,19 @@ _SUMMARIES = 1_000
 class _CellReading(NamedTuple):
     series: SeriesInfo
     rights: SeriesRights
-    #: Knowledge time of the cell's first vintage; and of the latest among those whose numbers are shown.
-    first: int
-    known: int
     figures: report.ReleaseFigures
     observation: str
     before: int | None
-    #: The first number of the cell, None where it may not be shown.
-    print_: float | None
 
 
 def series_of(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
-    """The main series of a source for an indicator of an entity; None where it has none."""
-    found: SeriesInfo | None = ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
-    return found
+    """Return the main series of a source for an indicator of an entity; None where it has none."""
+    return ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
 
 
 def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) -> _CellReading | None:
     """
-    The reading of one cell, None where there was none by the moment `by` (unix seconds).
+    Return the reading of one cell, None where there was none by the moment `by` (unix seconds).
 
     `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. What the plan
     does not reach takes no part: of a period before it the numbers are None, and nothing is placed among ten years of which
@@ -103,10 +97,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
             usual=None if measure is None or past is None else typical_change(measure, past.values),
             computed=series.kind == "derived",
         )
-    observation = observation_id(series.id, period, shown[1])
-    known = max([shown[1], *(row[1] for row in found if row[0] == before and row[1] <= at)])
-    first_print = None if rights.withheld or not reached else next(row[2] for row in mine if row[2] is not None)
-    return _CellReading(series, rights, first, known, figures, observation, before, first_print)
+    return _CellReading(series, rights, figures, observation_id(series.id, period, shown[1]), before)
 
 
 def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
@@ -123,7 +114,7 @@ def stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
 def before_of(
     ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
 ) -> int | None:
-    """The period before, where this request may see it."""
+    """Return the key of the period before, None where this request may not see it."""
     if frequency is Frequency.DAILY:
         before = max((row[0] for row in found if row[0] < period), default=None)
     else:
@@ -147,7 +138,7 @@ _HELD: Remembered[dict[tuple[object, ...], tuple[WrittenSummary | None, int]]] =
 
 
 def summary(ctx: Context, out: store.Out) -> WrittenSummary | None:
-    """A release as a record, written; None for one whose numbers this request may not reach.
+    """Return the summary of a release; None where the plan does not reach its numbers, or there are none yet.
 
     Kept for as long as the data stay the same, once time has nothing to add to it.
     """

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.contract.params import Param
 from almanac.api.endpoints.calendar.records import ReleaseSummary
 from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
-from almanac.api.rows.filters import COUNTRY, INDICATOR, countries, indicators
-from almanac.domain.times import midnight
+from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.store.events import releases as store
 
 
@@ -19,7 +17,7 @@ def listed(ctx: Context) -> ListAnswer:
     rows, following = _walk(
         ctx,
         types=_types(ctx),
-        countries=countries(ctx),
+        countries=entities(ctx, "country"),
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
         after=ctx.after,
@@ -58,7 +56,7 @@ def _walk(
     limit: int,
 ) -> tuple[list[WrittenSummary], list[object] | None]:
     """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
-    starts = [moment for moment in (span[0], _window(ctx)) if moment is not None]
+    starts = [moment for moment in (span[0], ctx.window_seconds) if moment is not None]
     rows: list[WrittenSummary] = []
     last: list[object] | None = None
     following = after
@@ -86,11 +84,6 @@ def _walk(
             return rows, None
 
 
-def _window(ctx: Context) -> int | None:
-    """Return the first second that the plan reaches: nothing is out before its period is over."""
-    return None if ctx.window_start is None else midnight(ctx.window_start.toordinal())
-
-
 ENDPOINTS = (
     Endpoint(
         path="/release-summaries",
@@ -107,21 +100,7 @@ ENDPOINTS = (
                 description="Id, slug or alias of an indicator that the release brings.",
                 example="cpi_inflation_yoy",
             ),
-            Param(
-                "start_date",
-                "Releases that were out from this time on.",
-                "time",
-                until="end_date",
-                example="2025-01-01",
-            ),
-            Param(
-                "end_date",
-                "Releases that were out up to this time.",
-                "time",
-                edge="end",
-                window=True,
-                example="2025-12-31",
-            ),
+            *span("Releases that were out"),
         ),
         kind="list",
         record=ReleaseSummary,

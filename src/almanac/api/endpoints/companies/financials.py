@@ -68,7 +68,7 @@ class _InCurrency(msgspec.Struct):
 
 
 def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
-    """The currency of the newest statement that was known, for the company's own is the one that it reports in today; None without any."""
+    """Return the currency of the newest statement given, since the company may report in another one today; None without any."""
     newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
     return None if newest_one is None else msgspec.json.decode(newest_one.body, type=_InCurrency).currency
 
@@ -80,12 +80,11 @@ def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:
 
 
 def _masked(body: bytes, reason: str) -> bytes:
-    """A statement without its values, and without what the checks say of them."""
+    """Return a statement without its values and without the results of its checks."""
     statement: dict[str, Any] = msgspec.json.decode(body)
     check = {"name": "rights", "status": "withheld", "detail": reason}
     statement |= {"items": {}, "derivedItems": {}, "quality": {"status": "withheld", "checks": [check]}}
-    encoded: bytes = msgspec.json.encode(statement)
-    return encoded
+    return msgspec.json.encode(statement)
 
 
 ENDPOINT = Endpoint(

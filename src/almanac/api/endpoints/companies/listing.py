@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-
 import msgspec
 import numpy as np
 
@@ -15,7 +13,7 @@ from almanac.api.endpoints.companies.records import CompanySchema
 from almanac.api.endpoints.companies.rows import TESTS, CompanyScoring
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.screening import ProcessCache
-from almanac.api.rows.filters import DOMICILE, countries
+from almanac.api.rows.filters import DOMICILE, entities
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
 from almanac.reports.scoring import PILLARS
@@ -60,11 +58,15 @@ class CompanyList:
             else reporting(ctx.view, table.companies, ctx.version)
         )
         for name, texts in (("sector", table.sectors), ("industry", table.industries)):
-            if params[name] is not None:
-                passed &= _equal(ctx, name, texts)
-        domiciles = countries(ctx)
+            if (asked := params[name]) is not None:
+                matches = [word.casefold() == asked.casefold() for word in texts.words]
+                if not any(matches):
+                    near = suggested_word(ctx, name, asked, texts.words)
+                    ctx.warn(name, asked, f"is the {name} of no company", near)
+                passed &= _among(texts, matches)
+        domiciles = entities(ctx, "country")
         if domiciles is not None:
-            passed &= _among(table.countries, domiciles)
+            passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
         if params["q"] is not None:
             words = folded(params["q"]).split()
             described: list[str] = self._cache.table("company words", table.companies, lambda: _words(table))
@@ -74,22 +76,9 @@ class CompanyList:
         return passed
 
 
-def _equal(ctx: Context, parameter: str, texts: Texts) -> Mask:
-    name = ctx.params[parameter]
-    passes = np.array([*(word.casefold() == name.casefold() for word in texts.words), False], dtype=np.bool_)
-    if not passes.any():
-        ctx.warn(
-            parameter, name, f"is the {parameter} of no company", suggested_word(ctx, parameter, name, texts.words)
-        )
-    found: Mask = passes[texts.codes]
-    return found
-
-
-def _among(texts: Texts, wanted: Container[str]) -> Mask:
-    """Rows whose text is one of these."""
-    passes = np.array([*(word in wanted for word in texts.words), False], dtype=np.bool_)
-    found: Mask = passes[texts.codes]
-    return found
+def _among(texts: Texts, matches: list[bool]) -> Mask:
+    """Return the rows whose text matches; `matches` says it word by word, and a row without a text has none."""
+    return np.array([*matches, False], dtype=np.bool_)[texts.codes]
 
 
 def _words(table: CompanyTable) -> list[str]:

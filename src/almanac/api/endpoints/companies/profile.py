@@ -12,6 +12,7 @@ import numpy as np
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.ports import ScoreExplainer
+from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.companies.records import Profile
 from almanac.api.endpoints.companies.rows import CompanyScoring, Relatives, company_of
 from almanac.api.endpoints.screeners.peers import Peers
@@ -19,7 +20,7 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.filters import COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
 from almanac.domain.filings import page_of
-from almanac.domain.numbers import plain, shortest
+from almanac.domain.numbers import plain
 from almanac.domain.periods import end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of
@@ -131,7 +132,7 @@ def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
         return None
     value, unit, quality = float(found.values[row]), found.unit(row), found.quality(row)
     return {
-        "value": None if math.isnan(value) or quality == "failed" else msgspec.Raw(shortest(value).encode()),
+        "value": None if math.isnan(value) or quality == "failed" else wire_number(value),
         "unit": unit,
         "currency": currency_of(unit, None),
         "periodEnd": wire_day(found.end(row)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 
@@ -16,18 +17,8 @@ from almanac.store.companies.rows import names as company_names
 from almanac.store.summary.figures import entities_with
 
 
-def derived_indicators(ctx: Context) -> ListAnswer:
-    """Indicators of kind derived."""
-    return indicators.listing(ctx, kind="derived")
-
-
-def derived_indicator(ctx: Context) -> ItemAnswer:
-    """One derived indicator."""
-    return ItemAnswer(indicators.encoded(ctx, indicators.find(ctx, kind="derived")))
-
-
 def entities(ctx: Context) -> ListAnswer:
-    """Entities for which a derived indicator has data, by name."""
+    """List entities for which a derived indicator has data, by name."""
     indicator = indicators.find(ctx, kind="derived")
     places = ctx.view.directory.entities
     ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
@@ -44,37 +35,30 @@ def entities(ctx: Context) -> ListAnswer:
 _DERIVED = replace(
     INDICATOR_IN_PATH, description="Id, slug or alias of a derived indicator.", example="cpi_inflation_yoy"
 )
+_ANALYTICS = partial(Endpoint, scope="analytics:read", record=IndicatorSchema, tag="Analytics")
 ENDPOINTS = (
-    Endpoint(
+    _ANALYTICS(
         path="/derived-indicators",
         operation_id="listDerivedIndicators",
         summary="Derived indicators",
-        handler=derived_indicators,
-        scope="analytics:read",
+        handler=lambda ctx: indicators.listing(ctx, kind="derived"),
         params=indicators.FILTERS[:1] + indicators.FILTERS[2:],
         kind="list",
-        record=IndicatorSchema,
-        tag="Analytics",
     ),
-    Endpoint(
+    _ANALYTICS(
         path="/derived-indicators/{idOrSlug}",
         operation_id="getDerivedIndicator",
         summary="One derived indicator",
-        handler=derived_indicator,
+        handler=lambda ctx: ItemAnswer(indicators.encoded(ctx, indicators.find(ctx, kind="derived"))),
         braces=(_DERIVED,),
-        scope="analytics:read",
-        record=IndicatorSchema,
-        tag="Analytics",
     ),
-    Endpoint(
+    _ANALYTICS(
         path="/derived-indicators/{idOrSlug}/entities",
         operation_id="listDerivedIndicatorEntities",
         summary="Entities that a derived indicator has data for",
         handler=entities,
         braces=(_DERIVED,),
-        scope="analytics:read",
         kind="list",
         record=DerivedIndicatorEntity,
-        tag="Analytics",
     ),
 )

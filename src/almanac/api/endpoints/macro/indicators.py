@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,23 +14,7 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
-from almanac.api.rows.filters import (
-    ANALYTICS,
-    COMPANIES,
-    COUNTRY,
-    ENTITY,
-    ENTITY_ID,
-    FREQUENCY,
-    INDICATOR_IN_PATH,
-    MOST_VALUES,
-    PROVIDER_ID,
-    SOURCE_ID,
-    SUGGESTIONS,
-    entities,
-    scopes_lacking,
-    sources,
-    warn_of_scopes,
-)
+from almanac.api.rows import filters
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
@@ -50,7 +35,7 @@ NATIVE_ID = Param(
     "Publishers' own codes of series, as `nativeId` tells them; case does not matter, and / is as good as a point. Several "
     "separated by commas.",
     "list",
-    maximum=MOST_VALUES,
+    maximum=filters.MOST_VALUES,
     example="CPIAUCSL",
 )
 #: The order that words give.
@@ -194,24 +179,14 @@ def _coded(ctx: Context, text: str) -> set[str]:
     return found
 
 
-def indicators(ctx: Context) -> ListAnswer:
-    """All indicators."""
-    return listing(ctx)
-
-
-def indicator(ctx: Context) -> ItemAnswer:
-    """One indicator."""
-    return ItemAnswer(encoded(ctx, find(ctx)))
-
-
 def series(ctx: Context) -> ListAnswer:
     """Series of one indicator, by id."""
     found = find(ctx)
     params = ctx.params
-    who, what = entities(ctx), sources(ctx)
-    warn_of_scopes(ctx, scopes_lacking(ctx, None, (found.slug,), who))
-    companies = ctx.may_read(COMPANIES)
-    if found.kind == "derived" and not ctx.may_read(ANALYTICS):
+    who, what = filters.entities(ctx), filters.sources(ctx)
+    filters.warn_of_scopes(ctx, filters.scopes_lacking(ctx, None, (found.slug,), who))
+    companies = ctx.may_read(filters.COMPANIES)
+    if found.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
         return ListAnswer([])
     descending, limit = params["order"] == "desc", params["limit"]
     redaction = redaction_of(ctx)
@@ -226,7 +201,7 @@ def series(ctx: Context) -> ListAnswer:
     if ctx.params["native_id"] is not None:
         codes = {one.number: code_form(ctx.view.directory.series(one.number).spec.native) for one in counted}
         wanted = {code_form(code) for code in ctx.params["native_id"]}
-        for code in ctx.params["native_id"][:SUGGESTIONS]:
+        for code in ctx.params["native_id"][: filters.SUGGESTIONS]:
             if code_form(code) not in codes.values():
                 ctx.warn("native_id", code, "is the code of no series of this indicator")
         counted = [one for one in counted if codes[one.number] in wanted]
@@ -263,45 +238,45 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "freshnessStatus": redaction.freshness(info),
         }
     )
-    whole: bytes = head[:-1] + b',"rights":' + info.rights.encoded + b"}"
-    return whole
+    return head[:-1] + b',"rights":' + info.rights.encoded + b"}"
 
 
+_INDICATORS = partial(Endpoint, scope="macro:read", record=records.IndicatorSchema, tag="Indicators")
 ENDPOINTS = (
-    Endpoint(
+    _INDICATORS(
         path="/indicators",
         operation_id="listIndicators",
         summary="Indicators",
         description="Every concept of the catalogue, raw and derived, with how much of it there is.",
-        handler=indicators,
-        scope="macro:read",
+        handler=listing,
         params=FILTERS,
         kind="list",
         cost="thread",
         cached=True,
-        record=records.IndicatorSchema,
-        tag="Indicators",
     ),
-    Endpoint(
+    _INDICATORS(
         path="/indicators/{idOrSlug}",
         operation_id="getIndicator",
         summary="One indicator",
-        handler=indicator,
-        braces=(INDICATOR_IN_PATH,),
-        scope="macro:read",
-        record=records.IndicatorSchema,
-        tag="Indicators",
+        handler=lambda ctx: ItemAnswer(encoded(ctx, find(ctx))),
+        braces=(filters.INDICATOR_IN_PATH,),
     ),
-    Endpoint(
+    _INDICATORS(
         path="/indicators/{idOrSlug}/series",
         operation_id="listIndicatorSeries",
         summary="Series of one indicator",
         handler=series,
-        braces=(INDICATOR_IN_PATH,),
-        scope="macro:read",
-        params=(COUNTRY, ENTITY, ENTITY_ID, SOURCE_ID, PROVIDER_ID, FREQUENCY, NATIVE_ID),
+        braces=(filters.INDICATOR_IN_PATH,),
+        params=(
+            filters.COUNTRY,
+            filters.ENTITY,
+            filters.ENTITY_ID,
+            filters.SOURCE_ID,
+            filters.PROVIDER_ID,
+            filters.FREQUENCY,
+            NATIVE_ID,
+        ),
         kind="list",
         record=records.SeriesSchema,
-        tag="Indicators",
     ),
 )

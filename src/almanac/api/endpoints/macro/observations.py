@@ -6,27 +6,14 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
-from almanac.api.rows.filters import (
-    AS_OF,
-    COUNTRY,
-    ENTITY,
-    ENTITY_ID,
-    FREQUENCY,
-    INDICATOR,
-    INDICATORS,
-    LICENSE,
-    OBSERVATION_FILTERS,
-    PROVIDER_ID,
-    SORT,
-    SOURCE_ID,
-    selection,
-)
+from almanac.api.rows import filters
 from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
@@ -54,8 +41,9 @@ def _warn_of_knowledge_bounds(ctx: Context) -> None:
             return
 
 
-def _listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
-    params, asked = ctx.params, selection(ctx, kind)
+def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
+    """Return a page of observations: raw, derived or (None) of both kinds; with `history` every vintage, withdrawals too."""
+    params, asked = ctx.params, filters.selection(ctx, kind)
     _warn_of_knowledge_bounds(ctx)
     question = Question(
         asked,
@@ -73,7 +61,7 @@ def _listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fa
         rows, following = ctx.view.read(question, plan)
     if not history and params["sources"] == "preferred":
         _warn_of_bases(ctx, rows)
-    return _answer(ctx, rows, following, lineage=lineage)
+    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
 
 
 def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
@@ -89,29 +77,8 @@ def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
             ctx.warn("sources", "preferred", f"joins values of {indicator} for {entity} on different bases: {several}")
 
 
-def _answer(
-    ctx: Context, rows: list[ObservationRow], following: list[Any] | None, *, lineage: bool = True
-) -> ListAnswer:
-    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
-
-
-def observations(ctx: Context) -> ListAnswer:
-    """Raw observations."""
-    return _listed(ctx, "raw", lineage=False)
-
-
-def derived_observations(ctx: Context) -> ListAnswer:
-    """Observations of derived indicators, with their lineage."""
-    return _listed(ctx, "derived", lineage=True)
-
-
-def vintages(ctx: Context) -> ListAnswer:
-    """Every state of every cell, withdrawals too."""
-    return _listed(ctx, None, lineage=True, history=True)
-
-
 def changes(ctx: Context) -> ListAnswer:
-    """Cells that are served otherwise than at an earlier data version."""
+    """List cells that are served otherwise than at an earlier data version."""
     params, newest = ctx.params, ctx.version
     since = params["since"]
     if since > newest:
@@ -119,7 +86,7 @@ def changes(ctx: Context) -> ListAnswer:
         raise refuse(
             "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
         )
-    found = Changes(ctx.view, selection(ctx, None), since, newest, params["as_of"])
+    found = Changes(ctx.view, filters.selection(ctx, None), since, newest, params["as_of"])
     with _narrowed(params):
         rows, following = found.page(
             every=params["sources"] == "all",
@@ -128,13 +95,13 @@ def changes(ctx: Context) -> ListAnswer:
             limit=params["limit"],
         )
     _warn_of_knowledge_bounds(ctx)
-    return _answer(ctx, rows, following)
+    return ListAnswer(redaction_of(ctx).page(rows, lineage=True), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
     """Return the latest reading per indicator and entity."""
     params, redaction = ctx.params, redaction_of(ctx)
-    wanted, asked = params["freshness"], selection(ctx, params["kind"])
+    wanted, asked = params["freshness"], filters.selection(ctx, params["kind"])
     rows, following = latest(
         ctx.view,
         asked,
@@ -146,7 +113,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return _answer(ctx, rows, following)
+    return ListAnswer(redaction.page(rows, lineage=True), following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.
@@ -189,14 +156,7 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
 
 def _names_topics(params: Mapping[str, Any]) -> bool:
     """Return whether indicators or entities are named."""
-    return not (
-        params["indicator"]
-        is params["indicator_id"]
-        is params["country"]
-        is params["entity"]
-        is params["entity_id"]
-        is None
-    )
+    return any(params[name] is not None for name in ("indicator", "indicator_id", "country", "entity", "entity_id"))
 
 
 def _is_of_one(params: Mapping[str, Any]) -> bool:
@@ -218,68 +178,54 @@ SINCE = Param(
     required=True, minimum=0, example="0",
 )  # fmt: skip
 
+_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation)
+_OBSERVATIONS = partial(_LIST, scope="macro:read", tag="Observations")
+
 ENDPOINTS = (
-    Endpoint(
+    _OBSERVATIONS(
         path="/observations",
         operation_id="listObservations",
         summary="Raw observations",
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
-        handler=observations,
-        scope="macro:read",
-        params=(SORT, *OBSERVATION_FILTERS),
-        kind="list",
-        cached=True,
+        handler=lambda ctx: listed(ctx, "raw", lineage=False),
+        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
         record=Observation,
-        dated=True,
-        tag="Observations",
     ),
-    Endpoint(
+    _OBSERVATIONS(
         path="/observations/latest",
         operation_id="listLatestObservations",
         summary="Latest reading per indicator and entity",
         description="The newest period that is no forecast, then the higher frequency, then the preferred source; raw and derived. What may "
         "not be sent is a reading only where nothing else is.",
         handler=latest_readings,
-        scope="macro:read",
         params=(
-            COUNTRY,
-            ENTITY,
-            ENTITY_ID,
-            INDICATORS,
-            INDICATOR,
-            SOURCE_ID,
-            PROVIDER_ID,
-            LICENSE,
-            FREQUENCY,
+            filters.COUNTRY,
+            filters.ENTITY,
+            filters.ENTITY_ID,
+            filters.INDICATORS,
+            filters.INDICATOR,
+            filters.SOURCE_ID,
+            filters.PROVIDER_ID,
+            filters.LICENSE,
+            filters.FREQUENCY,
             Param("kind", "Only raw or only derived indicators.", "enum", choices=("raw", "derived")),
             Param("freshness", "Only readings of this freshness.", "enum", choices=("fresh", "stale", "unknown")),
-            AS_OF,
+            filters.AS_OF,
         ),
-        kind="list",
-        cached=True,
         cost=_where_newest,
-        record=DerivedObservation,
-        dated=True,
-        tag="Observations",
     ),
-    Endpoint(
+    _OBSERVATIONS(
         path="/observations/vintages",
         operation_id="listVintages",
         summary="Every vintage of every cell",
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
-        handler=vintages,
-        scope="macro:read",
-        params=(replace(SORT, choices=("topic", "observed_at")), *OBSERVATION_FILTERS),
-        kind="list",
-        cached=True,
+        handler=lambda ctx: listed(ctx, None, lineage=True, history=True),
+        params=(replace(filters.SORT, choices=("topic", "observed_at")), *filters.OBSERVATION_FILTERS),
         cost=lambda params: _where(params, history=True),
-        record=DerivedObservation,
-        dated=True,
-        tag="Observations",
     ),
-    Endpoint(
+    _OBSERVATIONS(
         path="/observations/changes",
         operation_id="listChanges",
         summary="Cells that changed since a data version",
@@ -287,32 +233,22 @@ ENDPOINTS = (
         "served no more has no value and metadata.withdrawn true. A change of rights, of unit or of the order of sources "
         "lists all cells it concerns.",
         handler=changes,
-        scope="macro:read",
-        params=(SINCE, *OBSERVATION_FILTERS),
-        kind="list",
-        cached=True,
+        params=(SINCE, *filters.OBSERVATION_FILTERS),
         # How far back it reaches is not told by the question.
         cost="heavy",
-        record=DerivedObservation,
-        dated=True,
-        tag="Observations",
     ),
 )
 
 DERIVED = (
-    Endpoint(
+    _LIST(
         path="/derived-observations",
         operation_id="listDerivedObservations",
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=derived_observations,
+        handler=lambda ctx: listed(ctx, "derived", lineage=True),
         scope="analytics:read",
-        params=(SORT, *OBSERVATION_FILTERS),
-        kind="list",
-        cached=True,
+        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
-        record=DerivedObservation,
-        dated=True,
         tag="Analytics",
     ),
 )

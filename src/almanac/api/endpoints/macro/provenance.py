@@ -139,8 +139,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
         ),
         "verified": verified,
     }
-    encoded: bytes = msgspec.json.encode(parts)
-    return encoded
+    return msgspec.json.encode(parts)
 
 
 def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -303,7 +304,9 @@ def _legs(
 
 _SCOPE = Param("scope", f"One of {', '.join(report.SCOPES)}, or another name of the same place.", example="USA")
 
-ENDPOINT = Endpoint(
+_RATES = partial(Endpoint, scope="analytics:read", braces=(_SCOPE,), dated=True, cached=True, tag="Analytics")
+
+ENDPOINT = _RATES(
     path="/rates/{scope}",
     operation_id="getRates",
     summary="Sovereign rates analytics",
@@ -312,16 +315,10 @@ ENDPOINT = Endpoint(
     "Scopes: AUS, CAN, CHE, EUR, GBR, JPN, USA, by any name that /entities/resolve finds exactly. Takes no parameters: the "
     "past is asked of /rates/{scope}/history.",
     handler=rates,
-    braces=(_SCOPE,),
-    scope="analytics:read",
-    kind="item",
     record=report.Rates,
-    dated=True,
-    cached=True,
-    tag="Analytics",
 )
 
-HISTORY = Endpoint(
+HISTORY = _RATES(
     path="/rates/{scope}/history",
     operation_id="listRatesHistory",
     summary="Sovereign rates analytics of past days",
@@ -330,8 +327,6 @@ HISTORY = Endpoint(
     "its curve, spreads to each peer and slopes, from the latest public yield of that day or of one before, as known at "
     "`as_of`. An excluded spread or slope says so as there.",
     handler=history,
-    braces=(_SCOPE,),
-    scope="analytics:read",
     params=(
         AS_OF,
         Param("start_date", "Days from this one on.", "time", until="end_date", example="2025-01-01"),
@@ -339,8 +334,5 @@ HISTORY = Endpoint(
     ),
     kind="list",
     record=report.RatesOfDay,
-    dated=True,
-    cached=True,
     cost="heavy",
-    tag="Analytics",
 )

@@ -7,34 +7,15 @@ from typing import Annotated, Literal
 from msgspec import UNSET, UnsetType
 
 from almanac.api.contract.records import Record, RowRights
-from almanac.domain.fields import (
-    Compounding,
-    CurveType,
-    EntityId,
-    FrequencyWord,
-    FreshnessStatus,
-    IndicatorId,
-    ObservationId,
-    ObservedAt,
-    PeriodEnd,
-    PeriodStart,
-    ProviderId,
-    Revision,
-    SeriesId,
-    SourceId,
-    Time,
-    Unit,
-    Uri,
-    says,
-)
-from almanac.domain.fields import Currency as Money
+from almanac.domain import fields
+from almanac.domain.fields import Time, says
 from almanac.domain.reference import INDICATOR_CATEGORIES
 
 
 class ObservationMetadata(Record):
     """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
 
-    series_id: SeriesId
+    series_id: fields.SeriesId
     native_id: Annotated[str | UnsetType, says("The publisher's own code of the series.", "BC_10YEAR")] = UNSET
     currency: Annotated[str | UnsetType, says("ISO 4217 code of the currency of `unit`.", "USD")] = UNSET
     scale: Annotated[
@@ -50,8 +31,8 @@ class ObservationMetadata(Record):
         str | UnsetType, says("Whose prices a volume is in: `current`, or of which year and how linked.", "current")
     ] = UNSET
     composition: Annotated[str | UnsetType, says("Who belongs to an aggregate of countries.")] = UNSET
-    curve_type: CurveType | UnsetType = UNSET
-    compounding: Compounding | UnsetType = UNSET
+    curve_type: fields.CurveType | UnsetType = UNSET
+    compounding: fields.Compounding | UnsetType = UNSET
     discontinued: Annotated[bool | UnsetType, says("True: the publisher has ended the series.")] = UNSET
     simulated: Annotated[
         bool | UnsetType, says("True: invented, from the simulated world, or computed from what is.")
@@ -122,26 +103,28 @@ class ObservationMetadata(Record):
 class Observation(Record):
     """A value of a series for a reference period, as known from a moment."""
 
-    id: ObservationId
-    entity_id: EntityId
-    indicator_id: IndicatorId
-    source_id: SourceId
-    provider_id: ProviderId
+    id: fields.ObservationId
+    entity_id: fields.EntityId
+    indicator_id: fields.IndicatorId
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
     value_numeric: Annotated[
         float | None, says("The value, in `unit`. Null: it is a text, was withdrawn, or is withheld (`rights` says).")
     ]
     value_text: Annotated[str | None, says("The value of an indicator of words. Null: it is a number, or as above.")]
-    unit: Unit
-    frequency: FrequencyWord
-    period_start: PeriodStart
-    period_end: PeriodEnd
-    observed_at: ObservedAt
+    unit: fields.Unit
+    frequency: fields.FrequencyWord
+    period_start: fields.PeriodStart
+    period_end: fields.PeriodEnd
+    observed_at: fields.ObservedAt
     released_at: Annotated[Time | None, says("The publisher's release time. Null: the feed states none.")]
     ingested_at: Annotated[Time, says("When this service fetched it.")]
-    revision_status: Revision
-    source_url: Annotated[Uri | None, says("The page a person would check the value on. Null: it is computed here.")]
+    revision_status: fields.Revision
+    source_url: Annotated[
+        fields.Uri | None, says("The page a person would check the value on. Null: it is computed here.")
+    ]
     attribution: Annotated[str, says("What to write beside the value when showing it.")]
-    freshness_status: FreshnessStatus
+    freshness_status: fields.FreshnessStatus
     metadata: Annotated[ObservationMetadata, says("What else applies to the row.")]
     rights: Annotated[RowRights, says("What may be done with the value.")]
 
@@ -157,7 +140,7 @@ class DerivedObservation(Observation):
 class IndicatorSchema(Record):
     """A concept with one meaning everywhere."""
 
-    id: IndicatorId
+    id: fields.IndicatorId
     slug: Annotated[str, says("Its name in filters and paths.", "cpi_inflation_yoy")]
     name: Annotated[str, says("Its name for people.", "Consumer price inflation")]
     description: Annotated[str, says("What it measures, and how.")]
@@ -174,7 +157,7 @@ class IndicatorSchema(Record):
         says("ISO 4217 code of the currency of `unit`. Null: it is no money, or each series has its own.", "USD"),
     ]
     unit_label: Annotated[str | None, says("The unit in words. Null: its series differ in it.", "%")]
-    frequencies: Annotated[list[FrequencyWord], says("Frequencies that there are values of.")]
+    frequencies: Annotated[list[fields.FrequencyWord], says("Frequencies that there are values of.")]
     seasonal_adjustment: Annotated[
         str | None, says("SA or NSA, where that is part of what it means. Null: its series say.", "NSA")
     ]
@@ -194,16 +177,16 @@ class IndicatorSchema(Record):
 class SeriesSchema(Record):
     """One indicator of one entity at one frequency from one source."""
 
-    id: SeriesId
-    indicator_id: IndicatorId
-    entity_id: EntityId
-    source_id: SourceId
-    provider_id: ProviderId
+    id: fields.SeriesId
+    indicator_id: fields.IndicatorId
+    entity_id: fields.EntityId
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
     native_id: Annotated[str, says("The publisher's own code of the series; of a computed one the indicator's slug.")]
     name: Annotated[str, says("What the series is, in words.")]
-    frequency: FrequencyWord
-    unit: Unit
-    currency: Money
+    frequency: fields.FrequencyWord
+    unit: fields.Unit
+    currency: fields.Currency
     preferred: Annotated[bool, says("Whether its rows come first among the sources of the same indicator and entity.")]
     first_period: Annotated[Time | None, says("Last day of its oldest period. Null: it has no values now.")]
     last_period: Annotated[Time | None, says("Last day of its newest period. Null: it has no values now.")]
@@ -211,25 +194,25 @@ class SeriesSchema(Record):
     vintage_count: Annotated[int, says("How many published states of its periods are kept.")]
     vintages_from: Annotated[Time | None, says("The oldest knowledge time among them. Null: there are none.")]
     last_observed_at: Annotated[Time | None, says("The newest knowledge time among them. Null: there are none.")]
-    freshness_status: FreshnessStatus
+    freshness_status: fields.FreshnessStatus
     rights: Annotated[RowRights, says("What may be done with its values.")]
 
 
 class DerivedIndicatorEntity(Record):
     """An entity that a derived indicator has data for."""
 
-    entity_id: EntityId
+    entity_id: fields.EntityId
     name: Annotated[str, says("Name of the entity.")]
 
 
 class ProvenanceInput(Record):
     """One input of a derived value, as known when the value was. Its unit is that of its series."""
 
-    observation_id: ObservationId
-    series_id: SeriesId
-    period_start: PeriodStart
-    period_end: PeriodEnd
-    observed_at: ObservedAt
+    observation_id: fields.ObservationId
+    series_id: fields.SeriesId
+    period_start: fields.PeriodStart
+    period_end: fields.PeriodEnd
+    observed_at: fields.ObservedAt
     value_numeric: Annotated[
         float | None, says("The value, in the unit of its series. Null: a text, none, or not shown.")
     ]
@@ -247,7 +230,7 @@ class ProvenancePayload(Record):
     """The raw response a value was read from."""
 
     sha256: Annotated[str, says("Hash of its bytes, in hexadecimal.")]
-    url: Annotated[Uri, says("The address it was fetched from, without keys.")]
+    url: Annotated[fields.Uri, says("The address it was fetched from, without keys.")]
     fetched_at: Annotated[Time, says("When it was fetched.")]
     media_type: Annotated[str, says("Its content type.", "application/xml")]
     bytes: Annotated[int, says("Its length in bytes.")]

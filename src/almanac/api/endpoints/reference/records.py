@@ -5,20 +5,8 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from almanac.api.contract.records import Record
-from almanac.domain.fields import (
-    Day,
-    EntityId,
-    Exposure,
-    FrequencyWord,
-    FreshnessStatus,
-    LicenseClass,
-    ProviderId,
-    SourceId,
-    Time,
-    Uri,
-    UriReference,
-    says,
-)
+from almanac.domain import fields
+from almanac.domain.fields import Time, says
 
 #: Schemes of names that are found, beside those of entities' own.
 _Found = Annotated[
@@ -34,20 +22,20 @@ _Scheme = Annotated[
 class AliasSchema(Record):
     """One name of an entity."""
 
-    entity_id: EntityId
+    entity_id: fields.EntityId
     alias: Annotated[str, says("The name.", "America")]
     scheme: _Scheme
     primary: Annotated[bool, says("Whether it is the main one of its kind.")]
     valid_from: Annotated[Time | None, says("First day it is known to have been used. Null: not stated.")]
     valid_to: Annotated[Time | None, says("Last day it is known to have been used. Null: not stated.")]
-    source_id: Annotated[SourceId | None, says("Source that states it. Null: it is the catalogue's.")]
+    source_id: Annotated[fields.SourceId | None, says("Source that states it. Null: it is the catalogue's.")]
 
 
 class Candidate(Record):
     """An entity that a name may mean, with the name of it that was found."""
 
     entity_id: Annotated[
-        EntityId | None, says("The entity. Null: several fit as well, all of them among the candidates.")
+        fields.EntityId | None, says("The entity. Null: several fit as well, all of them among the candidates.")
     ]
     type: Annotated[Literal["country", "region", "company"] | None, says("What kind of entity it is. Null: as above.")]
     name: Annotated[str | None, says("Name of the entity. Null: as above.")]
@@ -70,7 +58,7 @@ class Resolved(Candidate):
 class Country(Record):
     """A country or region."""
 
-    id: EntityId
+    id: fields.EntityId
     slug: Annotated[str, says("Its name in filters and paths.", "united-states")]
     name: Annotated[str, says("Its name.", "United States")]
     iso_alpha2: Annotated[str | None, says("ISO 3166-1 code of two letters. Null: it has none.", "US")]
@@ -96,14 +84,14 @@ class Country(Record):
 class ProviderSchema(Record):
     """A publisher."""
 
-    id: ProviderId
+    id: fields.ProviderId
     name: Annotated[str, says("Its name.")]
     kind: Annotated[
         Literal["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"],
         says("What kind of body it is."),
     ]
     country: Annotated[str | None, says("Id of its country or region. Null: it has none.", "country_usa")]
-    homepage: Annotated[UriReference, says("Its web site; `/` of what is made here.")]
+    homepage: Annotated[fields.UriReference, says("Its web site; `/` of what is made here.")]
     source_ids: Annotated[list[str], says("Ids of its sources.")]
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
 
@@ -111,17 +99,17 @@ class ProviderSchema(Record):
 class SourceRights(Record):
     """What a source's terms say."""
 
-    exposure: Exposure
+    exposure: fields.Exposure
     redistributable: Annotated[bool, says("Whether its values may be passed on.")]
     reason: Annotated[str | None, says("Why its values are withheld. Null: they are not.")]
     license: Annotated[str, says("The terms it is published under, by name.")]
-    license_class: LicenseClass
+    license_class: fields.LicenseClass
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
     commercial_use: Annotated[str, says("What the terms say of commercial use.", "yes")]
     derivatives_allowed: Annotated[bool, says("Whether values computed from it may be passed on, though it may not.")]
     modification_rule: Annotated[str | None, says("What must be said of changed values. Null: nothing.")]
-    terms_url: Annotated[Uri | None, says("Where the terms are. Null: nowhere public.")]
-    terms_read_on: Annotated[Day | None, says("The day on which they were read. Null: not recorded.")]
+    terms_url: Annotated[fields.Uri | None, says("Where the terms are. Null: nowhere public.")]
+    terms_read_on: Annotated[fields.Day | None, says("The day on which they were read. Null: not recorded.")]
     consent: Annotated[
         dict[str, str] | None,
         says("The consent this operator has recorded: `by` whom, `on` which day, `reference`. Null: none."),
@@ -131,15 +119,15 @@ class SourceRights(Record):
 class SourceSchema(Record):
     """One feed of a provider, with one licence."""
 
-    id: SourceId
-    provider_id: ProviderId
+    id: fields.SourceId
+    provider_id: fields.ProviderId
     name: Annotated[str, says("Its name.")]
     description: Annotated[str, says("What it holds.")]
-    homepage: Annotated[UriReference, says("Its page for people; `/` of what is made here.")]
+    homepage: Annotated[fields.UriReference, says("Its page for people; `/` of what is made here.")]
     license: Annotated[str, says("The terms it is published under, by name.")]
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
     rights: Annotated[SourceRights, says("What its terms say.")]
-    frequencies: Annotated[list[FrequencyWord], says("Frequencies of its series.")]
+    frequencies: Annotated[list[fields.FrequencyWord], says("Frequencies of its series.")]
     stores_vintages: Annotated[
         bool, says("Whether the feed itself gives former states of its values, with their times.")
     ]
@@ -154,4 +142,4 @@ class SourceSchema(Record):
             "`late`: longer unread, or older, than it should be; `failing`: the last attempts failed, or the newest answer is set aside."
         ),
     ]
-    freshness_status: FreshnessStatus
+    freshness_status: fields.FreshnessStatus

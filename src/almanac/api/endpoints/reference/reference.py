@@ -17,7 +17,8 @@ from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_time
-from almanac.store.summary import feeds, figures
+from almanac.store.state_memory import Remembered
+from almanac.store.summary import coverage, feeds, figures
 
 
 def providers(ctx: Context) -> ListAnswer:
@@ -150,6 +151,16 @@ def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
     )
 
 
+#: The time of the last ingestion aside, which moves without a data version.
+_COVERAGE = Remembered("coverage", coverage.coverage)
+
+
+def held(ctx: Context) -> ItemAnswer:
+    """Return what the service holds, counted once for each state of the data."""
+    counted = msgspec.structs.replace(_COVERAGE.of(ctx.view), last_ingested_at=coverage.last_ingested(ctx.view))
+    return ItemAnswer(msgspec.json.encode(counted))
+
+
 def endpoints() -> tuple[Endpoint, ...]:
     """Return the endpoints of reference data, with what they remember."""
     lists = ReferenceLists()
@@ -214,6 +225,15 @@ def endpoints() -> tuple[Endpoint, ...]:
             ),
             scope="macro:read",
             record=records.Country,
+            tag="Reference",
+        ),
+        Endpoint(
+            path="/coverage",
+            operation_id="getCoverage",
+            summary="What the service holds",
+            description="The cheapest authenticated call: 200 says that the key is live.",
+            handler=held,
+            record=coverage.Coverage,
             tag="Reference",
         ),
     )

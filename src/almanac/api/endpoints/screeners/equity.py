@@ -12,27 +12,11 @@ import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.params import Param
+from almanac.api.contract.records import wire_number
+from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
-from almanac.api.endpoints.screeners.screening import (
-    FURTHER,
-    SCREEN_AS_OF,
-    ProcessCache,
-    ScreenFields,
-    check_window,
-    clauses,
-    filter_param,
-    filters,
-    filters_endpoint,
-    further_fields,
-    number,
-    number_field,
-    sort_field,
-    text_field,
-    warn_of_texts,
-    where_screened,
-)
 from almanac.api.rows.names import place as place_called
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
@@ -80,16 +64,16 @@ _IDENTITY = ("ticker", "name")
 class EquityScreener:
     """The equity screener of one process."""
 
-    def __init__(self, cache: ProcessCache) -> None:
+    def __init__(self, cache: screening.ProcessCache) -> None:
         self._cache = cache
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the companies that satisfy the filter."""
         fields = _screen_fields(ctx.view.directory)
-        asked = tuple(_of_place(ctx, clause) for clause in clauses(ctx, fields))
-        by = sort_field(ctx, fields, *_IDENTITY)
-        further = further_fields(ctx, fields, *_IDENTITY)
-        check_window(ctx)
+        asked = tuple(_of_place(ctx, clause) for clause in screening.clauses(ctx, fields))
+        by = screening.sort_field(ctx, fields, *_IDENTITY)
+        further = screening.further_fields(ctx, fields, *_IDENTITY)
+        screening.check_window(ctx)
         wanted = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
@@ -115,7 +99,7 @@ class EquityScreener:
         quality = _quality(peers, of_row.values(), columns.get(_SCORE))
         if _QUALITY in wanted:
             columns[_QUALITY] = quality
-        warn_of_texts(ctx, asked, columns)
+        screening.warn_of_texts(ctx, asked, columns)
         key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
         cut = page(
             matching(asked, columns, peers.taking_part), peers.table.ties, key,
@@ -134,7 +118,7 @@ class EquityScreener:
         told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
         scores = peers.scores().score
         told.append(
-            number_field(
+            screening.number_field(
                 _SCORE, "Score", None,
                 "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality.",
                 scores,
@@ -150,8 +134,8 @@ class EquityScreener:
         values[_QUALITY] = tuple(found.at(row) for row in range(len(there)))
         for name, (title, description) in _TEXTS.items():
             taking_part = (value for value, takes in zip(values[name], there, strict=True) if takes)
-            told.append(text_field(name, title, description, taking_part))
-        return ItemAnswer(filters(told, _EXAMPLE))
+            told.append(screening.text_field(name, title, description, taking_part))
+        return ItemAnswer(screening.encoded_filters(told, _EXAMPLE))
 
     def warm(self, view: View, _: int) -> None:
         """Line up what scores are made of, and the companies: else whoever asks first waits for it."""
@@ -172,7 +156,7 @@ class EquityScreener:
         elif unit == _RATIO:
             notes = [_FRACTION]
         description = " ".join([indicator.description, *notes])
-        return number_field(indicator.slug, indicator.name, unit, description, values, currency)
+        return screening.number_field(indicator.slug, indicator.name, unit, description, values, currency)
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:
@@ -191,11 +175,11 @@ def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
     return indicator.unit
 
 
-def _screen_fields(directory: Directory) -> ScreenFields:
+def _screen_fields(directory: Directory) -> screening.ScreenFields:
     fields = _fields(directory)
     called: dict[str, Sequence[str]] = {slug: (one.name, *one.other_names) for slug, one in fields.items()}
     called |= dict.fromkeys((*_TEXTS, _SCORE), ())
-    return ScreenFields(lambda name: _find(directory, fields, name), called)
+    return screening.ScreenFields(lambda name: _find(directory, fields, name), called)
 
 
 def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
@@ -304,11 +288,11 @@ def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str
             if text is not None:
                 found[name] = text
         elif not np.isnan(column[row]):
-            found[name] = number(float(column[row]))
+            found[name] = wire_number(float(column[row]))
     return found
 
 
-def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
+def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
     """Return the equity screener and its fields."""
     screener = EquityScreener(cache)
     return (
@@ -323,14 +307,14 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             handler=screener.screen,
             scope="screeners:read",
             params=(
-                filter_param(_EXAMPLE, f"GET {_PATH}/filters"),
+                screening.filter_param(_EXAMPLE, f"GET {_PATH}/filters"),
                 Param(
                     "sort",
                     "Any field of the filter, `ticker` or `name`; companies without the value come last either way.",
                     example="revenue_ttm",
                 ),
-                replace(FURTHER, example="return_on_equity,country"),
-                SCREEN_AS_OF,
+                replace(screening.FURTHER, example="return_on_equity,country"),
+                screening.SCREEN_AS_OF,
                 Param(
                     "quality",
                     "`ok`: what rests on a statement that fails a grave check (a sign, an identity, a part for the whole, a "
@@ -348,11 +332,11 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             total=True,
             max_limit=200,
             warm=screener.warm,
-            cost=where_screened,
+            cost=screening.where_screened,
             cached=True,
             tag="Screeners",
         ),
-        filters_endpoint(
+        screening.filters_endpoint(
             f"{_PATH}/filters",
             "listEquityScreenerFilters",
             "Fields of the equity screener",

@@ -12,27 +12,10 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
+from almanac.api.contract.records import wire_number
+from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
-from almanac.api.endpoints.screeners.screening import (
-    FURTHER,
-    SCREEN_AS_OF,
-    ProcessCache,
-    ScreenFields,
-    aligned,
-    check_window,
-    clauses,
-    filter_param,
-    filters,
-    filters_endpoint,
-    further_fields,
-    number,
-    number_field,
-    sort_field,
-    text_field,
-    warn_of_texts,
-    where_screened,
-)
 from almanac.api.rows.names import place as place_called
 from almanac.api.rows.names import suggested_place
 from almanac.api.rows.redaction import Redaction, redaction_of
@@ -61,23 +44,23 @@ class _Places(NamedTuple):
 class MacroScreener:
     """The macro screener of one process."""
 
-    def __init__(self, cache: ProcessCache) -> None:
+    def __init__(self, cache: screening.ProcessCache) -> None:
         self._cache = cache
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
         self._cache.readings.see(ctx.view)
         fields = _fields(ctx.view.directory)
-        screened = ScreenFields(
+        screened = screening.ScreenFields(
             lambda name: _find(ctx.view.directory, fields, name),
             {slug: (one.name, *one.other_names) for slug, one in fields.items()},
         )
-        asked = clauses(ctx, screened)
-        by = sort_field(ctx, screened, _NAME)
-        further = further_fields(ctx, screened, _NAME, "country")
+        asked = screening.clauses(ctx, screened)
+        by = screening.sort_field(ctx, screened, _NAME)
+        further = screening.further_fields(ctx, screened, _NAME, "country")
         places = self._places(ctx)
         wanted = _wanted(ctx, places)
-        check_window(ctx)
+        screening.check_window(ctx)
         named = dict.fromkeys(clause.field.name for clause in asked)
         if by is not None and by != _NAME:
             named[by] = None
@@ -88,7 +71,7 @@ class MacroScreener:
             name: Texts.of(column.texts()) if name in fields and _is_text(fields[name]) else column.values
             for name, column in found.items()
         }
-        warn_of_texts(ctx, asked, columns)
+        screening.warn_of_texts(ctx, asked, columns)
         mask = matching(asked, columns, wanted)
         key = None if by is None or by == _NAME else columns[by]
         cut = page(
@@ -103,7 +86,7 @@ class MacroScreener:
         """Return the fields, operators and syntax of the filter."""
         places, directory = self._places(ctx), ctx.view.directory
         told = [self._describe(ctx, indicator, places) for _, indicator in sorted(_fields(directory).items())]
-        return ItemAnswer(filters(told, _EXAMPLE))
+        return ItemAnswer(screening.encoded_filters(told, _EXAMPLE))
 
     def warm(self, view: View, _: int) -> None:
         """Line up all fields: else whoever asks first waits for it."""
@@ -126,7 +109,7 @@ class MacroScreener:
 
     def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: _Places) -> AlignedColumn:
         """Return readings of one field; under `freshness=fresh` only those that are."""
-        found = aligned(self._cache, ctx, slug, places.numbers)
+        found = screening.aligned(self._cache, ctx, slug, places.numbers)
         if ctx.params["freshness"] is None:
             return found
         directory = ctx.view.directory
@@ -154,7 +137,7 @@ class MacroScreener:
             matches.append(
                 {
                     "field": name,
-                    "value": number(float(reading.values[row])) if text is None else text,
+                    "value": wire_number(float(reading.values[row])) if text is None else text,
                     "unit": series.spec.unit,
                     "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
@@ -163,15 +146,14 @@ class MacroScreener:
                     "seriesId": series.id,
                 }
             )
-        encoded: bytes = msgspec.json.encode(
+        return msgspec.json.encode(
             {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
         )
-        return encoded
 
     def _describe(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
-        found = aligned(self._cache, ctx, indicator.slug, places.numbers)
+        found = screening.aligned(self._cache, ctx, indicator.slug, places.numbers)
         if _is_text(indicator):
-            return text_field(indicator.slug, indicator.name, indicator.description, found.texts())
+            return screening.text_field(indicator.slug, indicator.name, indicator.description, found.texts())
         directory, there = ctx.view.directory, np.flatnonzero(~np.isnan(found.values)).tolist()
         units = {found.unit(row) for row in there}
         unit, description = indicator.unit or (units.pop() if len(units) == 1 else None), indicator.description
@@ -183,7 +165,7 @@ class MacroScreener:
                 # Amounts in different currencies have no unit in common.
                 named, unit = directory.units.get(unit), None
                 description += f" In {named.label}, each place's own." if named is not None else ""
-        return number_field(indicator.slug, indicator.name, unit, description, found.values, currency)
+        return screening.number_field(indicator.slug, indicator.name, unit, description, found.values, currency)
 
 
 def _fields(directory: Directory) -> dict[str, Indicator]:
@@ -220,7 +202,7 @@ def _code(entity: Entity) -> str:
     return entity.iso3 or entity.rates_scope or entity.iso2 or entity.id
 
 
-def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
+def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
     """Return the macro screener and its fields."""
     screener = MacroScreener(cache)
     return (
@@ -233,7 +215,7 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
             handler=screener.screen,
             scope="screeners:read",
             params=(
-                filter_param(_EXAMPLE, "GET /screener/filters"),
+                screening.filter_param(_EXAMPLE, "GET /screener/filters"),
                 Param(
                     "country",
                     "Only this country or region: an ISO code or its name; EUR for the euro area.",
@@ -245,20 +227,20 @@ def endpoints(cache: ProcessCache) -> tuple[Endpoint, ...]:
                     "name, then id.",
                     example="cpi_inflation_yoy",
                 ),
-                replace(FURTHER, example="unemployment_rate"),
+                replace(screening.FURTHER, example="unemployment_rate"),
                 Param("freshness", "Only fresh readings are considered.", "enum", choices=("fresh",)),
-                SCREEN_AS_OF,
+                screening.SCREEN_AS_OF,
             ),
             kind="list",
             record=ScreenerRow,
             dated=True,
             total=True,
             warm=screener.warm,
-            cost=where_screened,
+            cost=screening.where_screened,
             cached=True,
             tag="Screeners",
         ),
-        filters_endpoint(
+        screening.filters_endpoint(
             f"{_PATH}/filters",
             "listScreenerFilters",
             "Fields of the macro screener",

@@ -15,11 +15,11 @@ from cachetools import LRUCache
 from almanac.api.contract.endpoint import Context, Endpoint, Handler, Where
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
+from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF, SUGGESTIONS
 from almanac.api.rows.names import suggested
-from almanac.domain.numbers import shortest
 from almanac.domain.periods import lowest_key
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
@@ -244,8 +244,8 @@ def number_field(
         currency=currency,
         description=description,
         operators=list(filter_text.NUMBER_OPERATORS),
-        min=float(there.min()) if len(there) else None,
-        max=float(there.max()) if len(there) else None,
+        min=wire_number(float(there.min()) if len(there) else None),
+        max=wire_number(float(there.max()) if len(there) else None),
         entity_count=len(there),
     )
 
@@ -266,19 +266,9 @@ def text_field(name: str, title: str, description: str, values: Iterable[str | N
     )
 
 
-def filters(fields: list[ScreenerField], example: str) -> bytes:
+def encoded_filters(fields: list[ScreenerField], example: str) -> bytes:
     """Return the payload of a screener's /filters."""
     operators = [ScreenerOperator(operator=name, meaning=text) for name, text in filter_text.MEANINGS.items()]
-    told = ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
-    record = msgspec.to_builtins(told)
-    for field in record["fields"]:
-        for bound in ("min", "max"):
-            if field[bound] is not None:
-                field[bound] = number(field[bound])
-    encoded: bytes = msgspec.json.encode(record)
-    return encoded
-
-
-def number(value: float) -> msgspec.Raw:
-    """Return a number as the wire writes it."""
-    return msgspec.Raw(shortest(value).encode())
+    return msgspec.json.encode(
+        ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
+    )
