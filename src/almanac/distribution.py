@@ -24,14 +24,14 @@ _GIT_SECONDS = 5.0
 
 @cache
 def version() -> str:
-    """The version of this installation: of a checkout its state now, else that of what was built, as it was installed."""
+    """Return the version of this installation: of a checkout its present state, else that of the built package."""
     return _of_checkout(_ROOT) or metadata.version(NAME)
 
 
 def built() -> str:
     """
-    The version of what is built here: of the checkout, or where Git's part of it is missing, as in an image, of the commit that
-    SOURCE_COMMIT names. An archive of the sources brings its version with it, and this is not asked.
+    Return the version of what is built here: that of the checkout, or without Git's folder, as in an image, that of the
+    commit that SOURCE_COMMIT names. An archive of the sources brings its version with it.
     """
     commit = os.environ.get("SOURCE_COMMIT", "")
     return _of_checkout(_ROOT) or (NUMBER if _DESCRIBED.fullmatch(commit) is None else f"{NUMBER}+g{commit[:12]}")

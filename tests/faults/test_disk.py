@@ -60,7 +60,9 @@ def treasury(home):
         pytest.param(NO_ROOM_FOR_FILES, 1, "the disk is full (", id="second-file", marks=pytest.mark.slow),
         pytest.param(NO_ROOM_FOR_FILES, 4, "the disk is full (", id="fifth-file", marks=pytest.mark.slow),
         # A server's database grows on the server's disk.
-        pytest.param(NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=[pytest.mark.sqlite, pytest.mark.slow]),
+        pytest.param(
+            NO_ROOM_FOR_PAGES, 60, "the disk is full", id="sixty-pages", marks=[pytest.mark.sqlite, pytest.mark.slow]
+        ),
         pytest.param(NO_ROOM_FOR_PAGES, 150, "the disk is full", id="hundred-fifty-pages", marks=_FILES),
         pytest.param(NO_LARGE_FILES, 60_000, "nothing is half-written", id="small-files", marks=_FILES),
         pytest.param(NO_LARGE_FILES, 900_000, "nothing is half-written", id="larger-files", marks=_FILES),

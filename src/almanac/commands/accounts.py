@@ -25,7 +25,7 @@ _PASSWORD_STDIN = click.option(
 
 @contextmanager
 def opened(chosen: Settings) -> Iterator[Accounts]:
-    """The accounts of a home. A database that cannot be used ends the command with its path, what is wrong, and what to do."""
+    """Open the accounts of a home. A database that cannot be used ends the command with its path, the fault and what to do."""
     from almanac.store.accounts.accounts import Accounts
     from almanac.store.engine.errors import StoreError, UnavailableError
     from almanac.store.engine.opening import advise_of_kept, place
@@ -43,7 +43,7 @@ def opened(chosen: Settings) -> Iterator[Accounts]:
 
 @contextmanager
 def administration(chosen: Settings) -> Iterator[Administration]:
-    """The accounts of a home, for deeds that are noted as those of the command line."""
+    """Open the accounts of a home for actions that are recorded as those of the command line."""
     from almanac.store.accounts.administration import Administration
     from almanac.store.accounts.audit_log import COMMAND_LINE
 
@@ -209,7 +209,7 @@ def accounts_deeds(limit: int, as_json: bool) -> None:
 
 
 def _hashed() -> str:
-    """The password on standard input, as it is kept. Raises AccountError for one that cannot be."""
+    """Read the password on standard input and return its hash. Raises AccountError for one that is not allowed."""
     from almanac.store.accounts.passwords import Passwords
 
     return Passwords().hash(sys.stdin.readline().rstrip("\r\n"))

@@ -49,7 +49,7 @@ class StorageUnavailable(Exception):  # noqa: N818 - named for the state, as the
 def refuse(
     parameter: str, reason: str, allowed: object = None, suggestion: str | None = None, *, code: str = "invalid"
 ) -> ApiError:
-    """The 400 about one parameter, to be raised by the caller.
+    """Return the 400 about one parameter; the caller raises it.
 
     The message is `'parameter' reason`, so `reason` continues a sentence: "must be a whole number from 1 to 500".
     `code` is the short, stable word in `details.reason`.
@@ -64,7 +64,7 @@ def refuse(
 
 
 def quoted(text: str) -> str:
-    """A client's own text, fit to stand in a message: in single quotes, one line, without a key, cut at 60 characters."""
+    """Quote a client's text for a message: in single quotes, on one line, without a key, cut at 60 characters."""
     text = redact(text)
     shown = text if len(text) <= _QUOTED_MAX else text[: _QUOTED_MAX - 1] + "…"
     return "'" + "".join(c if c.isprintable() else "\ufffd" for c in shown) + "'"

@@ -28,5 +28,5 @@ class Recorded(msgspec.Struct, frozen=True):
 
 @functools.cache
 def recorded() -> Recorded:
-    """What the file holds."""
+    """Return the contents of the file."""
     return msgspec.json.decode(resources.files(__package__).joinpath(FILE).read_bytes(), type=Recorded)

@@ -16,5 +16,5 @@ def has_key(text: str) -> bool:
 
 
 def redact(text: str) -> str:
-    """The text with everything of the shape of a key blotted out. To be done before a text is cut: half a key has no shape."""
+    """Blot out everything in a text that looks like a key. Do it before cutting the text: half a key has no shape."""
     return _SHAPE.sub(_REDACTED, text) if MARK in text else text

@@ -26,7 +26,7 @@ _HEAD = """\
 
 
 def text(endpoints: Sequence[Endpoint]) -> str:
-    """The page."""
+    """Return the page."""
     lines = [_HEAD]
     for endpoint in endpoints:
         lines.append(f"- GET {endpoint.path}: {endpoint.summary}. {endpoint.description}".rstrip())

@@ -18,7 +18,7 @@ class KeyStore(Protocol):
         ...
 
     def verify(self, text: str, now: int) -> KeyRecord | Refused:
-        """The key behind a text, or the reason there is none. `now` is real time, unix seconds: keys expire by it."""
+        """Return the key behind a text, or the reason why there is none. `now` is real time (unix seconds), by which keys expire."""
         ...
 
     def secret(self, name: str) -> bytes:

@@ -26,7 +26,7 @@ _COMPANIES = frozenset(["data:read", "companies:read", "reference:read"])
 
 
 def place(ctx: Context, text: str) -> Entity | None:
-    """The country or region that a name means: a code, id or slug, else any name that /entities/resolve finds exactly."""
+    """Return the country or region of a name: a code, id or slug, or any name that /entities/resolve finds exactly."""
     directory = ctx.view.directory
     found = directory.country(text)
     if found is None:
@@ -36,7 +36,7 @@ def place(ctx: Context, text: str) -> Entity | None:
 
 
 def entity(ctx: Context, text: str) -> Entity | None:
-    """The entity that a name means: by id or slug, else by any name that /entities/resolve finds exactly."""
+    """Return the entity of a name: an id or slug, or any name that /entities/resolve finds exactly."""
     directory = ctx.view.directory
     found = directory.entity(text)
     if found is None:
@@ -46,7 +46,7 @@ def entity(ctx: Context, text: str) -> Entity | None:
 
 
 def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
-    """What /entities/resolve finds exactly, among entities of these types. As of the moment of the request."""
+    """Return what /entities/resolve finds exactly among entities of these types, as of the moment of the request."""
     view, equal = ctx.view, sorted(set(report.norms(text).values()))
     found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
     if "company" in types and equal:
@@ -104,9 +104,9 @@ def suggested(
     ctx: Context, name: str, text: str, make: Callable[[], Iterable[tuple[str, Sequence[str]]]]
 ) -> str | None:
     """
-    What may have been meant by a text that names nothing.
+    Return the name that may have been meant by a text that names nothing.
 
-    `make` gives what there is, with its other names; what it gives is remembered under `name` with the state of the store.
+    `make` gives the names there are with their other names; they are remembered under `name` with the state of the store.
     """
     held = _SUGGESTIONS.of(ctx.view)
     found = held.get(name)
@@ -147,5 +147,5 @@ def suggested_entity(ctx: Context, text: str) -> str | None:
 
 
 def suggested_word(ctx: Context, name: str, text: str, words: Iterable[str]) -> str | None:
-    """The one of these words, which are texts of the field `name`, that may have been meant."""
+    """Return which of these texts of the field `name` may have been meant."""
     return suggested(ctx, f"words of {name}", text, lambda: [(word, ()) for word in words])

@@ -37,7 +37,7 @@ _CANDIDATES = 5
 
 
 def company_of(ctx: Context) -> Company:
-    """The company the path names. Raises ApiError 404."""
+    """Return the company that the path names. Raises ApiError 404."""
     name = ctx.path["idOrLookup"]
     found = by_lookup(ctx.view, name)
     if found is None:

@@ -62,12 +62,12 @@ class Memory(Generic[T]):
 
 
 def best(statuses: set[str]) -> str:
-    """The best of several freshness statuses; `unknown` where there is none."""
+    """Return the best of several freshness statuses; `unknown` if there is none."""
     return next((status for status in _BEST if status in statuses), "unknown")
 
 
 def of_source(view: View, redaction: Redaction, name: str) -> str:
-    """The best freshness of the series of a source."""
+    """Return the best freshness among the series of a source."""
     series = view.directory.series
     return best({redaction.freshness(series(number)) for number in figures.series_numbers(view, "source", name)})
 

@@ -23,7 +23,7 @@ class AlignedColumn(NamedTuple):
 
     @classmethod
     def of(cls, column: Column, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
-        """The readings of entities, by their small numbers."""
+        """Return the readings of entities, by their small numbers."""
         places = column.rows(numbers)
         return cls(column, places, np.append(column.values, np.nan)[places])
 
@@ -31,7 +31,7 @@ class AlignedColumn(NamedTuple):
         return end_of(int(self.column.periods[self.places[row]]))
 
     def ends(self) -> npt.NDArray[np.int64]:
-        """The last day of each row's period as an ordinal; 0 where it has no number that may be shown."""
+        """Return the last day of each row's period as an ordinal; 0 for a row without a number that may be shown."""
         found: npt.NDArray[np.int64] = np.append(self.column.periods >> SPAN_BITS, 0)[self.places]
         return np.where(np.isnan(self.values), 0, found)
 
@@ -39,12 +39,12 @@ class AlignedColumn(NamedTuple):
         return int(self.column.known[self.places[row]])
 
     def qualities(self) -> npt.NDArray[np.int8]:
-        """What checks say of each row's reading, as places in `columns.QUALITIES`; -1 where it has none."""
+        """Return the quality of each row's reading as an index into `columns.QUALITIES`; -1 for a row without one."""
         found: npt.NDArray[np.int8] = np.append(self.column.quality, np.int8(-1))[self.places]
         return found
 
     def quality(self, row: int) -> str:
-        """What checks say of a row's reading; it has to have one."""
+        """Return the quality of a row's reading, which must exist."""
         return QUALITIES[int(self.column.quality[self.places[row]])]
 
     def unit(self, row: int) -> str | None:
@@ -54,12 +54,12 @@ class AlignedColumn(NamedTuple):
         return int(self.column.series[self.places[row]])
 
     def text(self, row: int) -> str | None:
-        """The text of a row's reading; it has to have one."""
+        """Return the text of a row's reading, which must exist."""
         found: str | None = self.column.texts[self.places[row]]
         return found
 
     def texts(self) -> list[str | None]:
-        """The text of each row's reading."""
+        """Return the text of each row's reading."""
         found = (*self.column.texts, None)
         return [found[place] for place in self.places]
 
@@ -96,6 +96,6 @@ class AlignedColumn(NamedTuple):
 
 
 def newest_ends(columns: Iterable[AlignedColumn]) -> npt.NDArray[np.int64]:
-    """The last day of the newest period that each row has a reading of, as an ordinal; 0 where it has none."""
+    """Return the last day of the newest period for which each row has a reading, as an ordinal; 0 for none."""
     found: npt.NDArray[np.int64] = np.maximum.reduce([column.ends() for column in columns])
     return found

@@ -101,7 +101,7 @@ class Peers:
 
     def readings(self, slug: str, *, dollars: bool = False, failed_too: bool | None = None) -> AlignedColumn:
         """
-        The latest reading of an indicator, row by row; of companies that take part only one that does.
+        Return the latest reading of an indicator, row by row, of the companies that take part.
 
         `dollars`: an amount of money counts only where the company reports in US dollars and so does the amount. What rests
         on a statement that fails a grave check is no reading, unless the request says `quality=all`, or `failed_too`.
@@ -143,8 +143,8 @@ class Peers:
 
     def qualities(self) -> npt.NDArray[np.int8]:
         """
-        The worst that checks say of what each row's score is made of, as places in `columns.QUALITIES`; -1 where there is
-        nothing.
+        Return the worst quality among the measures of each row's score, as an index into `columns.QUALITIES`; -1 if it
+        has none.
         """
         found = np.full(len(self.newest), -1, dtype=np.int8)
         for one in self.measures().values():
@@ -152,11 +152,11 @@ class Peers:
         return found
 
     def score_ends(self) -> npt.NDArray[np.int64]:
-        """The last day of the period that each row's score is of, as an ordinal; 0 where it has no measure."""
+        """Return the last day of the period of each row's score, as an ordinal; 0 for a row without a measure."""
         return newest_ends(self.readings(name) for name in scoring.MEASURES)
 
     def measures(self) -> dict[str, AlignedColumn]:
-        """The measures that scores are made of: those of each company's newest period that has any."""
+        """Return the measures of scores: those of each company's newest period that has any."""
         ends = self.score_ends()
         return {name: self.readings(name).ending(ends) for name in scoring.MEASURES}
 
