@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -85,3 +87,9 @@ def test_who_asks_after_a_commit_is_answered_from_after_it(tmp_path: Path) -> No
         assert seen == [0, 0, 7]
     reader.close()
     writer.close()
+
+
+def test_metrics_are_loaded_only_by_processes_that_know_their_folder() -> None:
+    """Loaded sooner, they would count in the memory of each worker, and `/metrics` would show none of it."""
+    code = "import sys, almanac.serving, almanac.api.server.logs, almanac.pipeline.workplace; sys.exit('prometheus_client' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -83,6 +83,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
     from almanac.api.interface import endpoints
     from almanac.api.server import logs
     from almanac.api.server.app import App
+    from almanac.api.server.journal import Journal
     from almanac.api.use import metrics
     from almanac.api.use.usage import Tally
     from almanac.catalog.load import shipped
@@ -98,7 +99,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
     logs.configure(settings.log_level)
     usage = UsageFile(place(settings.usage_place))
     tally = Tally(usage, time.time)
-    journal = logs.Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
+    journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     with deadline_scope(Deadline(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")

@@ -10,7 +10,8 @@ import pytest
 from prometheus_client import REGISTRY
 
 from almanac.api.server import logs
-from almanac.api.server.logs import Journal, told_path
+from almanac.api.server.journal import Journal
+from almanac.api.server.logs import told_path
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import pytest
 from prometheus_client import REGISTRY
 from structlog.testing import capture_logs
 
-from almanac.api.server.logs import AccessLine, Journal
+from almanac.api.server.journal import Journal
+from almanac.api.server.logs import AccessLine
 from almanac.api.use.usage import Tally
 from almanac.domain.times import day_at
 from almanac.store.usage import counts

@@ -23,10 +23,11 @@ from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.ports import KeyStore
-from almanac.api.server import envelope, logs
+from almanac.api.server import envelope
 from almanac.api.server.answers import Answers
 from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
 from almanac.api.server.cors import Cors
+from almanac.api.server.journal import ADDRESSED, Journal, access_line, tell_slow
 from almanac.api.server.request import ClientRequest, Reply
 from almanac.api.server.routes import Routes, path_of, path_values
 from almanac.api.server.threads import ClientDisconnected, Threads
@@ -70,7 +71,7 @@ class App:
         clock: Callable[[], int],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
-        journal: logs.Journal | None = None,
+        journal: Journal | None = None,
         warms: bool = False,
         on_startup: Sequence[Callable[[], None]] = (),
         on_shutdown: Sequence[Callable[[], None]] = (),
@@ -79,7 +80,7 @@ class App:
         metrics.begin(endpoint.path for endpoint in endpoints)
         self._clock, self._walltime, self._open_view = clock, walltime, open_view
         self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
-        self._journal = journal or logs.Journal()
+        self._journal = journal or Journal()
         self._settings = settings
         self._threads = Threads(settings.heavy_requests)
         self._authentication = Authentication(accounts, limiter, settings, walltime, self._threads)
@@ -237,11 +238,11 @@ class App:
             found = self._routes.find(request.target)
             request.endpoint = None if found is None else found[0]
         address = None
-        if status in logs.ADDRESSED and self._settings.log_addresses:
+        if status in ADDRESSED and self._settings.log_addresses:
             address = self._authentication.address(request)
-        self._journal.add(logs.access_line(request, status, seconds, address), seconds)
+        self._journal.add(access_line(request, status, seconds, address), seconds)
         if 0 < self._settings.slow_seconds <= seconds and request.endpoint is not None:
-            logs.tell_slow(request, request.endpoint, split_query(request.query_string).pairs, status, seconds)
+            tell_slow(request, request.endpoint, split_query(request.query_string).pairs, status, seconds)
 
     # -- start and end ------------------------------------------------------------------------------------------------
 
