@@ -105,9 +105,6 @@ def test_what_is_right_fails_nothing(filers):
     assert [unmarked(company) for company in filers] == [(0, [])] * len(filers)
 
 
-@pytest.mark.xfail(
-    reason="a share count of twelve months that is moved on from a failed year is not marked (seed 97)", strict=False
-)
 def test_what_rests_on_any_of_many_wrong_figures_is_marked(filers):
     # Most of what a wrong figure touches is left out with its reason, and so fails nothing.
     assert wrong(filers, range(160)) > 60

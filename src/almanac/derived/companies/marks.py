@@ -18,6 +18,8 @@ from almanac.domain.observations import FAILED, QUALITY, WARNED
 _Name = tuple[str, str, int]
 #: How an amount is come by that is computed from others of its period.
 _FORMULA = "formula"
+#: In place of a length: the marks that a fourth quarter has from its year.
+_FROM_YEAR = "from year"
 
 
 class Marks:
@@ -29,22 +31,38 @@ class Marks:
         self._moved: set[tuple[str, int, str]] = set()
 
     def put(self, name: _Name, checks: Iterable[QualityCheck]) -> None:
-        """Take the checks of a statement for what is said of its lines; none: it is gone."""
+        """Replace what is said of the lines of a statement by what these checks say; without any the statement is gone."""
         statement, letter, end = name
         kind = INSTANT if statement == BALANCE else letter
-        found: dict[str, int] = {}
+        marks: dict[str, int] = {}
         for check in checks:
             if check.status == CHECK_FAILED:
                 mark = FAILED if check.name in FATAL else WARNED
                 for key in self._concerned(kind, end, check.items or ()):
-                    found[key] = max(found.get(key, 0), mark)
-        before = self._of.get(name, {})
-        if found:
-            self._of[name] = found
-        else:
-            self._of.pop(name, None)
-        for key in before.keys() | found.keys():
-            self._mark(kind, end, key)
+                    marks[key] = max(marks.get(key, 0), mark)
+        self._replace(name, kind, marks)
+        if kind in {YEAR, QUARTER}:
+            self._pass_to_last_quarter(statement, end)
+
+    def _pass_to_last_quarter(self, statement: str, end: int) -> None:
+        """A quarter that is its year less the months before rests on the year: what fails there fails here."""
+        failed = [key for key, mark in self._of.get((statement, YEAR, end), {}).items() if mark == FAILED]
+        quarters = self._line_items.values[QUARTER]
+        of_year = [
+            key
+            for key in failed
+            if (amount := quarters.get(key, {}).get(end)) is not None
+            and any(tag.endswith(f":{YEAR}") for tag in amount.tags)
+        ]
+        marks = dict.fromkeys(self._concerned(QUARTER, end, of_year), FAILED)
+        self._replace((statement, _FROM_YEAR, end), QUARTER, marks)
+
+    def _replace(self, name: _Name, kind: str, marks: dict[str, int]) -> None:
+        before = self._of.pop(name, {})
+        if marks:
+            self._of[name] = marks
+        for key in before.keys() | marks.keys():
+            self._mark(kind, name[2], key)
 
     def taken(self) -> set[tuple[str, int, str]]:
         """Amounts whose mark moved since this was asked last: kind of period, end, item."""
@@ -71,10 +89,11 @@ class Marks:
         amount = self._line_items.values[kind][key].get(end)
         if amount is None:
             return
+        letters = (kind, _FROM_YEAR) if kind == QUARTER else (kind,)
         names = (
             [(BALANCE, letter, end) for letter in (QUARTER, YEAR, HALF)]
             if kind == INSTANT
-            else [(statement, kind, end) for statement in (INCOME, CASH_FLOW)]
+            else [(statement, letter, end) for statement in (INCOME, CASH_FLOW) for letter in letters]
         )
         mark = max(self._of.get(name, {}).get(key, 0) for name in names)
         if amount.flags & QUALITY != mark:
