@@ -45,7 +45,7 @@ class Plan(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SourceSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What an operator says of one source: a recorded consent, the key that its API wants, the contact that it asks for."""
+    """Settings of one source: a recorded consent, the key of its API, the contact that it asks for."""
 
     consent: Consent | None = None
     api_key: _Text | None = None

@@ -231,7 +231,7 @@ def plans_told(missing: list[str]) -> str:
 
 
 def ops(settings: Settings, probe: str | None = None) -> Starlette:
-    """Return the operations listener's application. `probe`: the path at which a worker answers it ."""
+    """Return the operations listener's application. `probe`: the path at which a worker answers it."""
     from almanac import ops as module
     from almanac.store.engine.opening import place
     from almanac.store.log import payloads

@@ -1,4 +1,4 @@
-"""What contradicts what in the catalogue: each problem as the record at fault and what is wrong with it."""
+"""Checks of the catalogue for contradictions: each problem names the record at fault and what is wrong with it."""
 
 from __future__ import annotations
 

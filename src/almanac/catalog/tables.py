@@ -27,7 +27,7 @@ _NAMES = ("id", "slug", "key", "type", "name", "item", "source")
 
 
 class Problems(list[str]):
-    """What is wrong with the catalogue, one line each: the file where it is known, the record at fault, and what is allowed."""
+    """Problems of the catalogue, one line each: the file if it is known, the record at fault, and what is allowed."""
 
     def __init__(self, file: str = "") -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -20,12 +20,12 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
-from starlette.types import Receive
 
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.keyshape import redact
 from almanac.api.server.authentication import Addresses
 from almanac.api.server.envelope import encode
+from almanac.api.server.threads import ClientDisconnected, watched
 from almanac.api.use.limits import Limiter
 from almanac.config import Settings
 from almanac.dashboard import cookies
@@ -163,8 +163,8 @@ class Dashboard(Starlette):
         deadline = Deadline(seconds)
         making = self._in_turn(self._visit(request), handler, deadline, hashes=hashes)
         try:
-            return await _while_awaited(making, request.receive, seconds, deadline)
-        except ClientDisconnect:
+            return await watched(asyncio.ensure_future(making), request.receive, deadline)
+        except ClientDisconnected:
             return Response(status_code=_CLIENT_GONE)
         except StoppedError:
             log.warning("given up", request_id=request.state.request_id, seconds=seconds)
@@ -368,31 +368,3 @@ async def _in_thread(
         # A loop that has ended counts no longer.
         future.add_done_callback(lambda _: loop.is_closed() or loop.call_soon_threadsafe(afterwards))
     return await asyncio.wrap_future(future)
-
-
-async def _while_awaited(making: Coroutine[None, None, T], receive: Receive, seconds: float, deadline: Deadline) -> T:
-    """
-    Return what `making` gives. Raises StoppedError after so many seconds, and ClientDisconnect as soon as the client has gone:
-    then it is cancelled, and its deadline ends.
-    """
-
-    async def disconnected() -> None:
-        for _ in range(2):  # the end of an empty body, unless that was read before, then this
-            if (await receive())["type"] == "http.disconnect":
-                return
-        await asyncio.Event().wait()  # the server tells of other things
-
-    working, watching = asyncio.ensure_future(making), asyncio.ensure_future(disconnected())
-    try:
-        await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if working.done():
-            return working.result()
-        if watching.done():
-            raise ClientDisconnect
-        raise StoppedError("the time for it is up")
-    finally:
-        deadline.cancel()
-        watching.cancel()
-        working.cancel()
-        # What it raises knows of this frame: in a cycle with it, all that was being read would wait for the collector.
-        del working

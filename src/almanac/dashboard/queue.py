@@ -1,4 +1,4 @@
-"""Whose turn it is: so many pages of one visitor are made at a time, the others wait, and no more wait than can be answered."""
+"""A queue of pages: so many of one visitor are made at a time, the others wait, and no more wait than can be answered."""
 
 from __future__ import annotations
 

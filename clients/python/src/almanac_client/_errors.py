@@ -119,7 +119,7 @@ class ApiError(AlmanacError):
 
     @property
     def suggestion(self) -> str | None:
-        """What may have been meant, or None."""
+        """The name that may have been meant, or None."""
         return self._detail("suggestion")
 
     def _detail(self, name: str) -> str | None:

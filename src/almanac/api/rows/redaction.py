@@ -51,7 +51,7 @@ class Observation(msgspec.Struct, rename="camel", gc=False):
 
 
 class _Shared:
-    """What rows of one series and lineage share on the wire."""
+    """Fields that rows of one series and lineage share on the wire."""
 
     def __init__(
         self,

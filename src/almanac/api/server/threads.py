@@ -100,7 +100,7 @@ class Threads:
         if afterwards is not None:
             future.add_done_callback(lambda _: afterwards())
         try:
-            return await watched(asyncio.wrap_future(future), receive, deadline.left, deadline)
+            return await watched(asyncio.wrap_future(future), receive, deadline)
         finally:
             del future  # as in `watched`
 
@@ -110,15 +110,15 @@ class Threads:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-async def watched(working: asyncio.Future[_T], receive: Receive, seconds: float, deadline: Deadline) -> _T:
+async def watched(working: asyncio.Future[_T], receive: Receive, deadline: Deadline) -> _T:
     """
-    Return the result of a future; cancel it and its deadline after `seconds`, or as soon as its client has gone.
+    Return the result of a future; cancel it at its deadline, or as soon as its client has gone.
 
     Raises what the future raises; StoppedError where it takes too long; ClientDisconnected if the client has gone.
     """
     watching = asyncio.ensure_future(_disconnected(receive))
     try:
-        await asyncio.wait((working, watching), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((working, watching), timeout=deadline.left, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
             return working.result()
         if watching.done():

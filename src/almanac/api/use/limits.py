@@ -45,7 +45,7 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class Backend(Protocol):
-    """Where requests are counted, by kind and name, for a UTC minute."""
+    """Counters of requests by kind and name, for a UTC minute."""
 
     def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
         """

@@ -75,7 +75,7 @@ class MessageSeries:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Whose message is read: the service, the words of the address and its path, and where unknown names are reported."""
+    """Origin of a message: the service, the words of the address and its path, and where unknown names are reported."""
 
     service: Service
     words: tuple[str, ...]
