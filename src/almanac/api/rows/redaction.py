@@ -91,8 +91,9 @@ class _Shared:
         metadata = msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
         if len(self.ends) >= _SERIES_HELD:
             self.ends.clear()
-        found = self.ends[flags, note, unreleased, withdrawn] = status(flags), metadata
-        return found
+        revision = status(flags)
+        self.ends[flags, note, unreleased, withdrawn] = revision, metadata
+        return revision, metadata
 
 
 #: Redactions that are kept of one view, and the series that each remembers: some 1 KB each.
