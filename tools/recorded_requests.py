@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 import httpx2
 
 from almanac.store.engine import opening, sqlite
-from almanac.store.observations.reading.selection import SORTS
+from almanac.store.observations.reading.query import SORTS
 from tests.support import invented_mirror
 from tests.support.copied_data import move
 from tests.support.requests_at_random import ask, requests

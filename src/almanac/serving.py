@@ -104,7 +104,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
-    reader = Reader(place(settings.data_place), at_turn=at_turn, most_sorted=settings.sort_rows)
+    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
     limits = limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
     return App(
         endpoints(Explainer(shipped(), explain_company), explain_scores),
@@ -178,16 +178,6 @@ def dashboard(settings: Settings) -> Dashboard:
         on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
     )
     return made
-
-
-def at_turn(action: Callable[[], object]) -> bool:
-    """Have something done after all that waits in this thread's event loop by now. False where there is no such loop."""
-    try:
-        loop = asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    loop.call_soon(action)
-    return True
 
 
 def limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: None) -> Limiter:

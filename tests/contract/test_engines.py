@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from almanac.store.engine import opening, sqlite
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 from tests.support import postgres
 from tests.support.copied_data import move
 from tests.support.requests_at_random import ask, requests
@@ -50,7 +50,7 @@ def both(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tupl
         move(source, target)
         target.truncate_log(0)
     with postgres.files():
-        held, moved = Service(home), Service(home, {"DATABASE_URL": url}, turns=True)
+        held, moved = Service(home), Service(home, {"DATABASE_URL": url})
         yield held, moved
     held.close()
     moved.close()
@@ -132,7 +132,7 @@ def test_a_name_that_takes_too_long_to_find_is_given_up(
     _, moved = both
     together(moved, ["/observations?country=USA&limit=1"])
     monkeypatch.setattr(moved.app, "_seconds", 0.3)
-    monkeypatch.setattr(Directory, "_company", lambda self, _: self._db.execute("SELECT pg_sleep(20)").get)
+    monkeypatch.setattr(MetadataCache, "_company", lambda self, _: self._db.execute("SELECT pg_sleep(20)").get)
     begun = time.monotonic()
     (answer,) = together(moved, ["/observations?entity=company_nobody9&limit=1"])
     assert time.monotonic() - begun < 10

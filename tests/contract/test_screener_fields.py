@@ -3,7 +3,7 @@
 import pytest
 
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.store.observations.newest.columns import Readings
+from almanac.store.observations.reading.newest import Readings
 from tests.support.service import Service
 from tests.support.withholding import withhold
 

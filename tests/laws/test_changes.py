@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.store.observations.reading import changes
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 
@@ -68,8 +68,10 @@ def state(world, every, as_of, filters):
 
 def all_changes(world, since, every, as_of, filters, *, descending=False, after=None, limit=1 << 30, version=None):
     view = world.view()
-    found = changes.Changes(view, Selection(**filters), since, view.version if version is None else version, as_of)
-    return found.page(every=every, descending=descending, after=after, limit=limit)
+    asked = ObservationFilter(**filters)
+    version = view.version if version is None else version
+    query = ObservationQuery(asked, version, as_of, limit, after, descending=descending, every=every)
+    return changes.read_changes(view, query, since)
 
 
 def concerned(world, event, before):

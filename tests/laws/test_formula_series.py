@@ -7,7 +7,7 @@ import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from tests.support.small_world import ALPHA, BETA, DAYS, GAMMA, MONTHS, START, Sent, SmallWorld, sent, value_of
 
 DAY = 86_400

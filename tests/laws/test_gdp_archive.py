@@ -13,9 +13,9 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
-from almanac.store.observations.reading.plan import Question
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import Reader
-from almanac.store.observations.reading.selection import Selection
 from tests.support.paths import REAL_DATA
 
 FOLDER = REAL_DATA
@@ -52,9 +52,10 @@ def load(home, found):
 def served(reader, indicator, day):
     """Quarter's first day → value, as of the end of a day."""
     with reader.view() as view:
-        rows, place = view.read(
-            Question(
-                Selection(indicators=(indicator,), entities=("country_usa",)),
+        rows, place = read_page(
+            view,
+            ObservationQuery(
+                ObservationFilter(indicators=(indicator,), entities=("country_usa",)),
                 version=view.version,
                 as_of=end_of_day(day),
                 every=True,
@@ -62,7 +63,7 @@ def served(reader, indicator, day):
                 descending=False,
                 after=None,
                 limit=10_000,
-            )
+            ),
         )
     assert place is None
     return {first_day(row.period): row.value for row in rows}
@@ -127,9 +128,10 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
     for name in ("straight", "reversed"):
         reader = Reader(tmp_path / name / "data.db")
         with reader.view() as view:
-            listed, _ = view.read(
-                Question(
-                    Selection(),
+            listed, _ = read_page(
+                view,
+                ObservationQuery(
+                    ObservationFilter(),
                     version=view.version,
                     as_of=1 << 40,
                     every=True,
@@ -137,7 +139,7 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
                     after=None,
                     limit=1 << 30,
                     history=True,
-                )
+                ),
             )
             rows.append([(row.series.id, row.shown) for row in listed])
         reader.close()

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.store.observations.reading.selection import SORTS
+from almanac.store.observations.reading.query import SORTS
 from tests.support.generators import histories, responses
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld, shown
 

@@ -6,6 +6,7 @@ What the list is, is told plainly: read cell by cell with all rows and in one pa
 """
 
 from datetime import date, timedelta
+from itertools import groupby
 from unittest import mock
 
 import pytest
@@ -16,10 +17,9 @@ from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.store.observations.reading import selection as selecting
-from almanac.store.observations.reading import sorted as sorting
-from almanac.store.observations.reading.plan import Question, Way, planned
-from almanac.store.observations.reading.selection import NULLABLE, SORTS, Selection
+from almanac.store.observations.reading import pages, query
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import NULLABLE, SORTS, ObservationFilter, ObservationQuery
 from tests.laws.test_lists import NOW, consents, expected_order, orders
 from tests.support.generators import histories
 from tests.support.generators import responses as ordinary
@@ -181,7 +181,7 @@ def asked(*sorts, history):
             #: Versions that the first page is older than the newest state: a cursor may be.
             "behind": st.sampled_from([0, 0, 0, 1, 3]),
             #: Fewer rows than a page than are read at once at least: groups go on behind what is read.
-            "spare": st.sampled_from([-1, 1, 16]),
+            "spare": st.sampled_from([0, 1, 16]),
             "listed": st.sampled_from([0, 3_000]),
         }
     )
@@ -210,16 +210,27 @@ def by_column(rows, sort, descending):
     return there + expected_order(instants, "topic", descending)
 
 
+def cell_of(row):
+    return row.series.topic, row.period
+
+
+def preferred(view, version, cell):
+    """The row of a cell that comes first by rights and order."""
+    return min(cell, key=lambda row: view.directory.preference_key(row.series.number, row.lineage, version))
+
+
 def plainly(view, one, version):
     """The list that is asked for: all rows in the order of the tables, those within the bounds, sorted."""
     # Of all states of all series those known by then are told apart here.
     states = one["history"] and one["every"]
-    question = Question(
-        Selection(**one["filters"]), version=version, as_of=NOW if states else one["as_of"], every=one["every"], history=one["history"],
-        descending=one["history"] and one["descending"], limit=1 << 30,
+    asked = ObservationQuery(
+        ObservationFilter(**one["filters"]), version=version, as_of=NOW if states else one["as_of"], every=one["every"] or not one["history"],
+        history=one["history"], descending=one["history"] and one["descending"], limit=1 << 30,
     )  # fmt: skip
-    rows, place = view.read(question, planned(question)._replace(way=Way.GROUPS))
+    rows, place = read_page(view, asked)
     assert place is None
+    if not one["every"] and not one["history"]:
+        rows = [preferred(view, version, list(cell)) for _, cell in groupby(rows, key=cell_of)]
     rows = [row for row in within(rows, one) if not states or row.known <= one["as_of"]]
     if not one["history"]:
         return by_column(rows, one["sort"], one["descending"])
@@ -239,13 +250,13 @@ def check(store, one):
     """Each page is the piece of the list, at the pinned version and by rights now, that follows the pages before it."""
     first, later = store
     later = [change for change in later if stays(change, one)]
-    selection = Selection(
+    selection = ObservationFilter(
         **one["filters"], observed_from=one["bounds"].get("low"), observed_to=one["bounds"].get("high")
     )
     with (
         SmallWorld() as world,
-        mock.patch.object(sorting, "_SPARE", one["spare"]),
-        mock.patch.object(selecting, "LISTED", one["listed"]),
+        mock.patch.object(pages, "_SPARE", one["spare"]),
+        mock.patch.object(query, "LISTED", one["listed"]),
     ):
         apply(world, first)
         pinned = max(world.version - one["behind"], 0)
@@ -256,7 +267,7 @@ def check(store, one):
             if whole is None:
                 whole = plainly(view, one, pinned)
                 event(f"{min(len(whole), 40) // 10} times ten rows or more")
-            page, after = view.read(Question(selection, version=pinned, after=after, **shared))
+            page, after = read_page(view, ObservationQuery(selection, version=pinned, after=after, **shared))
             piece = whole[given : given + one["limit"]]
             assert shown(page) == shown(piece)
             shape = Redaction(view, pinned, one["as_of"], date(2025, 4, 1))

@@ -8,8 +8,8 @@ import pytest
 
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import ReportedValue
-from almanac.store.observations.reading.plan import Question
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.laws.test_pages import AHEAD, INSTANT
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, DAYS, GAMMA, MONTHS, START, SmallWorld, sent
 
@@ -33,9 +33,10 @@ def world():
 
 def page(world, limit=100, after=None, descending=False, as_of=None, version=None, **selection):
     view = world.view()
-    return view.read(
-        Question(
-            Selection(**selection),
+    return read_page(
+        view,
+        ObservationQuery(
+            ObservationFilter(**selection),
             version=world.version if version is None else version,
             as_of=as_of,
             descending=descending,
@@ -43,7 +44,7 @@ def page(world, limit=100, after=None, descending=False, as_of=None, version=Non
             limit=limit,
             every=False,
             sort="topic",
-        )
+        ),
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 from almanac.domain.observations import ReportedValue
 from almanac.pipeline.explain.macro import Explainer
 from almanac.store.engine import sqlite
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from tests.support.small_world import ALPHA, BETA, CATALOG, GAMMA, MONTHS, SmallWorld, sent, value_of
 
 from .test_derivation import full

@@ -8,8 +8,8 @@ from almanac.catalog.load import build
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.pipeline.operate.rebuild import rebuild, recompute
-from almanac.store.observations.reading.changes import Changes
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.changes import read_changes
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.support import small_world
 from tests.support.small_world import ALPHA, BETA, GAMMA, MONTHS, SmallWorld, sent
 
@@ -90,9 +90,8 @@ def test_a_process_that_comes_later_knows_no_more_of_a_series(world):
     world.send([NEXT])
     # The rate of a day moved, and the real rate of its month with it: nothing else counts as changed.
     view = world.view()
-    rows, _ = Changes(view, Selection(), version, view.version, None).page(
-        every=True, descending=False, after=None, limit=1_000
-    )
+    query = ObservationQuery(ObservationFilter(), view.version, None, limit=1_000, every=True)
+    rows, _ = read_changes(view, query, version)
     assert {(row.series.spec.indicator, row.period) for row in rows} == {
         ("policy", LAST_DAYS[2]),
         ("real_rate", MONTHS[-1]),

@@ -26,7 +26,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.workplace import Workplace
-from almanac.serving import at_turn, limiter
+from almanac.serving import limiter
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
@@ -89,17 +89,12 @@ class Service:
     more: dict[str, str] = field(default_factory=dict)
     data_now: int | None = None
     real_now: float = REAL_NOW + 18.0
-    #: Whether requests of one turn of the event loop share a transaction, as in a worker.
-    turns: bool = False
 
     def __post_init__(self) -> None:
         self.settings = settings(self.home, **self.more)
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
         self.accounts = Accounts(self.settings.accounts_path)
-        self.reader = Reader(
-            place(self.settings.data_place), at_turn=at_turn if self.turns else lambda _: False,
-            most_sorted=self.settings.sort_rows,
-        )  # fmt: skip
+        self.reader = Reader(place(self.settings.data_place), most_sorted=self.settings.sort_rows)
         self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(
             self.endpoints,

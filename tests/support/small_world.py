@@ -30,11 +30,10 @@ from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Block, Connector, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
-from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.plan import Question
+from almanac.store.observations.reading.metadata import MetadataCache
+from almanac.store.observations.reading.pages import ObservationRow, read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import Selection
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, RawStore
 
@@ -247,7 +246,7 @@ class SmallWorld(Workplace):
         self.releases = NoReleases()
         self.sync()
         self.deriver = Deriver(self.catalog, self.db)
-        self._directory: Directory | None = None
+        self._directory: MetadataCache | None = None
 
     def send(self, sent: Iterable[Sent], *, together: bool = False) -> None:
         """Keep and fold responses in the order given, each in a transaction of its own or all in one."""
@@ -320,7 +319,7 @@ class SmallWorld(Workplace):
     def view(self) -> View:
         reference = int(sqlite.meta(self.db, "reference") or 0)
         if self._directory is None or self._directory.reference != reference:
-            self._directory = Directory(self.db, reference)
+            self._directory = MetadataCache(self.db, reference)
         return View(self.db, self.version, sqlite.meta(self.db, "epoch") or "", self._directory, {})
 
     def rows(
@@ -335,8 +334,8 @@ class SmallWorld(Workplace):
     ) -> list[ObservationRow]:
         """A whole list in one page."""
         view = self.view()
-        found, place = view.read(Question(
-            Selection(**selection), version=view.version if version is None else version, as_of=as_of, every=every,
+        found, place = read_page(view, ObservationQuery(
+            ObservationFilter(**selection), version=view.version if version is None else version, as_of=as_of, every=every,
             sort=sort, descending=descending, after=None, limit=1 << 30))  # fmt: skip
         assert place is None
         return found

@@ -10,14 +10,11 @@ one integer, its *key*, which sorts by end, then by start with absent starts las
 from __future__ import annotations
 
 import calendar
-import functools
 import re
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Self
-
-from almanac.domain.times import wire_day
 
 #: Bits below the last day: all set for an instant, or else the difference of the period's length to the longest.
 SPAN_BITS = 14
@@ -185,13 +182,6 @@ def lowest_key(end: date) -> int:
 def highest_key(end: date) -> int:
     """Return the largest key of any period that ends on `end`, as an upper bound for "ends on or before"."""
     return end.toordinal() << SPAN_BITS | INSTANT
-
-
-@functools.lru_cache(maxsize=65_536)
-def wire_period(key: int) -> tuple[str | None, str]:
-    """Return `periodStart` and `periodEnd` of a period's key; an instant has no start."""
-    period = Period.from_key(key)
-    return None if period.start is None else wire_day(period.start), wire_day(period.end)
 
 
 def ordinal(key: int, frequency: Frequency) -> int:

@@ -26,7 +26,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.observations import specs
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import RawStore
 from almanac.store.summary import records

@@ -12,9 +12,9 @@ import pytest
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period
-from almanac.store.observations.reading.plan import Question
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.selection import Selection
 from tests.support.small_world import ALPHA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld, spec
 
 #: Months of one series, each with the source of the series it was computed from and what it says: a number or a text.
@@ -40,9 +40,10 @@ def view() -> Iterator[View]:
 
 def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     """All rows, as one page or each alone."""
-    rows, _ = view.read(
-        Question(
-            Selection(),
+    rows, _ = read_page(
+        view,
+        ObservationQuery(
+            ObservationFilter(),
             version=view.version,
             as_of=None,
             every=True,
@@ -50,7 +51,7 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
             descending=False,
             after=None,
             limit=9,
-        )
+        ),
     )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
     # What is remembered of one form must not serve the other.

@@ -24,7 +24,7 @@ def store(tmp_path):
 
 
 def remember(view):
-    redaction = view.own["redaction"] = Redaction(view, view.version, None, date(2025, 1, 1))
+    redaction = Redaction(view, view.version, None, date(2025, 1, 1))
     return weakref.ref(view), weakref.ref(redaction)
 
 
@@ -32,14 +32,14 @@ def test_a_state_has_one_memory_and_another_state_another(store):
     path, writer = store
     reader = Reader(path)
     with reader.view() as view:
-        first = view.own
-        remember(view)
+        first = view.shared
+        first["kept"] = 1
     with reader.view() as again:
-        assert again.own is first
+        assert again.shared is first
     del view, again
     writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
     with reader.view() as view:
-        assert view.own == {}
+        assert "kept" not in view.shared
     reader.close()
 
 

@@ -25,7 +25,7 @@ from almanac.store.companies.rows import (
     tickers,
 )
 from almanac.store.engine import data_schema, sqlite
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 
 DAY = 86_400
 #: Fetched on the n-th day of 2026.
@@ -355,7 +355,7 @@ def test_the_order_in_which_payloads_arrive_does_not_matter(payloads, data):
 
 def test_the_directory_finds_companies_when_asked(db):
     """Entities are found by id or slug; companies are not held in memory, so what is found is always what is there."""
-    directory = Directory(db, 0)
+    directory = MetadataCache(db, 0)
     assert directory.entity("acme-inc") is None
     put(db, said(7, "facts", "Acme Inc", currency="EUR"))
     found = directory.entity("ACME-inc")

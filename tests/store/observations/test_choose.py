@@ -9,10 +9,10 @@ import pytest
 
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period
-from almanac.store.observations.reading import lists
-from almanac.store.observations.reading.plan import Question
+from almanac.store.observations.reading import pages as reading
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import SORTS, ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.selection import SORTS, Selection
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, spec
 
 MONTHS = [Period.parse(f"2025-{month:02}").key for month in (1, 2, 3, 4)]
@@ -27,7 +27,7 @@ def world() -> Iterator[SmallWorld]:
 @pytest.fixture(autouse=True)
 def _one_cell_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a long list the rows of a cell are looked at apart, where a column sorts them apart."""
-    monkeypatch.setattr(lists, "CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(reading, "_SPARE", 0)
 
 
 def write(
@@ -57,7 +57,9 @@ def parts(value: float | str | None) -> tuple[float | None, str | None]:
 def preferred(view: View, indicator: str, sort: str, **more: Any) -> list[tuple[int, float | None]]:
     """Which value is shown of each month, by month."""
     asked = {"version": view.version, "as_of": None, "every": False, "descending": False, "after": None, "limit": 99}
-    rows, _ = view.read(Question(Selection(indicators=(indicator,)), sort=sort, **{**asked, **more}))
+    rows, _ = read_page(
+        view, ObservationQuery(ObservationFilter(indicators=(indicator,)), sort=sort, **{**asked, **more})
+    )
     return sorted((MONTHS.index(row.period), row.value) for row in rows)
 
 
@@ -94,9 +96,10 @@ def test_the_history_of_a_cell_is_that_of_the_series_shown_there(world: SmallWor
     write(world, ALPHA, "raw", {0: [(1.0, ""), (None, "")]}, 1)
     write(world, BETA, "raw", {0: [(1.5, ""), (1.75, "")]}, 5)
     view = world.view()
-    rows, _ = view.read(
-        Question(
-            Selection(),
+    rows, _ = read_page(
+        view,
+        ObservationQuery(
+            ObservationFilter(),
             version=view.version,
             as_of=None,
             every=False,
@@ -105,7 +108,7 @@ def test_the_history_of_a_cell_is_that_of_the_series_shown_there(world: SmallWor
             after=None,
             limit=9,
             history=True,
-        )
+        ),
     )
     assert [row.value for row in rows] == [1.5, 1.75]
 
@@ -140,9 +143,10 @@ def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
         view, after = world.view(), None
         pages = []
         while not pages or after is not None:
-            rows, after = view.read(
-                Question(
-                    Selection(kind="raw"),
+            rows, after = read_page(
+                view,
+                ObservationQuery(
+                    ObservationFilter(kind="raw"),
                     version=view.version,
                     as_of=None,
                     every=False,
@@ -150,7 +154,7 @@ def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
                     descending=descending,
                     after=after,
                     limit=limit,
-                )
+                ),
             )
             pages.append([row.value for row in rows])
         whole = [expected + place for place in range(4)][:: -1 if descending else 1]
@@ -166,9 +170,10 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
     write(world, ALPHA, "derived", {0: [(2.0, ALPHA)]}, 2)
     view, found, after = world.view(), list[Any](), None
     for _ in range(2 // limit or 1):
-        rows, after = view.read(
-            Question(
-                Selection(),
+        rows, after = read_page(
+            view,
+            ObservationQuery(
+                ObservationFilter(),
                 version=view.version,
                 as_of=None,
                 every=False,
@@ -176,7 +181,7 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
                 descending=descending,
                 after=after,
                 limit=limit,
-            )
+            ),
         )
         found += [row.value for row in rows]
     assert (found, after) == ([1.0, 2.0][:: -1 if descending else 1], None)

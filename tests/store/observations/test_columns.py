@@ -12,10 +12,9 @@ from almanac.domain.observations import PROJECTION, ReportedValue, Vintage
 from almanac.domain.periods import Period
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure, Rights
-from almanac.store.observations.newest.columns import Readings
-from almanac.store.observations.newest.latest import latest
-from almanac.store.observations.reading import row_rights as verdicts
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading import metadata
+from almanac.store.observations.reading.newest import Readings, read_latest
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.writing.batch import Batch
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent, spec
@@ -29,7 +28,7 @@ JANUARY, FEBRUARY, MARCH, NEXT_YEAR = (Period.parse(text).key for text in ("2025
 def judged(request, monkeypatch):
     """Rights judged either way: few lineages one by one, many in bulk."""
     if request.param == "in bulk":
-        monkeypatch.setattr(verdicts, "_FEW", 0)
+        monkeypatch.setattr(metadata, "_FEW_LINEAGES", 0)
 
 
 @pytest.fixture
@@ -60,10 +59,10 @@ def told(readings, view, indicator, version=None, as_of=None):
 
 def expected(view, indicator, version=None, as_of=None):
     """The same from the list of latest readings."""
-    rows, following = latest(
-        view, Selection(indicators=(indicator,)), version=view.version if version is None else version, as_of=as_of,
-        descending=False, after=None, limit=99,
-    )  # fmt: skip
+    asked = ObservationFilter(indicators=(indicator,))
+    rows, following = read_latest(
+        view, ObservationQuery(asked, view.version if version is None else version, as_of, limit=99)
+    )
     assert following is None
     found = {}
     for row in rows:
@@ -256,63 +255,21 @@ def test_the_newest_end_comes_before_the_higher_frequency(world):
 # -- what is kept ----------------------------------------------------------------------------------------------------------
 
 
-class Counting(Readings):
-    """Counts the columns that are made."""
-
-    def __init__(self):
-        self.clock = 1_000.0
-        super().__init__(monotonic=lambda: self.clock)
-        self.made = []
-
-    def _made(self, view, indicator, version, as_of):
-        self.made.append((indicator, version, as_of))
-        return super()._made(view, indicator, version, as_of)
-
-
-def test_todays_columns_of_the_last_two_versions_are_kept(world):
-    readings = Counting()
-    world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 1, (JANUARY, 1.0), country="bbb")])
+def test_columns_are_kept_by_version_and_moment(world, monkeypatch):
+    made, make = [], Readings._made
+    monkeypatch.setattr(Readings, "_made", lambda *given: made.append(given[2:]) or make(*given))
+    readings = Readings()
     versions = []
-    for day in (2, 3, 4):
+    for day in (2, 3):
         world.send([level(ALPHA, day, (JANUARY, float(day)))])
         versions.append(world.version)
-        for _ in range(2):
-            assert told(readings, world.view(), "level")["country_aaa"][0] == day
-    assert readings.made == [("level", version, None) for version in versions]
-    # The last two are at hand; the one before is read from the store, and says the same as it did.
-    assert told(readings, world.view(), "level", versions[1])["country_aaa"][0] == 3
-    assert len(readings.made) == 3
+        for as_of in (None, None, NOW):
+            assert told(readings, world.view(), "level", as_of=as_of)["country_aaa"][0] == day
+    expected = [("level", version, as_of) for version in versions for as_of in (None, NOW)]
+    assert made == expected
+    # A walk may be pinned to what was the newest version before.
     assert told(readings, world.view(), "level", versions[0])["country_aaa"][0] == 2
-    assert readings.made[3:] == [("level", versions[0], None)]
-
-
-def test_columns_are_warm_once_made_until_the_version_moves(world):
-    readings = Counting()
-    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
-    assert not readings.warm([])
-    told(readings, world.view(), "level")
-    assert readings.warm(["level"])
-    assert readings.warm(["level"], pinned=True)
-    assert readings.warm([])
-    assert not readings.warm(["level", "jobless"])
-    world.send([level(ALPHA, 2, (JANUARY, 2.0))])
-    readings.see(world.view())
-    assert not readings.warm(["level"])
-    told(readings, world.view(), "level")
-    # It is made, but what moved a moment ago is likely to move again.
-    assert not readings.warm(["level"])
-    readings.clock += 31
-    assert readings.warm(["level"])
-    # A walk may be pinned to what was the newest before.
-    assert not readings.warm(["level"], pinned=True)
-
-
-def test_an_as_of_column_is_not_todays(world):
-    readings = Counting()
-    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
-    for _ in range(2):
-        told(readings, world.view(), "level", as_of=NOW)
-    assert (len(readings.made), readings.warm(["level"])) == (1, False)
+    assert made == expected
 
 
 # -- rights of many rows at once -------------------------------------------------------------------------------------------
@@ -356,15 +313,13 @@ def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
         value = batch.series(fact_of(ALPHA, "value"), "derived")
     directory = world.view().directory
     origins = [(value.number, lineage) for lineage in lineages]
-    one_by_one = verdicts.withheld(world.db, directory, origins, {})
+    one_by_one = directory.withheld(origins)
     shut = {"tightened", "restricted", "unconsented", "closed", "shut sum"}
     assert {lineage for _, lineage in one_by_one} == {
         lineage for lineage, inputs in lineages.items() if shut & set(inputs) or inputs == ["lost"]
     }
-    monkeypatch.setattr(verdicts, "_FEW", 0)
-    held = {}
-    for _ in range(2):
-        assert verdicts.withheld(world.db, directory, origins, held) == one_by_one
+    monkeypatch.setattr(metadata, "_FEW_LINEAGES", 0)
+    assert directory.withheld(origins) == one_by_one
     # Where a derived series is among them, or none is left, only the full way can tell.
     full = {lineage for lineage, inputs in lineages.items() if {"sum", "shut sum"} & set(inputs) or inputs == ["lost"]}
-    assert set(held) == set(lineages) - full
+    assert set(directory._judged(lineages)) == set(lineages) - full

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import heapq
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -111,23 +111,3 @@ def test_rows_that_are_still_being_read_keep_no_later_reader_from_the_newest_sta
     version = write(writer)
     assert read(reader) == version
     held.close()
-
-
-def test_a_request_given_up_leaves_others_of_its_turn_theirs(place: Place, writer: Database) -> None:
-    turn: list[Callable[[], object]] = []
-    stated = "SELECT v FROM meta WHERE k = ?"
-    with closing(Reader(place, at_turn=lambda action: turn.append(action) is None)) as reader:
-        read(reader)
-        for _ in range(3):
-            turn.pop()()
-            version = write(writer)
-            with pytest.raises(StoppedError), deadline_scope(Deadline(0.1)), reader.view() as view:
-                assert view.version == version
-                view.execute(WITHOUT_END).fetchall()
-            newest = write(writer)
-            for _ in range(2):
-                with reader.view() as view:
-                    assert view.version == newest, "those that are left share another state"
-                    assert view.execute(stated, ("version",)).get == str(newest)
-                    assert view.execute(stated, ("epoch",)).get == view.epoch
-        turn.pop()()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.periods import Period, start_of
-from almanac.store.observations.reading.selection import START_ORDINAL_SQL, STARTS_FROM_SQL
+from almanac.store.observations.reading.query import START_ORDINAL_SQL, STARTS_FROM_SQL
 
 DAYS = st.dates(date(1950, 1, 1), date(2100, 1, 1))
 PERIODS = st.one_of(

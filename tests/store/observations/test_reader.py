@@ -3,20 +3,18 @@
 import gc
 import threading
 import weakref
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
-import apsw
 import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.engine import opening
-from almanac.store.engine.errors import BusyError, UnavailableError
-from almanac.store.observations.reading.plan import Question
+from almanac.store.engine.errors import UnavailableError
+from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery, compile_query
 from almanac.store.observations.reading.reader import Reader, View
-from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, Selection, in_order
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2025-{month:02}").key for month in (1, 2, 3))
@@ -85,19 +83,19 @@ def test_filters(filled, selection, expected, as_of, sort):
 def test_a_selection_that_cannot_match_asks_nothing(world):
     view = world.view()
     world.db.execute("DROP TABLE vintages")
-    nothing = Selection(sources=frozenset())
+    nothing = ObservationFilter(sources=frozenset())
     asked = {"version": 1, "every": True, "descending": False, "after": None, "limit": 5}
-    assert view.read(Question(nothing, as_of=None, sort="topic", **asked)) == ([], None)
-    assert view.read(Question(nothing, as_of=1, **asked, history=True)) == ([], None)
+    assert read_page(view, ObservationQuery(nothing, as_of=None, sort="topic", **asked)) == ([], None)
+    assert read_page(view, ObservationQuery(nothing, as_of=1, **asked, history=True)) == ([], None)
 
 
 def test_a_page_that_ends_with_the_list_has_no_next(filled):
     view = filled.view()
     asked = {"version": view.version, "as_of": None, "every": True, "sort": "topic", "descending": False, "after": None}
-    assert view.read(Question(Selection(kind="raw"), limit=6, **asked))[1] is None
-    rows, after = view.read(Question(Selection(kind="raw"), limit=5, **asked))
+    assert read_page(view, ObservationQuery(ObservationFilter(kind="raw"), limit=6, **asked))[1] is None
+    rows, after = read_page(view, ObservationQuery(ObservationFilter(kind="raw"), limit=5, **asked))
     assert len(rows) == 5
-    assert Position(*after)[:4] == ("level", "country_bbb", "M", JANUARY)
+    assert after[:4] == ["level", "country_bbb", "M", JANUARY]
 
 
 # -- past states --------------------------------------------------------------------------------------------------------
@@ -145,9 +143,10 @@ def test_a_preferred_row_withdrawn_gives_way(world):
 
 
 def vintages(world, *, every=True, descending=False, **selection):
-    rows, _ = world.view().read(
-        Question(
-            Selection(**selection),
+    rows, _ = read_page(
+        world.view(),
+        ObservationQuery(
+            ObservationFilter(**selection),
             version=world.version,
             as_of=1 << 40,
             every=every,
@@ -155,7 +154,7 @@ def vintages(world, *, every=True, descending=False, **selection):
             after=None,
             limit=1 << 30,
             history=True,
-        )
+        ),
     )
     return [(row.series.spec.source, (row.known - START) // DAY_SECONDS, row.withdrawn) for row in rows]
 
@@ -173,9 +172,10 @@ def test_vintages_are_listed_by_source_then_knowledge_with_withdrawals(world):
 
 def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
     world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
-    rows, _ = world.view().read(
-        Question(
-            Selection(),
+    rows, _ = read_page(
+        world.view(),
+        ObservationQuery(
+            ObservationFilter(),
             version=world.version,
             as_of=1 << 40,
             every=True,
@@ -183,7 +183,7 @@ def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
             after=None,
             limit=10,
             history=True,
-        )
+        ),
     )
     assert [row.withdrawn for row in rows] == [False, True]
     assert len({row.id for row in rows}) == 2
@@ -213,7 +213,7 @@ def test_freshness_is_judged_by_the_newest_period_that_is_no_forecast(world):
     assert view.freshness(series, world.version, START, date(2025, 5, 1)) == "unknown"
 
 
-POLICY = Selection(indicators=("policy",))
+POLICY = ObservationFilter(indicators=("policy",))
 
 
 @pytest.fixture
@@ -241,16 +241,16 @@ def walked(ask):
 def test_pages_may_end_between_two_series_of_one_source(variants, sort, as_of, descending):
     view = variants.view()
     query = {"version": view.version, "as_of": as_of, "every": True, "sort": sort, "descending": descending}
-    rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query)))
+    rows = walked(lambda after: read_page(view, ObservationQuery(POLICY, after=after, limit=1, **query)))
     assert sorted(row.value for row in rows) == [2.0, 2.0, 3.0, 3.0]
-    assert rows == view.read(Question(POLICY, after=None, limit=9, **query))[0]
+    assert rows == read_page(view, ObservationQuery(POLICY, after=None, limit=9, **query))[0]
 
 
 @pytest.mark.parametrize("descending", [False, True])
 def test_vintages_of_two_series_of_one_source_are_all_listed(variants, descending):
     view = variants.view()
     query = {"version": view.version, "as_of": START + 9 * DAY_SECONDS, "every": True, "descending": descending}
-    rows = walked(lambda after: view.read(Question(POLICY, after=after, limit=1, **query, history=True)))
+    rows = walked(lambda after: read_page(view, ObservationQuery(POLICY, after=after, limit=1, **query, history=True)))
     cell = [1.0, 3.0, 2.0]  # the main series first, each in the order of knowledge
     assert [row.value for row in rows] == (cell * 2)[:: -1 if descending else 1]
 
@@ -273,9 +273,10 @@ def stored(tmp_path, world):
 
 def listed(view: View):
     return cells(
-        view.read(
-            Question(
-                Selection(),
+        read_page(
+            view,
+            ObservationQuery(
+                ObservationFilter(),
                 version=view.version,
                 as_of=None,
                 every=False,
@@ -283,7 +284,7 @@ def listed(view: View):
                 descending=False,
                 after=None,
                 limit=9,
-            )
+            ),
         )[0]
     )
 
@@ -363,8 +364,8 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
     world.send([level(ALPHA, 1, (JANUARY, 1.0), (FEBRUARY, 2.0, START, START), (MARCH, 3.0))])
     walked, after = [], None
     for _ in expected:
-        page, after = world.view().read(Question(
-            Selection(indicators=("level",)), version=world.version, as_of=None, every=every, sort="released_at",
+        page, after = read_page(world.view(), ObservationQuery(
+            ObservationFilter(indicators=("level",)), version=world.version, as_of=None, every=every, sort="released_at",
             descending=descending, after=after, limit=1))  # fmt: skip
         walked += [row.period for row in page]
     assert (walked, after) == (expected, None)
@@ -377,49 +378,6 @@ def store(tmp_path):
     writer = opening.create(path)
     yield path, writer
     writer.close()
-
-
-@pytest.mark.sqlite
-def test_views_of_one_turn_are_one_state(store):
-    """What is written meanwhile is seen from the next turn on. A fault or a lost file ends the turn's transaction too."""
-    path, writer = store
-    turn: list[Callable[[], object]] = []
-
-    def at_turn(action: Callable[[], object]) -> bool:
-        turn.append(action)
-        return True
-
-    reader = Reader(path, at_turn=at_turn)
-
-    def version() -> int:
-        with reader.view() as view:
-            return view.version
-
-    def write(number: int) -> None:
-        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
-
-    write(8)
-    assert version() == 8
-    write(9)
-    assert version() == 8
-    assert len(turn) == 1
-    turn.pop()()
-    assert version() == 9
-    write(10)
-    with pytest.raises(BusyError, match="as if"), reader.view():
-        raise apsw.BusyError("as if")
-    assert version() == 10
-    turn.pop(0)()
-    write(11)
-    assert version() == 11
-    with pytest.raises(ValueError, match="one of ours"), reader.view():
-        raise ValueError("one of ours")
-    assert version() == 11
-    turn.pop()()
-    path.rename(path.with_name("away.db"))
-    with pytest.raises(UnavailableError):
-        version()
-    reader.close()
 
 
 def test_a_state_that_has_passed_is_let_go(store):
@@ -443,7 +401,7 @@ def test_a_state_that_has_passed_is_let_go(store):
         gc.enable()
 
 
-def test_without_a_turn_each_view_is_the_newest_state(store):
+def test_each_view_is_the_newest_state(store):
     path, writer = store
     reader = Reader(path)
     for number in (8, 9):
@@ -458,14 +416,9 @@ def test_without_a_turn_each_view_is_the_newest_state(store):
 @pytest.mark.parametrize("indicators", [None, ("level", "policy")])
 def test_several_names_keep_the_order_of_the_index(world, descending, indicators):
     """A page of several entities is read in the order of the list: sorting would read all their rows for each page."""
-    query = Conditions()
-    query.topics(Selection(kind="raw", indicators=indicators, entities=("country_aaa", "country_bbb")))
-    query.pinned(1)
-    sql = (
-        f"SELECT x.period FROM topic t CROSS JOIN vintages x ON x.topic = t.topic WHERE {query.where}"
-        f" ORDER BY {in_order(*CELL_ORDER, descending=descending)}"
-    )
-    plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", query.values)]
+    asked = ObservationFilter(kind="raw", indicators=indicators, entities=("country_aaa", "country_bbb"))
+    sql, values = compile_query(ObservationQuery(asked, 1, None, 9, descending=descending), 9)
+    plan = [row[3] for row in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
     assert plan != []
     assert [step for step in plan if "TEMP B-TREE" in step] == []
 

@@ -9,7 +9,7 @@ import pytest
 from almanac.domain.observations import ReportedValue
 from almanac.domain.rights import Exposure
 from almanac.store.log.payloads import PayloadRef
-from almanac.store.observations.reading import lookup, row_rights
+from almanac.store.observations.reading import lookup, metadata
 from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED, START, SmallWorld, spec
 
 from .test_choose import MONTHS, write
@@ -31,7 +31,7 @@ def judged(world: SmallWorld, *, at_once: bool) -> list[bool]:
     ).fetchall()
     if not at_once:
         return [view.directory.row_rights(view.directory.series(series), own).withheld for series, own in rows]
-    shut = row_rights.withheld(view, view.directory, [tuple(row) for row in rows], {})
+    shut = view.directory.withheld([tuple(row) for row in rows])
     return [tuple(row) in shut for row in rows]
 
 
@@ -39,7 +39,7 @@ def judged(world: SmallWorld, *, at_once: bool) -> list[bool]:
 def test_rows_at_once_are_judged_as_each_is(
     world: SmallWorld, consents: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_rights, "_FEW", 0)
+    monkeypatch.setattr(metadata, "_FEW_LINEAGES", 0)
     world.allow(*consents)
     assert judged(world, at_once=True) == judged(world, at_once=False) == [False, False, GAMMA not in consents]
 

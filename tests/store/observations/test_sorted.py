@@ -7,14 +7,10 @@ import pytest
 
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period
-from almanac.store.observations.reading import lists
-from almanac.store.observations.reading import sorted as sorting
-from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.plan import Question
+from almanac.store.observations.reading import pages
+from almanac.store.observations.reading.pages import TooBroadError, read_page
+from almanac.store.observations.reading.query import SORTS, ObservationFilter, ObservationQuery, compile_query
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import RowReader
-from almanac.store.observations.reading.selection import SORTS, Selection
-from almanac.store.observations.reading.sorted import groups
 from tests.support.small_world import ALPHA, BETA, START, SmallWorld, spec
 
 DAY = 86_400
@@ -46,7 +42,7 @@ def view_of(world, most):
 
 def asked(view, selection, **more):
     place = {"version": view.version, "as_of": None, "every": False, "sort": "observed_at", "descending": False}
-    return view.read(Question(selection, **{**place, "after": None, "limit": 5, **more}))
+    return read_page(view, ObservationQuery(selection, **{**place, "after": None, "limit": 5, **more}))
 
 
 @pytest.mark.parametrize(
@@ -68,9 +64,12 @@ def asked(view, selection, **more):
 )
 def test_what_is_meant_is_told_from_the_figures_of_series(world, selection, meant):
     """And refused where it is more than may be gone through, before any row is read; else it is answered."""
-    wanted = Selection(**selection)
+    wanted = ObservationFilter(**selection)
     if meant:
-        with mock.patch.object(lists, "groups", side_effect=AssertionError), pytest.raises(TooBroadError) as caught:
+        with (
+            mock.patch.object(pages, "compile_query", side_effect=AssertionError),
+            pytest.raises(TooBroadError) as caught,
+        ):
             asked(view_of(world, meant - 1), wanted)
         assert (caught.value.rows, caught.value.allowed) == (meant, meant - 1)
     rows, _ = asked(view_of(world, max(1, meant)), wanted)
@@ -78,13 +77,13 @@ def test_what_is_meant_is_told_from_the_figures_of_series(world, selection, mean
 
 
 def test_a_walk_that_has_begun_goes_on_and_a_list_by_topic_is_never_too_broad(world):
-    rows, after = asked(view_of(world, 84), Selection())
-    more, _ = asked(view_of(world, 1), Selection(), after=after)
+    rows, after = asked(view_of(world, 84), ObservationFilter())
+    more, _ = asked(view_of(world, 1), ObservationFilter(), after=after)
     assert len(rows) == len(more) == 5
     for every in (False, True):
-        assert asked(view_of(world, 1), Selection(), sort="topic", every=every)[0]
+        assert asked(view_of(world, 1), ObservationFilter(), sort="topic", every=every)[0]
     with pytest.raises(TooBroadError):
-        asked(view_of(world, 1), Selection(observed_to=START + 50 * DAY), sort="topic")
+        asked(view_of(world, 1), ObservationFilter(observed_to=START + 50 * DAY), sort="topic")
 
 
 @pytest.mark.sqlite  # it reads that engine's plans
@@ -97,29 +96,32 @@ def test_a_list_by_topic_is_read_in_the_order_of_the_tables(world, sort, descend
         {"ends_from": date(2020, 3, 1)},
         {"entities": ("country_aaa", "country_bbb")},
     ]
-    for selection in (Selection(**more) for more in bounds):
-        question = Question(selection, world.version, None, 5, sort=sort, descending=descending)
-        sql, values = sorting._query(question, None, world.version)
-        plan = [line[3] for line in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", (*values, 5))]
+    for selection in (ObservationFilter(**more) for more in bounds):
+        question = ObservationQuery(selection, world.version, None, 5, sort=sort, descending=descending)
+        sql, values = compile_query(question, 5, newest=True)
+        plan = [line[3] for line in world.db.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert any("TEMP B-TREE FOR ORDER BY" in line for line in plan) == (sort != "topic")
 
 
 def test_a_group_that_goes_on_behind_what_is_read_is_given_whole(world):
     """All rows of the first source's first cell share a sort value: more than are read at once."""
-    wanted = Question(Selection(), world.version, None, 1, history=True)
-    with mock.patch.object(sorting, "_SPARE", 0):
-        found = list(groups(world.db, RowReader(world.view().directory), wanted, None, world.version))
-    assert [len(group.rows) for group in found[:2]] == [4, 4]
-    assert sum(len(group.rows) for group in found) == 84
+    rows, after, view = [], None, world.view()
+    with mock.patch.object(pages, "_SPARE", 0):
+        while not rows or after is not None:
+            query = ObservationQuery(ObservationFilter(), world.version, None, 1, after, every=True, history=True)
+            page, after = read_page(view, query)
+            rows += page
+    assert len({row.id for row in rows}) == len(rows) == 84
 
 
 @pytest.mark.parametrize("bound", [{"observed_to": START}, {"observed_from": START + 63 * DAY}])
 @pytest.mark.parametrize("sort", sorted(SORTS))
 def test_bounds_on_knowledge_take_in_the_first_and_the_last_moment(world, sort, bound):
     view = view_of(world, 84)
-    rows, _ = view.read(
-        Question(
-            Selection(**bound),
+    rows, _ = read_page(
+        view,
+        ObservationQuery(
+            ObservationFilter(**bound),
             version=view.version,
             as_of=None,
             every=True,
@@ -128,6 +130,6 @@ def test_bounds_on_knowledge_take_in_the_first_and_the_last_moment(world, sort, 
             after=None,
             limit=5,
             history=True,
-        )
+        ),
     )
     assert [row.known for row in rows] == list(bound.values())

@@ -11,7 +11,7 @@ from almanac.domain.rights import Rights
 from almanac.store.engine import opening
 from almanac.store.engine.sql_compat import next_id
 from almanac.store.observations import specs
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary import feeds
 
@@ -27,7 +27,7 @@ def view(tmp_path):
                 rights=Rights(license="x", attribution="x"),
             )  # fmt: skip
             db.execute("INSERT INTO record VALUES('source', ?, ?)", (name, msgspec.json.encode(made).decode()))
-        yield View(db, 0, "epoch", Directory(db, 0), {})
+        yield View(db, 0, "epoch", MetadataCache(db, 0), {})
 
 
 def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):

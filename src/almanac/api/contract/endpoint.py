@@ -21,7 +21,7 @@ from almanac.api.contract.records import WarningSchema
 from almanac.config import Plan, Settings
 from almanac.domain.times import midnight
 from almanac.store.accounts.accounts import KeyRecord
-from almanac.store.observations.reading.plan import ReadingPlan
+from almanac.store.observations.reading.query import ScanStrategy
 from almanac.store.observations.reading.reader import View
 
 #: The scope that holds all others.
@@ -83,7 +83,7 @@ class Context(msgspec.Struct):
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
     at: int
     #: How the list of observations that answers is read, where it is one.
-    list_plan: ReadingPlan | None = None
+    list_plan: ScanStrategy | None = None
     #: What the answer of a list says in `meta.warnings`, in this order. It may be kept for keys of the same scopes.
     warnings: list[WarningSchema] = msgspec.field(default_factory=list)
 

@@ -13,7 +13,7 @@ from almanac.domain.periods import FREQUENCY_NAMES
 from almanac.domain.reference import Provider, Source
 from almanac.domain.rights import LICENSE_CLASSES
 from almanac.domain.times import DAY_SECONDS
-from almanac.store.observations.reading.selection import SORTS, Selection
+from almanac.store.observations.reading.query import SORTS, ObservationFilter
 from almanac.store.summary.figures import of_companies
 
 #: Letters in capitals, as the interface writes them: a client that checks against the description may send no others.
@@ -131,7 +131,7 @@ _LEFT_OUT = {COMPANIES: "rows of companies", ANALYTICS: "derived rows"}
 _PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
 
-def selection(ctx: Context, kind: str | None) -> Selection:
+def selection(ctx: Context, kind: str | None) -> ObservationFilter:
     """Return what the shared parameters of a request select. An unknown but well-formed name selects nothing."""
     params = ctx.params
     period, start, end = params.get("period"), params.get("period_start"), params.get("period_end")
@@ -150,7 +150,7 @@ def selection(ctx: Context, kind: str | None) -> Selection:
     companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
     if not (companies and derived):
         warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
-    return Selection(
+    return ObservationFilter(
         kind=kind if derived else "raw",
         indicators=slugs if derived or kind != "derived" else (),
         companies=companies,

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import weakref
+import functools
 from collections.abc import Iterable
 from datetime import date
 from typing import Any
 
 import msgspec
-from cachetools import LRUCache
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
-from almanac.domain.periods import wire_period
-from almanac.domain.times import DAY_SECONDS, cached_wire_time
+from almanac.domain.periods import Period
+from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
 from almanac.store.observations.ids import known_part, period_part
+from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo, SeriesRights
+from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
+from almanac.store.state_memory import Remembered
 
 _encode = msgspec.json.Encoder().encode
 
@@ -50,27 +50,20 @@ class Observation(msgspec.Struct, rename="camel", gc=False):
     rights: msgspec.Raw
 
 
-class _Shared:
-    """Fields that rows of one series and lineage share on the wire."""
+class _RowFields:
+    """Fields that rows of one series and lineage share on the wire, whenever they are asked for."""
 
-    def __init__(
-        self,
-        series: SeriesInfo,
-        rights: SeriesRights,
-        freshness: str,
-        metadata: dict[str, Any],
-        inputs: tuple[str, ...],
-    ) -> None:
-        spec = series.spec
+    def __init__(self, directory: MetadataCache, series: SeriesInfo, lineage: int) -> None:
+        spec, rights = series.spec, directory.row_rights(series, lineage)
         self.withheld = rights.withheld
         self.id = f"obs_{series.id_part}"
         self.names = (spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider)
-        self.inputs = inputs
+        self.inputs = directory.lineage(lineage) if lineage else series.inputs
         self.unit, self.frequency, self.page = series.unit, spec.frequency.word, series.page
-        self.attribution, self.freshness = rights.attribution, freshness
+        self.attribution = rights.attribution
         self.rights = msgspec.Raw(rights.encoded)
-        self._metadata = _encode(metadata)[:-1]
-        #: Metadata and revision status of rows by what they follow from.
+        self._metadata = _encode(directory.row_metadata(series, lineage))[:-1]
+        #: Revision status and metadata of rows by what they follow from.
         self.ends: dict[tuple[int, str | None, bool, bool], tuple[str, msgspec.Raw]] = {}
 
     def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw]:
@@ -88,31 +81,28 @@ class _Shared:
             own["quality"] = quality(flags)
         # Something of the series is always there for these to follow.
         more = [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
-        metadata = msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
-        if len(self.ends) >= _SERIES_HELD:
+        end = status(flags), msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
+        if len(self.ends) >= _ENDS_HELD:
             self.ends.clear()
-        revision = status(flags)
-        self.ends[flags, note, unreleased, withdrawn] = revision, metadata
-        return revision, metadata
+        self.ends[flags, note, unreleased, withdrawn] = end
+        return end
 
 
-#: Redactions that are kept of one view, and the series that each remembers: some 1 KB each.
-_REDACTIONS = 16
-_SERIES_HELD = 1_024
+#: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
+_FIELDS_HELD, _ENDS_HELD = 8_192, 1_024
+#: By the numbers of series and lineage.
+_FIELDS: Remembered[dict[tuple[int, int], _RowFields]] = Remembered("fields of rows", lambda _: {})
 
 
 class Redaction:
     """Renders rows as they may be seen of one state of the store, on one day."""
 
-    def __init__(self, view: View, version: int, asked_as_of: int | None, today: date) -> None:
-        #: Weakly: what is remembered of a state must not keep the state itself.
-        self._view = weakref.ref(view)
-        self._directory = view.directory
-        self._version = version
-        self._as_of = asked_as_of
-        self._today = today
-        self._fresh: dict[int, str] = {}
-        self._shared: dict[tuple[int, int], _Shared] = {}
+    def __init__(self, view: View, version: int, as_of: int | None, today: date) -> None:
+        self._view, self._directory = view, view.directory
+        self._version, self._as_of, self._today = version, as_of, today
+        self._known = _FIELDS.of(view)
+        #: By the numbers of series and lineage; with `freshnessStatus`.
+        self._fields: dict[tuple[int, int], tuple[_RowFields, str]] = {}
 
     @staticmethod
     def key(ctx: Context) -> tuple[int, int | None, int]:
@@ -122,15 +112,7 @@ class Redaction:
 
     def freshness(self, series: SeriesInfo) -> str:
         """Return `freshnessStatus` of a series."""
-        found = self._fresh.get(series.number)
-        if found is None:
-            if len(self._fresh) >= _SERIES_HELD:
-                self._fresh.clear()
-            view = self._view()
-            if view is None:
-                raise RuntimeError("the state of the store that these rows are of is closed")
-            found = self._fresh[series.number] = view.freshness(series, self._version, self._as_of, self._today)
-        return found
+        return self._view.freshness(series, self._version, self._as_of, self._today)
 
     def rights(self, row: ObservationRow) -> SeriesRights:
         """Return the rights of a row."""
@@ -147,60 +129,64 @@ class Redaction:
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return a row as it may be seen: a value that may not be sent is left out here, before anything is encoded."""
         series, period, known, released, ingested, flags, own, value, text, note = row
-        shared = self._shared.get((series.number, own)) or self._share(series, own)
-        key = (flags, note, released is None, value is None and text is None)
-        revision, metadata = shared.ends.get(key) or shared.end(*key)
-        if shared.withheld:
+        fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
+        end = (flags, note, released is None, value is None and text is None)
+        revision, metadata = fields.ends.get(end) or fields.end(*end)
+        if fields.withheld:
             value = text = None
-        entity, indicator, source, provider = shared.names
-        start, end = wire_period(period)
-        observed = cached_wire_time(known)
+        entity, indicator, source, provider = fields.names
+        period_id, start, last = wire_period(period)
+        known_id, observed = wire_moment(known)
         return Observation(
-            f"{shared.id}{period_part(period)}{known_part(known)}",
+            f"{fields.id}{period_id}{known_id}",
             entity,
             indicator,
             source,
             provider,
-            shared.inputs if lineage else msgspec.UNSET,
+            fields.inputs if lineage else msgspec.UNSET,
             None if value is None else plain(value),
             text,
-            shared.unit,
-            shared.frequency,
+            fields.unit,
+            fields.frequency,
             start,
-            end,
+            last,
             observed,
-            None if released is None else observed if released == known else cached_wire_time(released),
-            cached_wire_time(ingested),
+            None if released is None else observed if released == known else wire_moment(released)[1],
+            wire_moment(ingested)[1],
             revision,
-            shared.page,
-            shared.attribution,
-            shared.freshness,
+            fields.page,
+            fields.attribution,
+            freshness,
             metadata,
-            shared.rights,
+            fields.rights,
         )
 
-    def _share(self, series: SeriesInfo, own: int) -> _Shared:
-        directory = self._directory
-        rights = directory.row_rights(series, own)
-        inputs = directory.lineage(own) if own else series.inputs
-        if len(self._shared) >= _SERIES_HELD:
-            self._shared.clear()
-        shared = _Shared(series, rights, self.freshness(series), directory.row_metadata(series, own), inputs)
-        self._shared[series.number, own] = shared
+    def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
+        key = (series.number, lineage)
+        fields = self._known.get(key)
+        if fields is None:
+            fields = _RowFields(self._directory, series, lineage)
+            if len(self._known) >= _FIELDS_HELD:
+                self._known.clear()
+            self._known[key] = fields
+        shared = self._fields[key] = (fields, self.freshness(series))
         return shared
 
 
-def redaction_of(ctx: Context) -> Redaction:
-    """
-    Find or make the redaction of a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to.
+@functools.lru_cache(maxsize=65_536)
+def wire_period(key: int) -> tuple[str, str | None, str]:
+    """Return what a row says of its period: its part of the id, `periodStart` (None: an instant has none) and `periodEnd`."""
+    period = Period.from_key(key)
+    return period_part(key), None if period.start is None else wire_day(period.start), wire_day(period.end)
 
-    It is kept with the view, whose thread alone may read with it.
-    """
-    kept: LRUCache[tuple[int, int | None, int], Redaction] | None = ctx.view.own.get("redactions")
-    if kept is None:
-        kept = ctx.view.own["redactions"] = LRUCache(_REDACTIONS)
-    asked, key = ctx.params.get("as_of"), Redaction.key(ctx)
-    redaction = kept.get(key)
-    if redaction is None:
-        redaction = kept[key] = Redaction(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
-    return redaction
+
+@functools.lru_cache(maxsize=65_536)
+def wire_moment(seconds: int) -> tuple[str, str]:
+    """Return what a row says of a time: its part of the id, if it is the knowledge time, and the time itself. Neighbours share theirs."""
+    return known_part(seconds), wire_time(seconds)
+
+
+def redaction_of(ctx: Context) -> Redaction:
+    """Return the redaction of a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to."""
+    asked = ctx.params.get("as_of")
+    return Redaction(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.records import RowRights
 from almanac.domain.rights import Exposure, effective
-from almanac.store.observations.reading.series_info import SeriesRights
+from almanac.store.observations.reading.metadata import SeriesRights
 
 
 def of_row(rights: SeriesRights) -> RowRights:

@@ -65,7 +65,7 @@ def tell_slow(
         path=endpoint.path,
         parameters={name: "…" if name == "cursor" else told_text(value) for name, value in asked.items()},
         heavy=request.where == "heavy",
-        read=None if request.list_plan is None else request.list_plan.way.value,
+        read=None if request.list_plan is None else request.list_plan.value,
         status=status,
         ms=round(seconds * 1000, 3),
         # None where nothing was measured: a page that is read in the event loop from a file.

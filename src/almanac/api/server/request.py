@@ -16,7 +16,7 @@ from almanac.api.contract.errors import Header
 from almanac.api.use.limits import Decision
 from almanac.store.accounts.records import KeyRecord
 from almanac.store.engine.deadline import Deadline
-from almanac.store.observations.reading.plan import ReadingPlan
+from almanac.store.observations.reading.query import ScanStrategy
 
 _ALPHABET = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 #: Ten bits at a time.
@@ -104,7 +104,7 @@ class ClientRequest:
         self.where: Where = "loop"
         self.deadline: Deadline | None = None
         #: How the list of observations is read that answers it, where one was read.
-        self.list_plan: ReadingPlan | None = None
+        self.list_plan: ScanStrategy | None = None
         #: Data version the answer speaks of.
         self.version: int | None = None
         self.reply: Reply | None = None

@@ -26,7 +26,7 @@ from almanac.domain.periods import (
 from almanac.domain.reference import Entity, SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.pipeline.derive.plans import Topics, result_of
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from almanac.store.observations.writing.batch import Batch
 
 #: Ordinals further apart than this are read in separate ranges.

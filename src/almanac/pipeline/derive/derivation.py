@@ -23,7 +23,7 @@ from almanac.pipeline.derive.series_at_work import SeriesAtWork, begun
 from almanac.pipeline.processes import Processes
 from almanac.store.engine.protocol import Database
 from almanac.store.observations import specs
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.summary.figures import derived_series
 
@@ -44,7 +44,7 @@ class Deriver:
         self._begun: deque[SeriesAtWork] = deque()
         self._specs: dict[str, SeriesSpec] = {}
         self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
-        self._directory: Directory | None = None
+        self._directory: MetadataCache | None = None
         self.plans = Planner(catalog, self._topics, self._preference).plans
         self._sections = Sections(catalog, self._topics, self._preference)
         self._formulas = _in_order(catalog.formulas)
@@ -104,7 +104,7 @@ class Deriver:
     def _preference(self, spec: SeriesSpec) -> tuple[Any, ...]:
         """Return the preference of a series as readers see it, by the current rights and orders. A lower key is preferred."""
         if self._directory is None:
-            self._directory = Directory(self._db, 0)
+            self._directory = MetadataCache(self._db, 0)
         info = self._directory.series_by_id(spec.id)
         rank = self._directory.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
         return (info is None or info.rights.withheld, *rank)

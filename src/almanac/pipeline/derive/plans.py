@@ -19,7 +19,7 @@ from almanac.derived.macro.operators import Operator, fits, operator
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.units import currency_of, is_amount, is_money
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 
 _ADJUSTED = {"SA", "SCA", "SAAR"}
 

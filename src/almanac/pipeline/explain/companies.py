@@ -14,8 +14,8 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, end_of
 from almanac.pipeline.derive.companies import read
 from almanac.pipeline.explain.macro import InputCell, Recomputed
+from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
 
 
 def explain_company(view: View, row: ObservationRow) -> Recomputed | None:

@@ -17,9 +17,9 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
 from almanac.pipeline.derive.plans import factor, operator_of
 from almanac.store.observations.reading.lookup import history
+from almanac.store.observations.reading.metadata import SeriesInfo
+from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.series_info import SeriesInfo
 
 #: Before this day a month can't be subtracted.
 _EARLIEST = date(1, 2, 1)

@@ -14,9 +14,8 @@ from almanac.pipeline.operate.vitals import SourceVitals, sources
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.protocol import Database
 from almanac.store.log import payloads
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.series_info import SeriesInfo
 from almanac.store.summary.coverage import Coverage, coverage
 from almanac.store.summary.figures import Figures, by_source
 
@@ -143,7 +142,7 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
 
 def _view(db: Database) -> View:
     version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
-    return View(db, int(version), epoch, Directory(db, int(reference)), {})
+    return View(db, int(version), epoch, MetadataCache(db, int(reference)), {})
 
 
 def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:

@@ -17,8 +17,8 @@ from almanac.domain.periods import end_of
 from almanac.domain.reference import Source
 from almanac.domain.times import end_of_day
 from almanac.store.log import payloads, schedule
+from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.series_info import SeriesInfo
 from almanac.store.summary import feeds
 from almanac.store.summary.coverage import written_at
 

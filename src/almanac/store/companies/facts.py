@@ -10,7 +10,7 @@ from almanac.domain.periods import lowest_key
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
-from almanac.store.observations.reading.selection import END_ORDINAL_SQL
+from almanac.store.observations.reading.query import END_ORDINAL_SQL
 
 
 class StoredFact(NamedTuple):

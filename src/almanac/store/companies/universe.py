@@ -12,8 +12,8 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from almanac.domain.periods import highest_key, lowest_key
+from almanac.store.observations.reading.query import EVER
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.selection import EVER
 
 #: Any moment that can be asked for.
 _HELD = 16

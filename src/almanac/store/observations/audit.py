@@ -86,7 +86,7 @@ def series(db: Queryable) -> Iterator[StoredSeries]:
 
 
 def lineages(db: Queryable) -> dict[int, list[str]]:
-    """Number of a lineage → ids of its input series."""
+    """Return the ids of the input series of each lineage, by its number."""
     return {number: json.loads(inputs) for number, inputs in db.execute("SELECT lineage, inputs FROM lineage")}
 
 
@@ -105,7 +105,7 @@ def vintages(db: Scannable) -> Iterator[tuple[CellKey, list[StoredVintage]]]:
 
 
 def unnoted(db: Scannable) -> Iterator[Unnoted]:
-    """Changes that were not noted."""
+    """Yield the changes that were not noted."""
     return map(Unnoted._make, db.scan(_UNNOTED))
 
 

@@ -8,7 +8,6 @@ index of series, and a rebuild gives the same ids. They are not secret: parts of
 from __future__ import annotations
 
 import base64
-import functools
 import hashlib
 import re
 from typing import NamedTuple
@@ -54,13 +53,11 @@ def series_part(series: str) -> str:
     return base64.b32encode((series_hash(series) << 1).to_bytes(7, "big"))[:11].decode().lower()
 
 
-@functools.lru_cache(maxsize=65_536)
 def period_part(period: int) -> str:
     """Return the 8 characters of an id that say a period's key."""
     return f"{_PAIRS[period >> 30]}{_PAIRS[period >> 20 & 1023]}{_PAIRS[period >> 10 & 1023]}{_PAIRS[period & 1023]}"
 
 
-@functools.lru_cache(maxsize=65_536)
 def known_part(known: int) -> str:
     """Return the last 7 characters of an id, which say a knowledge time."""
     known = known + _EPOCH & _KNOWN_MASK

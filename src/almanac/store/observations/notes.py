@@ -7,7 +7,7 @@ from almanac.store.engine.sql_compat import next_id
 
 
 def body_sql(table: str) -> str:
-    """The note of a row of `vintages`, which goes by this name in the statement; NULL: it has none."""
+    """Return SQL for the note of a row of `vintages`, which goes by this name in the statement; NULL: it has none."""
     return f"(SELECT n.body FROM note n WHERE n.note = {table}.note)"
 
 
@@ -19,7 +19,7 @@ class Notes:
         self._numbers: dict[str, int] = {}
 
     def number(self, body: str | None) -> int | None:
-        """Number of a note, stored if it is new; of none, None."""
+        """Return the number of a note, which is stored if it is new; None for no note."""
         if body is None:
             return None
         held = self._numbers.get(body)
@@ -32,7 +32,7 @@ class Notes:
         return held
 
     def body(self, number: int) -> str | None:
-        """Text of a note by its number; None of one there is not."""
+        """Return the text of a note by its number; None if there is none."""
         text: str | None = self._db.execute("SELECT body FROM note WHERE note = ?", (number,)).get
         return text
 

@@ -15,13 +15,13 @@ from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import next_id
 from almanac.store.observations.digests import digest_of
 from almanac.store.observations.ids import NAMED, found_by
-from almanac.store.observations.reading.selection import NO_COMPANY
+from almanac.store.observations.reading.query import NO_COMPANY
 
 _decode = msgspec.json.Decoder(SeriesSpec).decode
 
 
 def put(db: Database, spec: SeriesSpec, known: dict[str, int]) -> int:
-    """Number of a specification, stored if it is new. `known`: those that this transaction has met before; it grows."""
+    """Return the number of a specification, which is stored if it is new. `known`: those that this transaction has met; it grows."""
     body = _body(spec)
     number = known.get(body)
     if number is None:
@@ -41,15 +41,15 @@ def _number(db: Database, spec: SeriesSpec, body: str) -> int:
 
 
 def read(body: str, entity: str) -> SeriesSpec:
-    """A specification as it is stored, of this entity."""
+    """Parse a stored specification, for this entity."""
     return msgspec.structs.replace(_decode(body), entity=entity)
 
 
 def in_use(db: Queryable) -> Iterator[SeriesSpec]:
     """
-    Specifications of all series that have vintages, in the order of their numbers.
+    Yield the specifications of all series that have vintages, in the order of their numbers.
 
-    Those of companies are left out: they are another's business, and too many to hold.
+    Those of companies are left out: there are too many.
     """
     for body, entity in db.execute(
         f"{_STORED} WHERE s.vintages > 0 AND {NO_COMPANY.format('t.entity')} ORDER BY s.series"
@@ -58,7 +58,7 @@ def in_use(db: Queryable) -> Iterator[SeriesSpec]:
 
 
 def of(db: Queryable, identifier: str) -> SeriesSpec:
-    """Specification of a series that is there."""
+    """Return the specification of a stored series."""
     (found,) = db.execute(f"{_STORED} WHERE {NAMED}", found_by(identifier))
     return read(*found)
 

@@ -11,8 +11,8 @@ from almanac.domain.health import Feed, Tried
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.protocol import Queryable
 from almanac.store.log.payloads import HELD
+from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.series_info import SeriesInfo
 
 
 def tried(db: Queryable) -> dict[str, Tried]:

@@ -11,7 +11,7 @@ import msgspec
 from almanac.domain.periods import end_of, lowest_key
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sql_compat import in_list
-from almanac.store.observations.reading.selection import NO_COMPANY
+from almanac.store.observations.reading.query import NO_COMPANY
 
 
 class Figures(msgspec.Struct):

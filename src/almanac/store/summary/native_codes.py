@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from almanac.store.observations.reading.query import NO_COMPANY
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.selection import NO_COMPANY
 from almanac.store.state_memory import Remembered
 
 

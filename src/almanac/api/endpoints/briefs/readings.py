@@ -25,9 +25,9 @@ from almanac.domain.releases import is_before
 from almanac.domain.times import wire_day
 from almanac.reports import briefs, decade
 from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, Ranking, SectionSpec, typical_change
-from almanac.store.observations.reading import history
+from almanac.store.observations.reading.lookup import newest_numbers, numbers_before
+from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 
 class Moment(NamedTuple):
@@ -164,7 +164,7 @@ class Gatherer:
         ctx, place = self._ctx, column.places[row]
         series = ctx.view.directory.series(column.series(row))
         period, known = int(column.column.periods[place]), column.known(row)
-        past = history.newest(ctx.view, series, period, version=ctx.version, as_of=self._as_of)
+        past = newest_numbers(ctx.view, series, period, version=ctx.version, as_of=self._as_of)
         lineage = past[0].lineage if past and past[0].period == period else 0
         rights = ctx.view.directory.row_rights(series, lineage)
         fresh = self._exit.freshness(series)
@@ -180,7 +180,7 @@ class Gatherer:
         spec, begins = series.spec, decade.begins(period)
         start = begins if ctx.window_start is None else max(begins, ctx.window_start)
         # As known when the reading was, and as much of them as the plan reaches.
-        ten_years = history.before(ctx.view, series, start, period, version=ctx.version, as_of=known)
+        ten_years = numbers_before(ctx.view, series, start, period, version=ctx.version, as_of=known)
         percentile = None
         if ten_years is not None and self._reached(begins):
             percentile = decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*ten_years)).percentile

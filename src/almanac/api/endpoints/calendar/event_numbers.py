@@ -15,8 +15,8 @@ from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, end_of, highest_key, lowest_key
 from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.store.events import releases as store
-from almanac.store.observations.newest.latest import numbers_of
-from almanac.store.observations.reading.series_info import SeriesInfo
+from almanac.store.observations.reading.metadata import SeriesInfo
+from almanac.store.observations.reading.newest import numbers_of
 from almanac.store.state_memory import Remembered
 
 #: Events whose numbers are kept of one state of the store, some 0.5 KB each; and which series have those of a release.

@@ -22,9 +22,9 @@ from almanac.reports import releases as report
 from almanac.reports.measures import MEASURES, typical_change
 from almanac.store.events import releases as store
 from almanac.store.observations.ids import observation_id
-from almanac.store.observations.reading import history
-from almanac.store.observations.reading.selection import EVER
-from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
+from almanac.store.observations.reading.lookup import numbers_of_vintages
+from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
+from almanac.store.observations.reading.query import EVER
 from almanac.store.state_memory import Remembered
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
@@ -81,7 +81,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     if reached and not rights.withheld:
         measure, actual = MEASURES.get(spec.indicator), shown[2]
         # As known with the number shown: a brief that shows it places it among the same.
-        past = history.of_vintages(ctx.view, series, found, decade.begins(period), period, as_of=shown[1])
+        past = numbers_of_vintages(ctx.view, series, found, decade.begins(period), period, as_of=shown[1])
         stands = decade.DecadePlace()
         if past is not None and actual is not None and (start is None or decade.begins(period) >= start):
             stands = decade.standing(actual, spec.unit, period, spec.frequency, decade.Decade(*past))

@@ -24,7 +24,7 @@ from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.reports.indicator_search import CALLED, nearness, relevance
-from almanac.store.observations.reading.directory import MIXED_SOURCE
+from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator
 from almanac.store.summary.native_codes import code_form, holding

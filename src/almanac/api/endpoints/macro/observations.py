@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,12 +16,10 @@ from almanac.api.rows import filters
 from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
-from almanac.store.observations.newest.candidates import WantedFreshness
-from almanac.store.observations.newest.latest import latest
-from almanac.store.observations.reading.changes import Changes
-from almanac.store.observations.reading.lists import TooBroadError
-from almanac.store.observations.reading.plan import Question, planned
-from almanac.store.observations.reading.rows import ObservationRow
+from almanac.store.observations.reading.changes import read_changes
+from almanac.store.observations.reading.newest import WantedFreshness, read_latest
+from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, read_page
+from almanac.store.observations.reading.query import ObservationQuery
 
 _BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
@@ -43,25 +40,33 @@ def _warn_of_knowledge_bounds(ctx: Context) -> None:
 
 def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
     """Return a page of observations: raw, derived or (None) of both kinds; with `history` every vintage, withdrawals too."""
-    params, asked = ctx.params, filters.selection(ctx, kind)
+    params = ctx.params
+    query = _query(ctx, kind)._replace(sort=params["sort"], history=history)
+    if history:
+        query = query._replace(as_of=ctx.as_of)
     _warn_of_knowledge_bounds(ctx)
-    question = Question(
-        asked,
-        ctx.version,
-        ctx.as_of if history else params["as_of"],
-        params["limit"],
-        ctx.after,
-        params["sort"],
-        params["order"] == "desc",
-        params["sources"] == "all",
-        history,
-    )
-    ctx.list_plan = plan = planned(question)
-    with _narrowed(params):
-        rows, following = ctx.view.read(question, plan)
+    ctx.list_plan = query.strategy
+    try:
+        rows, following = read_page(ctx.view, query)
+    except TooBroadError as error:
+        raise _too_broad(params, error) from None
     if not history and params["sources"] == "preferred":
         _warn_of_bases(ctx, rows)
     return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
+
+
+def _query(ctx: Context, kind: str | None) -> ObservationQuery:
+    """Return the query of a request for observations of a kind (None: of both)."""
+    params = ctx.params
+    return ObservationQuery(
+        filters.selection(ctx, kind),
+        ctx.version,
+        params["as_of"],
+        params["limit"],
+        ctx.after,
+        descending=params["order"] == "desc",
+        every=params.get("sources") == "all",
+    )
 
 
 def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
@@ -86,30 +91,20 @@ def changes(ctx: Context) -> ListAnswer:
         raise refuse(
             "since", f"must be a data version up to the present one, {newest}, not {since}", allowed, code="range"
         )
-    found = Changes(ctx.view, filters.selection(ctx, None), since, newest, params["as_of"])
-    with _narrowed(params):
-        rows, following = found.page(
-            every=params["sources"] == "all",
-            descending=params["order"] == "desc",
-            after=ctx.after,
-            limit=params["limit"],
-        )
+    try:
+        rows, following = read_changes(ctx.view, _query(ctx, None), since)
+    except TooBroadError as error:
+        raise _too_broad(params, error) from None
     _warn_of_knowledge_bounds(ctx)
     return ListAnswer(redaction_of(ctx).page(rows, lineage=True), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
     """Return the latest reading per indicator and entity."""
-    params, redaction = ctx.params, redaction_of(ctx)
-    wanted, asked = params["freshness"], filters.selection(ctx, params["kind"])
-    rows, following = latest(
+    redaction, wanted = redaction_of(ctx), ctx.params["freshness"]
+    rows, following = read_latest(
         ctx.view,
-        asked,
-        version=ctx.version,
-        as_of=params["as_of"],
-        descending=params["order"] == "desc",
-        after=ctx.after,
-        limit=params["limit"],
+        _query(ctx, ctx.params["kind"]),
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
@@ -124,19 +119,15 @@ _TESTS = ("period", "period_start", "period_end", "frequency", "source_id", "pro
 _NARROWING = ("indicator_id", "country", "entity_id", "source_id", "provider_id", "frequency", "period", "license")
 
 
-@contextlib.contextmanager
-def _narrowed(params: Mapping[str, Any]) -> Iterator[None]:
-    """Let what is too broad be refused, and say how to narrow it."""
-    try:
-        yield
-    except TooBroadError as error:
-        name = next(name for name in ("sort", *_KNOWN) if params.get(name) not in {None, "topic"})
-        narrow_by = [one for one in _NARROWING if params.get(one) is None]
-        message = f"'{name}' means {error.rows:,} vintages, more than the {error.allowed:,} that are gone through: narrow it by {', '.join(narrow_by)}"
-        details = {
-            "parameter": name, "reason": "too_broad", "rows": error.rows, "allowed": error.allowed, "narrowBy": narrow_by,
-        }  # fmt: skip
-        raise ApiError(400, message, details) from None
+def _too_broad(params: Mapping[str, Any], error: TooBroadError) -> ApiError:
+    """Return the 400 of a list that would go through too much, which says how to narrow it."""
+    culprit = next(name for name in ("sort", *_KNOWN) if params.get(name) not in {None, "topic"})
+    narrow_by = [name for name in _NARROWING if params.get(name) is None]
+    message = f"'{culprit}' means {error.rows:,} vintages, more than the {error.allowed:,} that are gone through: narrow it by {', '.join(narrow_by)}"
+    details = {
+        "parameter": culprit, "reason": "too_broad", "rows": error.rows, "allowed": error.allowed, "narrowBy": narrow_by,
+    }  # fmt: skip
+    return ApiError(400, message, details)
 
 
 def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:

@@ -21,8 +21,8 @@ from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
+from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
-from almanac.store.observations.reading.rows import ObservationRow
 
 OUTSIDE = "outside_plan_history"
 

@@ -20,10 +20,9 @@ from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS
 from almanac.reports import rates as report
-from almanac.store.observations.newest.latest import frequencies_of, numbers_of, reading
-from almanac.store.observations.reading.plan import Question
-from almanac.store.observations.reading.rows import ObservationRow
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.newest import numbers_of, public_sources, reading
+from almanac.store.observations.reading.pages import ObservationRow, read_page
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 
 #: Rows of a span of days that are read at a time.
 _ROWS = 1_000
@@ -39,11 +38,8 @@ class _Question:
         """Return the latest public number of an indicator of an entity; None where there is none."""
         chosen = {"ends_by": self.ends_by, "ends_from": self.ctx.window_start, **bounds}
         chosen.setdefault("sources", _public(self.ctx, indicator, entity))
-        frequencies = frequencies_of(self.ctx.view, indicator, entity)
         version = self.ctx.version
-        row = reading(
-            self.ctx.view, Selection(**chosen), indicator, entity, frequencies, version=version, as_of=self.moment
-        )
+        row = reading(self.ctx.view, ObservationFilter(**chosen), indicator, entity, version=version, as_of=self.moment)
         return row if row is not None and _counts(row) else None
 
 
@@ -70,7 +66,7 @@ class _DaysQuestion(_Question):
         """Return the numbers of the span, the latest last: of one day the one of the higher frequency."""
         chosen = _selection(self.ctx, indicator, entity, self._first, self._last)
         found: list[ObservationRow] = []
-        for frequency in frequencies_of(self.ctx.view, indicator, entity):
+        for frequency in self.ctx.view.directory.topics(indicator, entity):
             after: list[Any] | None = None
             while True:
                 rows, after = _page(self.ctx, chosen, frequency, self.moment, limit=_ROWS, after=after)
@@ -85,9 +81,9 @@ def _counts(row: ObservationRow) -> bool:
     return not row.flags & AHEAD and row.value is not None
 
 
-def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> Selection:
+def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> ObservationFilter:
     """Return what may be shown of an indicator of an entity between two days."""
-    return Selection(
+    return ObservationFilter(
         indicators=(indicator,),
         entities=(entity,),
         sources=_public(ctx, indicator, entity),
@@ -98,7 +94,7 @@ def _selection(ctx: Context, indicator: str, entity: str, first: date | None, la
 
 def _page(
     ctx: Context,
-    chosen: Selection,
+    chosen: ObservationFilter,
     frequency: str,
     moment: int | None,
     *,
@@ -107,14 +103,14 @@ def _page(
     after: list[Any] | None = None,
 ) -> tuple[list[ObservationRow], list[Any] | None]:
     asked = msgspec.structs.replace(chosen, frequency=frequency)
-    return ctx.view.read(Question(asked, ctx.version, moment, limit, after, descending=descending))
+    return read_page(ctx.view, ObservationQuery(asked, ctx.version, moment, limit, after, descending=descending))
 
 
 def _public(ctx: Context, indicator: str, entity: str) -> frozenset[str] | None:
     """Return sources whose series of an indicator of an entity may be shown; None: all of them."""
+    public = public_sources(ctx.view, indicator, entity)
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
-    public = frozenset(one.source.id for one in every if not one.rights.withheld)
-    return None if all(one.source.id in public for one in every) else public
+    return None if all(series.source.id in public for series in every) else public
 
 
 def rates(ctx: Context) -> ItemAnswer:
@@ -161,7 +157,7 @@ def _days(ctx: Context, scope: str, limit: int) -> list[date]:
     found: set[date] = set()
     for indicator in (f"gov_yield_{tenor}" for tenor in report.TENORS):
         chosen = _selection(ctx, indicator, entity.id, first, last)
-        for frequency in frequencies_of(ctx.view, indicator, entity.id):
+        for frequency in ctx.view.directory.topics(indicator, entity.id):
             rows, _ = _page(ctx, chosen, frequency, params["as_of"], limit=limit, descending=descending)
             found.update(end_of(row.period) for row in rows if _counts(row))
     return sorted(found, reverse=descending)[:limit]

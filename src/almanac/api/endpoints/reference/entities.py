@@ -25,7 +25,7 @@ from almanac.reports import names as report
 from almanac.reports.names import Match, Spellings, Subject, foreign_names
 from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary.native_codes import with_code
 
@@ -142,7 +142,7 @@ def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _I
     return _Index(state, places, subjects, spelled, Spellings(spelled))
 
 
-def _by_id(directory: Directory, text: str) -> list[names.Alias]:
+def _by_id(directory: MetadataCache, text: str) -> list[names.Alias]:
     """Return the alias that an entity's own id is, if the text is one; it counts among its names."""
     name = text.strip().lower()
     entity = directory.entity(name)

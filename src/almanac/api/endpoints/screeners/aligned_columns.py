@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from almanac.domain.periods import SPAN_BITS, end_of
 from almanac.reports.screener import Mask, Numbers
-from almanac.store.observations.newest.columns import QUALITIES, Column
+from almanac.store.observations.reading.newest import QUALITIES, Column
 
 
 class AlignedColumn(NamedTuple):

@@ -26,8 +26,8 @@ from almanac.reports.filter_text import Clause, Field
 from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Numbers, Texts, matching, page, place
 from almanac.store.companies.rows import last_tickers
-from almanac.store.observations.newest.columns import QUALITIES
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
+from almanac.store.observations.reading.newest import QUALITIES
 from almanac.store.observations.reading.reader import View
 
 _EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
@@ -78,7 +78,6 @@ class EquityScreener:
         if by is not None and by not in _IDENTITY:
             wanted[by] = None
         wanted |= dict.fromkeys(further)
-        self._cache.readings.see(ctx.view)
         peers = Peers(self._cache, ctx)
         dollars = not any(clause.field.name == "currency" for clause in asked)
         readings: dict[str, AlignedColumn] = {}
@@ -139,7 +138,6 @@ class EquityScreener:
 
     def warm(self, view: View, _: int) -> None:
         """Line up what scores are made of, and the companies: else whoever asks first waits for it."""
-        self._cache.readings.see(view)
         self._cache.universe.companies(view)
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
         for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
@@ -159,7 +157,7 @@ class EquityScreener:
         return screening.number_field(indicator.slug, indicator.name, unit, description, values, currency)
 
 
-def _fields(directory: Directory) -> dict[str, Indicator]:
+def _fields(directory: MetadataCache) -> dict[str, Indicator]:
     """Return indicators that companies may be screened by."""
     return {
         i.slug: i
@@ -175,14 +173,14 @@ def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
     return indicator.unit
 
 
-def _screen_fields(directory: Directory) -> screening.ScreenFields:
+def _screen_fields(directory: MetadataCache) -> screening.ScreenFields:
     fields = _fields(directory)
     called: dict[str, Sequence[str]] = {slug: (one.name, *one.other_names) for slug, one in fields.items()}
     called |= dict.fromkeys((*_TEXTS, _SCORE), ())
     return screening.ScreenFields(lambda name: _find(directory, fields, name), called)
 
 
-def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
+def _find(directory: MetadataCache, fields: dict[str, Indicator], name: str) -> Field | None:
     word = name.lower()
     if word in _TEXTS:
         return Field(word, text=True)

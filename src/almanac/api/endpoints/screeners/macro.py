@@ -24,7 +24,7 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.reports.filter_text import Field
 from almanac.reports.screener import Column, Texts, matching, page, place
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
 
 _EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
@@ -49,7 +49,6 @@ class MacroScreener:
 
     def screen(self, ctx: Context) -> ListAnswer:
         """One page of the countries and regions that satisfy the filter."""
-        self._cache.readings.see(ctx.view)
         fields = _fields(ctx.view.directory)
         screened = screening.ScreenFields(
             lambda name: _find(ctx.view.directory, fields, name),
@@ -90,7 +89,6 @@ class MacroScreener:
 
     def warm(self, view: View, _: int) -> None:
         """Line up all fields: else whoever asks first waits for it."""
-        self._cache.readings.see(view)
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
 
@@ -168,12 +166,12 @@ class MacroScreener:
         return screening.number_field(indicator.slug, indicator.name, unit, description, found.values, currency)
 
 
-def _fields(directory: Directory) -> dict[str, Indicator]:
+def _fields(directory: MetadataCache) -> dict[str, Indicator]:
     """Return indicators that may be screened by: all but those of companies."""
     return {i.slug: i for i in directory.indicators.values() if i.screenable and i.category != "fundamentals"}
 
 
-def _find(directory: Directory, fields: dict[str, Indicator], name: str) -> Field | None:
+def _find(directory: MetadataCache, fields: dict[str, Indicator], name: str) -> Field | None:
     indicator = directory.indicator(name)
     if indicator is None or indicator.slug not in fields:
         return None

@@ -28,7 +28,7 @@ from almanac.reports import scoring
 from almanac.reports.screener import Mask, Texts
 from almanac.store.companies.succession import known_successions
 from almanac.store.companies.universe import Companies, known_at
-from almanac.store.observations.newest.columns import QUALITIES
+from almanac.store.observations.reading.newest import QUALITIES
 
 #: The first day with all those months before it.
 _EARLY = add_months(date.min, scoring.MONTHS)

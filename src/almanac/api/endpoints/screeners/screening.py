@@ -26,7 +26,7 @@ from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.names import Suggestions
 from almanac.reports.screener import Numbers, Texts
 from almanac.store.companies.universe import Universe
-from almanac.store.observations.newest.columns import Readings
+from almanac.store.observations.reading.newest import Readings
 
 T = TypeVar("T")
 

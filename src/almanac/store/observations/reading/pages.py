@@ -1,96 +1,298 @@
-"""Pages in the default order, one preferred row a cell: the question asked most, read as far as a page needs."""
+"""
+Pages of observation lists, by topic (the order of the tables) or by a column.
+
+The order of a list is (indicator, entity, frequency, period): the unique index of `topic`, then the clustering of `vintages`. So
+nothing is sorted, and a page is read as far as it goes. A list in another order is gone through whole, and the database keeps the
+first rows of it. A cell has few series: the preferred one is picked in memory, by rights now and the order of sources at the
+version asked.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
 
-from almanac.store.engine.protocol import Database
-from almanac.store.observations.reading.choose import Origin, RowPreference
-from almanac.store.observations.reading.directory import Directory
-from almanac.store.observations.reading.plan import Question
-from almanac.store.observations.reading.rows import VINTAGE, ObservationRow, RowReader
-from almanac.store.observations.reading.selection import CELL_ORDER, Conditions, Position, in_order
+from almanac.domain.observations import AHEAD, DAY, QUALITY, status
+from almanac.domain.periods import SPAN_BITS
+from almanac.store.engine.deadline import check_deadline
+from almanac.store.engine.sql_compat import greatest, in_list, least
+from almanac.store.observations.ids import known_part, period_part
+from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo
+from almanac.store.observations.reading.query import (
+    INGESTED,
+    KNOWN,
+    LINEAGE,
+    PERIOD,
+    SERIES,
+    SORTS,
+    TEXT,
+    VALUE,
+    VINTAGE,
+    Conditions,
+    Found,
+    ObservationFilter,
+    ObservationQuery,
+    ScanStrategy,
+    compile_query,
+    valid_at_sql,
+)
+from almanac.store.observations.reading.reader import View
 
-#: Rows fetched beyond what a batch is expected to need, and the most fetched at once.
-_SPARE, _MOST = 8, 20_000
-
-#: A vintage as found: the number of its topic, then the columns `VINTAGE`.
-_Found = tuple[Any, ...]
-_TOPIC, _PERIOD, _SERIES, _LINEAGE = 0, 1, 2, 7
-
-
-class Pages:
-    """Pages of one state of the store."""
-
-    def __init__(self, db: Database, directory: Directory, preference: RowPreference) -> None:
-        self._db = db
-        self._directory = directory
-        self._preference = preference
-        self._rows = RowReader(directory)
-
-    def page(self, question: Question) -> tuple[list[ObservationRow], list[Any] | None]:
-        """The preferred row of each cell, and the place to go on from (None: that was all)."""
-        selection, version, limit = question.selection, question.version, question.limit
-        place = Position(*question.after) if question.after else None
-        found: list[_Found] = []
-        # A batch is fetched whole, which is cheaper than row by row: one row a cell at first, more where cells have more.
-        size = limit + 2
-        while True:
-            sql, values = _query(question, place)
-            batch: list[_Found] = self._db.execute(f"{sql} LIMIT {size}", values).fetchall()
-            ended, before = len(batch) < size, len(found)
-            cells = self._cells(batch, place, ended=ended)
-            for cell in cells:
-                taking_part = cell if selection.sources is None else self._of_sources(cell, selection.sources)
-                if len(taking_part) == 1:  # nearly always
-                    found += taking_part
-                elif taking_part:
-                    found.append(self._preference.preferred(taking_part, version, _origin))
-            if cells:
-                place = Position(*self._place(cells[-1][-1]))
-            if len(found) > limit or ended:
-                rows = [self._rows.vintage(one[1:]) for one in found[:limit]]
-                return rows, self._place(found[limit - 1]) if len(found) > limit else None
-            # As many rows again as the page still lacks, at the rate at which this batch gave them.
-            gained, lacking = len(found) - before, limit + 1 - len(found)
-            size = min(lacking * size // gained + _SPARE, _MOST) if gained else min(4 * size, _MOST)
-
-    def _cells(self, batch: list[_Found], place: Position | None, *, ended: bool) -> list[list[_Found]]:
-        """Rows by cell, in order; without the cell a walk stands at and, unless the rows end here, the last, which may go on."""
-        cells: list[list[_Found]] = []
-        topic = period = None
-        for row in batch:
-            if row[_PERIOD] == period and row[_TOPIC] == topic:
-                cells[-1].append(row)
-            else:
-                topic, period = row[_TOPIC], row[_PERIOD]
-                cells.append([row])
-        first = 1 if place is not None and cells and self._place(cells[0][0]) == list(place[:4]) else 0
-        return cells[first : len(cells) if ended else -1]
-
-    def _of_sources(self, cell: list[_Found], sources: frozenset[str]) -> list[_Found]:
-        """Rows of a cell of the sources asked for."""
-        series = self._directory.series
-        return [row for row in cell if series(row[_SERIES]).source.id in sources]
-
-    def _place(self, row: _Found) -> list[Any]:
-        spec = self._directory.series(row[_SERIES]).spec
-        return [spec.indicator, spec.entity, spec.frequency.value, row[_PERIOD]]
+#: Rows read beyond those of a page: one tells that more follow, one that the cell before it is complete.
+_SPARE = 2
+#: Rows read at a time, at most.
+_MOST = 20_000
+#: Parts of a position before those that tell the rows of a cell apart: sort value, indicator, entity, frequency, period.
+_PLACE = 5
 
 
-def _origin(row: _Found) -> Origin:
-    return row[_SERIES], row[_LINEAGE]
+class TooBroadError(Exception):
+    """A list would have to go through `rows` vintages, more than the `allowed` ones."""
+
+    def __init__(self, rows: int, allowed: int) -> None:
+        super().__init__(f"{rows} vintages are meant, and no more than {allowed} are gone through")
+        self.rows, self.allowed = rows, allowed
 
 
-def _query(question: Question, place: Position | None) -> tuple[str, list[Any]]:
-    query = Conditions()
-    query.topics(question.selection)
-    if place is not None:
-        query.resume(place, question.descending)
-    query.periods(question.selection)
-    query.standing(question.version, question.moment)
-    sql = (
-        f"SELECT x.topic, {VINTAGE} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic WHERE {query.where}"
-        f" ORDER BY {in_order(*CELL_ORDER, descending=question.descending)}"
-    )
-    return sql, query.values
+class ObservationRow(NamedTuple):
+    """
+    A vintage of a series as it is stored; a withdrawal has neither value nor text.
+
+    `period` is a key, times are unix seconds, `lineage` 0 stands for that of the series, `note` is a JSON object.
+    """
+
+    series: SeriesInfo
+    period: int
+    known: int
+    released: int | None
+    ingested: int
+    flags: int
+    lineage: int
+    value: float | None
+    text: str | None
+    note: str | None
+
+    @property
+    def id(self) -> str:
+        """Return the id of the observation."""
+        return f"obs_{self.series.id_part}{period_part(self.period)}{known_part(self.known)}"
+
+    @property
+    def withdrawn(self) -> bool:
+        """Return whether the vintage is a withdrawal."""
+        return self.value is None and self.text is None
+
+    @property
+    def shown(self) -> tuple[Any, ...]:
+        """Return all that the row says beside what its series says: not every flag shows."""
+        flags = self.flags & (DAY | AHEAD | (0 if self.withdrawn else QUALITY))
+        return status(self.flags), *self._replace(flags=flags, lineage=0)[1:]
+
+
+def row_of(metadata: MetadataCache, found: Found) -> ObservationRow:
+    """Return the row of columns that were found: two of the statement's own, then `VINTAGE`."""
+    return ObservationRow(metadata.series(found[SERIES]), found[PERIOD], *found[KNOWN:])
+
+
+class PreferredSeries:
+    """
+    The rule by which one row of a cell is preferred: rights of now, then the order of sources at a data version.
+
+    A withheld row never wins over a public one.
+    """
+
+    def __init__(self, metadata: MetadataCache, version: int) -> None:
+        self._metadata, self._version = metadata, version
+        #: The choice among the same series is the same in every cell.
+        self._places: dict[tuple[Any, ...], int] = {}
+
+    def preferred(self, rows: Sequence[Found]) -> Found:
+        """Return the preferred one of some rows of one cell, no two of which are of one series."""
+        if len(rows) == 1:
+            return rows[0]
+        origins = tuple((row[SERIES], row[LINEAGE]) for row in rows)
+        best = self._places.get(origins)
+        if best is None:
+            keys = [self._metadata.preference_key(*origin, self._version) for origin in origins]
+            best = self._places[origins] = keys.index(min(keys))
+        return rows[best]
+
+
+def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow], list[Any] | None]:
+    """
+    Return the rows of a page, and the position to go on from (None: no more rows follow).
+
+    Raises TooBroadError instead of the first page of a list that would go through too much.
+    """
+    asked, limit, metadata = query.filter, query.limit, view.directory
+    if asked.empty:
+        return [], None
+    sorts = SORTS[query.sort] is not None
+    if query.after is None and (sorts or asked.bounded):
+        check_room(view, asked)
+    topics = _topics_meant(metadata, asked)
+    if topics == []:
+        return [], None
+    # A position in the order of the tables has no sort value.
+    given = query.after if query.after is None or sorts else [0, *query.after]
+    place, size = given, (2 * limit if sorts else limit) + _SPARE
+    preferred = PreferredSeries(metadata, query.version)
+    rows: list[Found] = []
+    while True:
+        check_deadline()
+        newest = query.version == view.version
+        sql, values = compile_query(query, size, place and place[:_PLACE], topics=topics, newest=newest)
+        found = view.execute(sql, values).fetchall()
+        cells = _cells(found)
+        # The last cell may go on behind the last row: it is read again as a whole.
+        place = _place(metadata, cells.pop()[0]) if len(found) == size else None
+        shown = _shown(view, query, cells, preferred)
+        if given is not None and shown and _place(metadata, shown[0][0]) == given[:_PLACE]:
+            shown[0] = _following(metadata, query, shown[0], given[_PLACE:])
+        if cells:  # no other cell is that of the position
+            given = None
+        rows += chain.from_iterable(shown)
+        if place is None or len(rows) > limit:
+            break
+        size = min(2 * size, _MOST)
+    page = [row_of(metadata, row) for row in rows[:limit]]
+    if len(rows) <= limit:
+        return page, None
+    last = page[-1]
+    position = _place(metadata, rows[limit - 1])[0 if sorts else 1 :]
+    if query.every or query.history:
+        position += [last.series.source.id, last.series.spec.variant or ""]
+    return page, [*position, last.known] if query.history else position
+
+
+def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int] | None:
+    """Return the numbers of all topics that a filter of one indicator and one entity means; None for any other filter."""
+    if asked.indicators is None or asked.entities is None or len(asked.indicators) != 1 or len(asked.entities) != 1:
+        return None
+    topics = metadata.topics(asked.indicators[0], asked.entities[0])
+    return [number for frequency, number in topics.items() if asked.frequency in {None, frequency}]
+
+
+def _cells(found: Iterable[Found]) -> list[list[Found]]:
+    """Part rows by sort value and cell."""
+    cells: list[list[Found]] = []
+    last = None
+    for row in found:
+        place = row[:SERIES]
+        if place == last:
+            cells[-1].append(row)
+        else:
+            last = place
+            cells.append([row])
+    return cells
+
+
+def _place(metadata: MetadataCache, row: Found) -> list[Any]:
+    """Return where the cell of a row stands: sort value, indicator, entity, frequency and period."""
+    spec = metadata.series(row[SERIES]).spec
+    return [row[0], spec.indicator, spec.entity, spec.frequency.value, row[PERIOD]]
+
+
+def _shown(
+    view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries
+) -> list[list[Found]]:
+    """Return the rows that a list shows of each cell, in order; without the cells of which it shows none."""
+    metadata, sources = view.directory, query.filter.sources
+    if query.strategy is ScanStrategy.CELLS:
+        if sources is not None:
+            cells = [[row for row in cell if metadata.series(row[SERIES]).source.id in sources] for cell in cells]
+        return [[preferred.preferred(cell)] for cell in cells if cell]
+    if not query.every:
+        chosen = _chosen(view, query, cells, preferred)
+        cells = [[row for row in cell if chosen.get(row[1:SERIES], row[SERIES]) == row[SERIES]] for cell in cells]
+
+    def order(row: Found) -> tuple[Any, ...]:
+        return _order(metadata, query, row)
+
+    return [sorted(cell, key=order, reverse=query.descending) if len(cell) > 1 else cell for cell in cells if cell]
+
+
+def _chosen(
+    view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries
+) -> dict[Found, int | None]:
+    """
+    Return the series preferred in each cell of which several may speak, by topic and period; None: there is none.
+
+    All that the series say of a cell takes part, not the rows that the list has found alone.
+    """
+    metadata, sources = view.directory, query.filter.sources
+    states: dict[Found, list[Found]] = {
+        cell[0][1:SERIES]: [] for cell in cells if len(metadata.series_of(cell[0][1])) > 1
+    }
+    if states:
+        keys = [(*cell, query.version, query.moment) for cell in states]
+        for state in view.seek(_STATES, keys):
+            if sources is None or metadata.series(state[SERIES]).source.id in sources:
+                states[state[1:SERIES]].append(state)
+    chosen: dict[Found, int | None] = {}
+    for cell, of_cell in states.items():
+        alive = [state for state in of_cell if state[VALUE] is not None or state[TEXT] is not None]
+        # A history shows withdrawals too.
+        candidates = alive or (of_cell if query.history else [])
+        chosen[cell] = preferred.preferred(candidates)[SERIES] if candidates else None
+    return chosen
+
+
+def _order(metadata: MetadataCache, query: ObservationQuery, row: Found) -> tuple[Any, ...]:
+    """Return where a row stands among those of its cell."""
+    rank = metadata.rank_of(metadata.series(row[SERIES]), query.version)
+    return (rank, row[KNOWN], row[INGESTED]) if query.history else (rank,)
+
+
+def _following(metadata: MetadataCache, query: ObservationQuery, cell: list[Found], last: list[Any]) -> list[Found]:
+    """Return the rows of a cell behind the last one that was given: its source and variant and, in histories, knowledge time."""
+    if not last:
+        return []
+    source, variant, *known = last
+    spec = metadata.series(cell[0][SERIES]).spec
+    given = (metadata.rank(spec.indicator, source, variant, query.version), *known)
+    orders = [(_order(metadata, query, row)[: len(given)], row) for row in cell]
+    return [row for order, row in orders if (order < given if query.descending else order > given)]
+
+
+#: What each series says of a cell; a key is topic, period, version and moment.
+_STATES = (
+    f"SELECT 0, x.topic, {VINTAGE} FROM {{keys}}vintages x WHERE x.topic = k.column1 AND x.period = k.column2"
+    f" AND {valid_at_sql('k.column3', 'k.column4')}"
+)
+
+
+def check_room(view: View, asked: ObservationFilter) -> None:
+    """Raise TooBroadError if a filter means more vintages than a list may go through."""
+    rows = _vintages_meant(view, asked)
+    if rows > view.most_sorted:
+        raise TooBroadError(rows, view.most_sorted)
+
+
+def _vintages_meant(view: View, asked: ObservationFilter) -> int:
+    """
+    Estimate the vintages that a filter means by the figures of series.
+
+    Bounds on periods take the same share of a series' vintages as of the days between its first period and its last.
+    """
+    where = Conditions()
+    where.topics(asked)
+    if asked.observed_from is not None:
+        where.add("s.last_known >= ?", asked.observed_from)
+    if asked.observed_to is not None:
+        where.add("s.first_known <= ?", asked.observed_to)
+    if asked.sources is not None:
+        where.add(in_list("s.source", asked.sources), *sorted(asked.sources))
+    low, high = (key >> SPAN_BITS for key in asked.keys)
+    sql = f"SELECT coalesce(sum({_SHARE}), 0) FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {where.where}"
+    return int(view.execute(sql, (high, low, *where.values)).get)
+
+
+_FIRST, _LAST = (f"(s.{edge} >> {SPAN_BITS})" for edge in ("first_period", "last_period"))
+#: How many vintages of a series `s` have a period that ends between two days; bound are the last and the first of them.
+_SHARE = (
+    "CASE WHEN s.first_period IS NULL OR s.last_period IS NULL THEN s.vintages"
+    f" WHEN s.vintages = 0 OR ?1 < ?2 OR ?1 < {_FIRST} OR {_LAST} < ?2 THEN 0"
+    f" ELSE s.vintages * ({least('?1', _LAST)} - {greatest('?2', _FIRST)} + 1) / ({_LAST} - {_FIRST} + 1) END"
+)

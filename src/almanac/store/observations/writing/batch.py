@@ -87,7 +87,7 @@ class Batch:
         self._ending.__exit__(kind, error, trace)
 
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
-        """The last of the transaction: what was written becomes a data version."""
+        """Make what was written a data version, as the last step of the transaction."""
         if kind is None and self._changed:
             self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
             if self._restated:
@@ -100,7 +100,7 @@ class Batch:
 
     @property
     def changed(self) -> bool:
-        """Whether anything that is served differs from before."""
+        """Return whether anything that is served differs from before."""
         return self._changed
 
     def touch(self) -> None:
@@ -115,7 +115,7 @@ class Batch:
 
     def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
         """
-        The series of a specification, made if new; its stored specification follows the catalogue's.
+        Return the series of a specification, made if new; its stored specification follows the catalogue's.
 
         `inputs`: ids of the series every row is computed from; None for raw series and for lineage per row.
         """
@@ -150,7 +150,7 @@ class Batch:
         return handle
 
     def existing(self, identifier: str) -> Handle:
-        """A series that is there already. Raises KeyError otherwise."""
+        """Return a stored series. Raises KeyError if there is none."""
         held = self._handles.get(identifier)
         if held is None:
             found = self._db.execute(
@@ -186,11 +186,11 @@ class Batch:
         return exposure > held
 
     def _reference_changed(self) -> None:
-        """What readers hold in memory about series is out of date from this version on."""
+        """Note that the metadata which readers keep in memory are out of date from this version on."""
         self._referred = self._changed = True
 
     def lineage(self, inputs: Sequence[str]) -> int:
-        """Number of a set of input series, in the order given."""
+        """Return the number of a set of input series, in the order given."""
         wanted = tuple(inputs)
         held = self._lineages.get(wanted)
         if held is None:
@@ -198,7 +198,7 @@ class Batch:
         return held
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
-        """Number of a set of input series that has one already; None for one that has not."""
+        """Return the number of a set of input series; None if it has none yet."""
         return lineages.known(self._db, inputs)
 
     # -- vintages ---------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ def fold(
     is_past: bool = False,
 ) -> History:
     """
-    Served vintages of the cells that a payload states or withdraws, given those held before it.
+    Return the served vintages of the cells that a payload states or withdraws, given those held before it.
 
     Inside `complete` a cell that has a value and is not listed is withdrawn at the payload's knowledge time. `is_past`: the
     payload is of an older state of the data than one before it, so it fills cells of which nothing is known, and changes no other.
@@ -51,7 +51,7 @@ def fold(
 
 
 def _vintage(line: ReportedValue, payload: PayloadRef, *, is_new: bool) -> Vintage:
-    """A statement as a vintage: never known later than it was here, a documented time for the first capture only."""
+    """Turn a statement into a vintage: never known later than it was here, a documented time for the first capture only."""
     ingested = payload.ingested_at
     known, released, flags = line.known, line.released, line.flags
     if line.first_only and not is_new:

@@ -11,7 +11,7 @@ from almanac.store.observations.digests import digest_of
 
 
 def put(db: Database, inputs: Sequence[str]) -> int:
-    """Number of a set of ids of series, in the order given; stored if it is new."""
+    """Return the number of a set of ids of series, in the order given; it is stored if it is new."""
     found = known(db, inputs)
     if found is None:
         listed = _listed(inputs)
@@ -21,7 +21,7 @@ def put(db: Database, inputs: Sequence[str]) -> int:
 
 
 def known(db: Database, inputs: Sequence[str]) -> int | None:
-    """Number of a set of input series that has one already; None for one that has not."""
+    """Return the number of a set of input series; None if it has none yet."""
     listed = _listed(inputs)
     sql = "SELECT lineage FROM lineage WHERE digest = ? AND inputs = ?"
     found: int | None = db.execute(sql, (digest_of(listed), listed)).get
@@ -29,7 +29,7 @@ def known(db: Database, inputs: Sequence[str]) -> int | None:
 
 
 def _listed(inputs: Sequence[str]) -> str:
-    """A set as its table spells it."""
+    """Encode a set as its table has it."""
     return json.dumps(list(inputs), separators=(",", ":"))
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
-from almanac.store.observations.reading import directory as module
-from almanac.store.observations.reading.directory import Directory
+from almanac.store.observations.reading import metadata as module
+from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.writing import lineages
 from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
 
@@ -32,7 +32,7 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         pairs = [(one, lineage) for one in series for lineage in several]
         assert len(pairs) > 20
 
-        def told(directory: Directory) -> list[tuple[object, ...]]:
+        def told(directory: MetadataCache) -> list[tuple[object, ...]]:
             return [
                 (directory.row_rights(*pair), directory.row_metadata(*pair), directory.lineage(pair[1]))
                 for pair in pairs
@@ -43,7 +43,7 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         rights = [one[0] for one in whole]
         assert len({id(one) for one in rights}) == len(set(rights)) < len(pairs) / 2
         monkeypatch.setattr(module, "_LINEAGES_HELD", 5)
-        bounded = Directory(world.db, first.reference)
+        bounded = MetadataCache(world.db, first.reference)
         for pair, before in zip(pairs, whole, strict=True):
             assert (bounded.row_rights(*pair), bounded.row_metadata(*pair), bounded.lineage(pair[1])) == before
             held = (bounded._mixed, bounded._rights, bounded._said, bounded._lineages)

@@ -1,7 +1,7 @@
 """
-What a reader holds in memory: reference records, orders of preference, and one `SeriesInfo` for each series met.
+The metadata that readers keep in memory: reference records, orders of preference, and one `SeriesInfo` for each series met.
 
-Everything here belongs to one *reference version*; when the store's moves on, the whole directory is read anew.
+All of it belongs to one *reference version*: when the store's moves on, it is read anew.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Hashable, Iterable
+from itertools import chain
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,9 +19,9 @@ from almanac.domain.releases import Release
 from almanac.domain.rights import Consent, Exposure, derived, effective
 from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
+from almanac.store.engine.sql_compat import greatest, number_list
 from almanac.store.observations import specs
-from almanac.store.observations.ids import NAMED, found_by, series_part
-from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
+from almanac.store.observations.ids import NAMED, found_by, series_hash, series_part
 
 #: Rank of a source that the order of an indicator does not name.
 _UNNAMED = 1_000
@@ -31,14 +32,60 @@ _SERIES_HELD = 50_000
 #: Measured: 14 MiB in all. What is thrown out is read again.
 _LINEAGES_HELD = 20_000
 
-_JUDGED_OTHERWISE = "SELECT series FROM series JOIN spec USING(spec) WHERE judged_otherwise = 1"
+#: Below this many lineages their series are looked up one by one, and remembered.
+_FEW_LINEAGES = 200
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class Directory:
-    """Reference records and series of one reference version. Look-ups are case-insensitive."""
+class SeriesRights(msgspec.Struct, frozen=True):
+    """Rights of a series' rows, and the `rights` object that says them."""
+
+    exposure: Exposure
+    reason: str | None
+    license: str
+    #: Of LICENSE_CLASSES, that of the source.
+    license_class: str
+    attribution: str
+    #: The `rights` object of a row, as JSON.
+    encoded: bytes
+
+    @property
+    def withheld(self) -> bool:
+        """Return whether values may not be sent."""
+        return self.exposure is not Exposure.public
+
+
+class SeriesInfo(msgspec.Struct, frozen=True):
+    """A series as a reader knows it."""
+
+    number: int
+    id: str
+    #: What the ids of its rows begin with, behind `obs_`.
+    id_part: str
+    topic: int
+    spec: SeriesSpec
+    kind: str
+    source: Source
+    inputs: tuple[str, ...]
+    #: Ids of the sources it was read from, of a computed one those of its inputs.
+    read_from: tuple[str, ...]
+    #: The source is simulated, or one of the series it is computed from is.
+    simulated: bool
+    #: ISO code of the money it counts in; None where it counts none.
+    currency: str | None
+    rights: SeriesRights
+    #: Unit of its numbers; None where its publisher states another one than the catalogue.
+    unit: str | None
+    #: The page a person would check a value on; None for what was computed here.
+    page: str | None
+    #: Its part of the `metadata` object of a row.
+    metadata: dict[str, Any]
+
+
+class MetadataCache:
+    """Reference records and series of one reference version. Look-ups of names are case-insensitive."""
 
     def __init__(self, connection: Database, reference: int) -> None:
         self._db = connection
@@ -75,57 +122,52 @@ class Directory:
             self._orders.setdefault(name, []).append((from_version, ranks))
         self._series: dict[int, SeriesInfo] = {}
         self._by_id: dict[str, int] = {}
+        self._topics: dict[tuple[str, str], dict[str, int]] = {}
+        self._of_topic: dict[int, tuple[int, ...]] = {}
         self._lineages: dict[int, tuple[str, ...]] = {}
         #: By source and lineage; equal ones are one object, for they hardly differ.
         self._mixed: dict[tuple[str, int], SeriesRights] = {}
         self._rights: dict[SeriesRights, SeriesRights] = {}
         self._said: dict[tuple[int, int], dict[str, Any]] = {}
-        self._judged_otherwise: list[int] | None = None
 
-    def read_by(self, connection: Database) -> Directory:
-        """
-        Let another thread have this directory, which asks by a connection of its own. What one of them learns all know: it follows
-        from the reference version alone.
-        """
-        found = copy.copy(self)
-        found._db = connection  # noqa: SLF001  (a copy of our own)
-        return found
+    def read_by(self, connection: Database) -> MetadataCache:
+        """Return the same cache for another thread's connection. They share what they learn: it follows from the reference version."""
+        shared = copy.copy(self)
+        shared._db = connection  # noqa: SLF001  (a copy of our own)
+        return shared
 
     def _records(self, kind: str, record: type[T]) -> dict[str, T]:
-        found = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))
-        return {identifier: msgspec.json.decode(body, type=record) for identifier, body in found}
+        rows = self._db.execute("SELECT id, body FROM record WHERE kind = ? ORDER BY id", (kind,))
+        return {identifier: msgspec.json.decode(body, type=record) for identifier, body in rows}
 
     # -- names ------------------------------------------------------------------------------------------------------
 
     def indicator(self, name: str) -> Indicator | None:
-        """By slug, `indicator_` id or alias."""
+        """Return an indicator by slug, `indicator_` id or alias."""
         slug = self._indicator_names.get(name.lower())
         return self.indicators[slug] if slug else None
 
     def entity(self, name: str) -> Entity | None:
-        """Any entity, by id or slug. Companies are looked up when asked for. Call it inside the reading transaction."""
-        found = self._entity_names.get(name.lower())
-        return self.entities[found] if found else self._company(name.lower())
-
-    def _company(self, name: str) -> Entity | None:
-        found = self._db.execute(
-            "SELECT entity, slug, name, currency FROM company WHERE entity = ?1 OR slug = ?1", (name,)
-        ).fetchone()
-        if found is None:
-            return None
-        return Entity(id=found[0], slug=found[1], name=found[2], kind="company", currency=found[3])
+        """Return any entity by id or slug. Companies are looked up when asked for. Call it inside the reading transaction."""
+        identifier = self._entity_names.get(name.lower())
+        if identifier is not None:
+            return self.entities[identifier]
+        sql = "SELECT entity, slug, name, currency FROM company WHERE entity = ?1 OR slug = ?1"
+        row = self._db.execute(sql, (name.lower(),)).fetchone()
+        return None if row is None else Entity(id=row[0], slug=row[1], name=row[2], kind="company", currency=row[3])
 
     def country(self, name: str) -> Entity | None:
-        """A country or region, by id, slug, ISO-2, ISO-3, ISO number; one without ISO codes by those in use (EUR, XK, G7)."""
-        found = self._country_names.get(name.lower())
-        return self.entities[found] if found else None
+        """Return a country or region by id, slug, ISO-2, ISO-3 or ISO number; one without ISO codes by those in use (EUR, XK, G7)."""
+        identifier = self._country_names.get(name.lower())
+        return None if identifier is None else self.entities[identifier]
 
     # -- preference -------------------------------------------------------------------------------------------------
 
     def rank(self, indicator: str, source: str, variant: str, version: int) -> tuple[int, str, str]:
         """
-        Place of a source's series among those of an indicator, at a data version; lower is preferred. Of one source the
-        main series (variant "") stands before its variants.
+        Return the place of a source's series among those of an indicator, at a data version; lower is preferred.
+
+        Of one source the main series (variant "") stands before its variants.
         """
         ranks: dict[str, int] = {}
         for from_version, order in self._orders.get(indicator, ()):
@@ -134,44 +176,58 @@ class Directory:
         return (ranks.get(source, _UNNAMED), source, variant)
 
     def preference_key(self, number: int, lineage: int, version: int) -> tuple[bool, int, str, str]:
-        """What rows of one cell are chosen by, the least first: a withheld row never wins over a public one; then `rank`."""
+        """Return the sort key of the rows of one cell, the preferred one first: a withheld row never wins over a public one; then `rank`."""
         series = self.series(number)
-        withheld = self.row_rights(series, lineage).withheld
-        return (withheld, *self.rank_of(series, version))
+        return (self.row_rights(series, lineage).withheld, *self.rank_of(series, version))
 
     def rank_of(self, series: SeriesInfo, version: int) -> tuple[int, str, str]:
-        """`rank` of a series. No two of one topic have the same."""
+        """Return the `rank` of a series. No two of one topic have the same."""
         return self.rank(series.spec.indicator, series.source.id, series.spec.variant or "", version)
 
     # -- series -----------------------------------------------------------------------------------------------------
 
     def series(self, number: int) -> SeriesInfo:
-        """A series by its number, read on demand and held. Call it inside the reading transaction."""
-        found = self._series.get(number)
-        if found is None:
-            found = self._load(number)
+        """Return a series by its number, read when first asked for. Call it inside the reading transaction."""
+        series = self._series.get(number)
+        if series is None:
+            series = self._load(number)
             if len(self._series) >= _SERIES_HELD:
                 self._series.clear()
                 self._by_id.clear()
-            self._series[number] = found
-            self._by_id[found.id] = number
-        return found
+            self._series[number] = series
+            self._by_id[series.id] = number
+        return series
+
+    def topics(self, indicator: str, entity: str) -> dict[str, int]:
+        """Return the numbers of the topics of an indicator and an entity, by frequency. A new topic is a new reference version."""
+        topics = self._topics.get((indicator, entity))
+        if topics is None:
+            sql = "SELECT frequency, topic FROM topic WHERE indicator = ? AND entity = ? ORDER BY frequency"
+            topics = _hold(self._topics, (indicator, entity), dict(self._db.execute(sql, (indicator, entity))))
+        return topics
+
+    def series_of(self, topic: int) -> tuple[int, ...]:
+        """Return the numbers of the series of a topic."""
+        numbers = self._of_topic.get(topic)
+        if numbers is None:
+            rows = self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))
+            numbers = _hold(self._of_topic, topic, tuple(number for (number,) in rows))
+        return numbers
 
     def series_by_id(self, identifier: str) -> SeriesInfo | None:
+        """Return a series by its id; None where there is none."""
         number = self._by_id.get(identifier)
         if number is None:
             number = self._db.execute(f"SELECT series FROM series WHERE {NAMED}", found_by(identifier)).get
         return None if number is None else self.series(number)
 
-    def judged_otherwise(self) -> list[int]:
-        """Numbers of the series whose freshness does not follow from their frequency and newest period alone."""
-        if self._judged_otherwise is None:
-            found = self._db.execute(_JUDGED_OTHERWISE)
-            self._judged_otherwise = [row[0] for row in found]
-        return self._judged_otherwise
+    def custom_freshness(self) -> list[int]:
+        """Return the numbers of the series whose freshness does not follow from their frequency and newest period alone."""
+        rows = self._db.execute("SELECT series FROM series JOIN spec USING(spec) WHERE judged_otherwise = 1")
+        return [number for (number,) in rows]
 
     def lineage(self, number: int) -> tuple[str, ...]:
-        """Series ids behind a lineage number; none for 0."""
+        """Return the series ids behind a lineage number; none for 0."""
         found = self._lineages.get(number)
         if found is None:
             text = self._db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (number,)).get
@@ -179,7 +235,7 @@ class Directory:
         return found
 
     def row_rights(self, series: SeriesInfo, lineage: int) -> SeriesRights:
-        """Rights of a row: its series', unless the row has a lineage of its own."""
+        """Return the rights of a row: its series', unless the row has a lineage of its own."""
         if not lineage:
             return series.rights
         key = (series.source.id, lineage)
@@ -206,6 +262,40 @@ class Directory:
             spec = msgspec.structs.replace(series.spec, **said)
             found = _hold(self._said, key, _metadata(spec, series.kind, series.currency, simulated=series.simulated))
         return found
+
+    def withheld(self, origins: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return which of many rows, each by the numbers of its series and its lineage, have values that may not be sent."""
+        every = set(origins)
+        lineages = {lineage for _, lineage in every if lineage}
+        shut = self._judged(lineages) if len(lineages) >= _FEW_LINEAGES else {}
+        return {
+            (number, lineage)
+            for number, lineage in every
+            if (shut[lineage] if lineage in shut else self.row_rights(self.series(number), lineage).withheld)
+        }
+
+    def _judged(self, lineages: Iterable[int]) -> dict[int, bool]:
+        """
+        Return whether each lineage shuts a value, without loading every series.
+
+        A lineage with a derived series in it is left out, and so is one whose series are all lost.
+        """
+        rows = self._db.execute(_LINEAGES, (json.dumps(sorted(lineages)),))
+        inputs: dict[int, list[str]] = {lineage: json.loads(ids) for lineage, ids in rows}
+        hashes = {series_hash(identifier) for identifier in set(chain.from_iterable(inputs.values()))}
+        # Whether each series shuts a value; None: it is derived itself.
+        shuts: dict[str, bool | None] = {}
+        for identifier, source, exposure, kind in self._db.execute(_INPUTS, (json.dumps(sorted(hashes)),)):
+            rights = self.sources[source].rights
+            strictest = effective(rights, Exposure(exposure), self.consents.get(source))
+            passes = rights.derivatives_allowed or strictest is Exposure.public
+            shuts[identifier] = not passes if kind == "raw" else None
+        shut: dict[int, bool] = {}
+        for lineage, ids in inputs.items():
+            judged = [shuts[identifier] for identifier in ids if identifier in shuts]
+            if judged and None not in judged:
+                shut[lineage] = any(judged)
+        return shut
 
     def _load(self, number: int) -> SeriesInfo:
         row: Any = self._db.execute(
@@ -282,8 +372,17 @@ class Directory:
         return _rights(exposure, why, "; ".join(licenses) or source.rights.license, source.rights.asks_for, attribution)
 
 
+_LINEAGES = f"SELECT l.lineage, l.inputs FROM {number_list('?')} n CROSS JOIN lineage l ON l.lineage = n.value"
+#: By what leads to a series from its id: there is no index of the ids themselves.
+_INPUTS = (
+    f"SELECT s.id, s.source, {greatest('s.exposure', 'p.exposure')}, t.kind"
+    f" FROM {number_list('?')} n CROSS JOIN series s ON s.hash = n.value"
+    " CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
+)
+
+
 def _hold(held: dict[K, T], key: K, value: T) -> T:
-    """Hold one more; where so many are held, the others go. Threads share what is held: nobody looks there for it afterwards."""
+    """Remember a value and return it; where so many are remembered, forget the others. Threads share them, so nobody reads one back."""
     if len(held) >= _LINEAGES_HELD:
         held.clear()
     held[key] = value

@@ -1,15 +1,12 @@
 """The list of latest readings, whose topics are looked at many at once, against the reading of each pair alone."""
 
 from datetime import date, timedelta
-from unittest import mock
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.store.observations.newest import candidates as module
-from almanac.store.observations.newest.candidates import WantedFreshness
-from almanac.store.observations.newest.latest import frequencies_of, latest, reading
-from almanac.store.observations.reading.selection import Selection
+from almanac.store.observations.reading.newest import WantedFreshness, read_latest, reading
+from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from tests.store.observations.test_columns import ENTITIES, changes, forecasts, level
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, GAMMA, START, SmallWorld
@@ -38,11 +35,11 @@ FILTERS = (
 )
 
 
-def walked(view, selection, *, limit, **place):
+def walked(view, selection, *, accept=lambda _: True, freshness=None, **place):
     """The whole list, page by page."""
     rows, after = [], None
     while True:
-        page, after = latest(view, selection, after=after, limit=limit, **place)
+        page, after = read_latest(view, ObservationQuery(selection, after=after, **place), accept, freshness)
         rows += page
         if after is None:
             return rows
@@ -53,14 +50,12 @@ def walked(view, selection, *, limit, **place):
     forecasts,
     st.booleans(),
     st.integers(1, 4),
-    st.sampled_from([0, 20_000]),
-    st.integers(1, 3),
     st.sampled_from(FILTERS),
 )
-def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, rare, chunk, filters):
-    """Whether those that may be so are remembered or not, the list is that of all readings, tested one by one."""
-    selection = Selection(**filters)
-    with SmallWorld() as world, mock.patch.multiple(module, _RARE=rare, _CHUNK=chunk):
+def test_those_of_a_freshness_are_found_without_the_others(responses, ahead, descending, limit, filters):
+    """The list is that of all readings, tested one by one."""
+    selection = ObservationFilter(**filters)
+    with SmallWorld() as world:
         world.send([*responses, *(level(source, day, *lines) for source, day, lines in ahead)])
         view = world.view()
         for as_of in (None, *world.moments()[1::4]):
@@ -90,10 +85,10 @@ def test_the_list_is_the_reading_of_each_pair(responses, ahead, events, descendi
         for version in {before, world.version}:
             for as_of in (None, *world.moments()[::3]):
                 for sources in SOURCES:
-                    selection = Selection(sources=sources, **bounds)
+                    selection = ObservationFilter(sources=sources, **bounds)
                     alone = [
                         reading(
-                            view, selection, *pair, frequencies_of(view, *pair), version=version, as_of=as_of
+                            view, selection, *pair, version=version, as_of=as_of
                         )
                         for pair in pairs
                     ]  # fmt: skip

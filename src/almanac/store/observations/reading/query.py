@@ -1,0 +1,340 @@
+"""What a list of observations is asked for, and the statement that finds its rows."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Sequence
+from datetime import date
+from typing import Any, NamedTuple
+
+import msgspec
+
+from almanac.domain.companies import FiscalPeriod
+from almanac.domain.periods import EVERY_KEY, INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
+from almanac.store.engine.sql_compat import contains
+from almanac.store.observations.notes import body_sql
+
+# What a period key says: templates, `{0}` is the column. The same in Python is in domain.periods.
+#: The last day, an ordinal.
+END_ORDINAL_SQL = f"({{0}} >> {SPAN_BITS})"
+#: The first day, an ordinal; NULL for an instant.
+START_ORDINAL_SQL = (
+    f"CASE WHEN ({{0}} & {INSTANT}) = {INSTANT} THEN NULL"
+    f" ELSE ({{0}} >> {SPAN_BITS}) - ({LONGEST} - ({{0}} & {INSTANT})) END"
+)
+#: Whether a period starts on a day `{1}` (an ordinal) or later, an instant on its only day. Cheaper than a test of the first day:
+#: the low bits of an instant are one more than those of a period of one day, hence the test of the last day.
+STARTS_FROM_SQL = (
+    f"(({{0}} >> {SPAN_BITS}) >= {{1}} AND ({{0}} >> {SPAN_BITS}) + ({{0}} & {INSTANT}) >= {{1}} + {LONGEST})"
+)
+
+#: Sort fields of an observation list: SQL over the row's columns. None: the default order.
+SORTS: dict[str, str | None] = {
+    "topic": None,
+    "period_start": START_ORDINAL_SQL.format("x.period"),
+    "period_end": END_ORDINAL_SQL.format("x.period"),
+    "observed_at": "x.known_at",
+    "released_at": "x.released_at",
+    "ingested_at": "x.ingested_at",
+}
+#: Those that may be null: an instant has no start, a backfill no release.
+NULLABLE = frozenset({"period_start", "released_at"})
+
+#: The default order of a list, by the columns of `topic t` and of its rows `x`.
+TOPIC_ORDER = ("t.indicator", "t.entity", "t.frequency")
+CELL_ORDER = (*TOPIC_ORDER, "x.period")
+
+#: Columns of a row, which every statement selects behind two of its own; and their places.
+VINTAGE = (
+    "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage, x.value, x.text,"
+    f" {body_sql('x')}"
+)
+PERIOD, SERIES, KNOWN, INGESTED, FLAGS, LINEAGE, VALUE, TEXT = 2, 3, 4, 6, 7, 8, 9, 10
+#: A row as it is found.
+Found = tuple[Any, ...]
+
+#: Later than anything is known: what is valid then is valid now.
+EVER = 1 << 62
+#: That a row has a value: others are withdrawals.
+HAS_VALUE = "({0}.value IS NOT NULL OR {0}.text IS NOT NULL)"
+#: An entity that is no company, as an index of topics has it; and one that is, with a `+` as in `Conditions`.
+NO_COMPANY = "{} NOT BETWEEN 'company_' AND 'company_~'"
+COMPANY = "++{} BETWEEN 'company_' AND 'company_~'"
+
+#: Of sources with more series than this their topics are not listed: each topic met is asked instead.
+LISTED = 3_000
+
+
+def valid_at_sql(version: str, moment: str, row: str = "x") -> str:
+    """
+    Return the condition that a row of `vintages` was valid at a moment, as a data version has it.
+
+    Each cell of a series has at most one such row. `version` and `moment` are marks of bound values, each used twice.
+    """
+    return (
+        f"{row}.from_version <= {version} AND {row}.to_version > {version}"
+        f" AND {row}.known_at <= {moment} AND ({row}.until IS NULL OR {row}.until > {moment})"
+    )
+
+
+class ObservationFilter(msgspec.Struct, frozen=True, kw_only=True):
+    """Which rows a list has. None: no restriction; an empty tuple: nothing matches. Days are inclusive; times unix seconds."""
+
+    kind: str | None = None
+    indicators: tuple[str, ...] | None = None
+    entities: tuple[str, ...] | None = None
+    sources: frozenset[str] | None = None
+    frequency: str | None = None
+    #: Rows of companies too, not those of countries and regions only.
+    companies: bool = True
+    #: Rows of all others too, not those of companies only.
+    countries: bool = True
+    starts_from: date | None = None
+    ends_by: date | None = None
+    #: Periods must end on or after this day (a plan's window).
+    ends_from: date | None = None
+    #: Bounds on the knowledge time of the row that was chosen; they never make an older vintage appear.
+    observed_from: int | None = None
+    observed_to: int | None = None
+    #: Rows of fiscal periods inside this one alone: their notes say so. Bounds on days go with it, lest all be read.
+    fiscal: FiscalPeriod | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Return whether nothing can match."""
+        return (
+            self.indicators == ()
+            or self.entities == ()
+            or self.sources == frozenset()
+            or not (self.companies or self.countries)
+        )
+
+    @property
+    def bounded(self) -> bool:
+        """Return whether it matters when a row came to be known."""
+        return self.observed_from is not None or self.observed_to is not None
+
+    @property
+    def keys(self) -> tuple[int, int]:
+        """Return the lowest and the highest period key that the bounds on last days allow."""
+        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
+        low, high = EVERY_KEY
+        return (
+            low if lower is None else lowest_key(lower),
+            high if self.ends_by is None else highest_key(self.ends_by),
+        )
+
+
+class ScanStrategy(enum.Enum):
+    """How the rows of a list are found. The value describes it to an operator."""
+
+    CELLS = "in the order of the tables, one row a cell, as far as a page needs"
+    GROUPS = "in the order of the tables, cell by cell with all its rows, as far as a page needs"
+    SORTED = "all that is meant is gone through, and sorted"
+
+
+class ObservationQuery(NamedTuple):
+    """One page of one list of observations."""
+
+    filter: ObservationFilter
+    #: Data version whose rows answer.
+    version: int
+    #: Moment at which the rows were valid, unix seconds; None: now.
+    as_of: int | None
+    #: Rows of the page at most.
+    limit: int
+    #: Position to go on from, which the page before returned; None: the first page.
+    after: list[Any] | None = None
+    #: A name in `SORTS`.
+    sort: str = "topic"
+    descending: bool = False
+    #: Rows of all series of a cell, else of the preferred one.
+    every: bool = False
+    #: All states of a cell that were known by `as_of`, withdrawals too, else the valid one.
+    history: bool = False
+
+    @property
+    def moment(self) -> int:
+        """Return `as_of`; later than anything is known where there is none."""
+        return EVER if self.as_of is None else self.as_of
+
+    @property
+    def strategy(self) -> ScanStrategy:
+        """Return how the rows are found, which follows from the query alone."""
+        if SORTS[self.sort] is not None:
+            return ScanStrategy.SORTED
+        if self.every or self.history or self.filter.bounded or self.filter.fiscal is not None:
+            return ScanStrategy.GROUPS
+        return ScanStrategy.CELLS
+
+
+@functools.cache
+def in_order(*columns: str, descending: bool) -> str:
+    """Return columns as the terms of an ORDER BY."""
+    return ", ".join(f"{column} DESC" if descending else column for column in columns)
+
+
+def of_sources(sources: frozenset[str], topic: str, *, few: bool = False) -> tuple[str, list[str]]:
+    """
+    Return the condition on a column `topic` that one of its series is of these sources, and its values.
+
+    Where the sources have few series their topics are listed, once, so that those of others are passed over soonest. `few`: few
+    topics are met, so each is asked.
+    """
+    named = sorted(sources)
+    marks = ", ".join("?" * len(named))
+    # A correlated EXISTS would have the rows sorted.
+    asked = f"(SELECT max(CASE WHEN s.source IN ({marks}) THEN 1 ELSE 0 END) FROM series s WHERE s.topic = {topic}) = 1"
+    if few:
+        return asked, named
+    many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
+    listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
+    return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
+
+
+class Conditions:
+    """Conditions of a statement and the values they bind, in step."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self.values: list[Any] = []
+
+    def add(self, condition: str, *values: Any) -> None:
+        """Add a condition with its values."""
+        self._parts.append(condition)
+        self.values.extend(values)
+
+    @property
+    def where(self) -> str:
+        """Return the conditions as one."""
+        return " AND ".join(self._parts) or "TRUE"
+
+    def topics(self, asked: ObservationFilter) -> None:
+        """
+        Add what a filter says of topics `t`.
+
+        No condition may lead the database to another order than that of topics, in which it would have to sort: one name may use an index;
+        several are tested row by row (`++`).
+        """
+        for column, names in (("t.indicator", asked.indicators), ("t.entity", asked.entities)):
+            if names is None:
+                continue
+            if len(names) == 1:
+                self.add(f"{column} = ?", names[0])
+                continue
+            if column == TOPIC_ORDER[0]:  # a span of the first column keeps the order
+                self.add(f"{column} BETWEEN ? AND ?", min(names), max(names))
+            self.add(f"++{column} IN ({', '.join('?' * len(names))})", *names)
+        if asked.frequency is not None:
+            self.add("t.frequency = ?", asked.frequency)
+        if not asked.companies:
+            self.add(NO_COMPANY.format("t.entity"))
+        if not asked.countries:
+            self.add(COMPANY.format("t.entity"))
+        # What the index lacks is tested last: topics that fail before are passed over without being read.
+        if asked.kind is not None:
+            self.add("t.kind = ?", asked.kind)
+        if asked.sources is not None:
+            few = asked.indicators is not None and asked.entities is not None
+            condition, named = of_sources(asked.sources, "t.topic", few=few)
+            self.add(condition, *named)
+
+    def periods(self, asked: ObservationFilter) -> None:
+        """Add the bounds on periods of rows `x`."""
+        low, high = asked.keys
+        if asked.ends_by is not None:
+            self.add("x.period <= ?", high)
+        if asked.ends_from is not None or asked.starts_from is not None:
+            self.add("x.period >= ?", low)
+        if asked.starts_from is not None:
+            day = asked.starts_from.toordinal()
+            self.add(STARTS_FROM_SQL.format("x.period", "?"), day, day)
+
+    def known(self, asked: ObservationFilter) -> None:
+        """Add the bounds on knowledge times of rows `x`."""
+        if asked.observed_from is not None:
+            self.add("x.known_at >= ?", asked.observed_from)
+        if asked.observed_to is not None:
+            self.add("x.known_at <= ?", asked.observed_to)
+
+    def from_topic(self, topic: Sequence[str], descending: bool) -> None:
+        """Add that topics `t` stand at one or behind it."""
+        self.add(f"(t.indicator, t.entity, t.frequency) {'<=' if descending else '>='} (?, ?, ?)", *topic)
+
+
+def compile_query(
+    query: ObservationQuery,
+    limit: int,
+    place: Sequence[Any] | None = None,
+    *,
+    topics: Sequence[int] | None = None,
+    newest: bool = False,
+) -> tuple[str, list[Any]]:
+    """
+    Return the statement for the first `limit` rows of a list, and its values. A row has its sort value and topic, then `VINTAGE`.
+
+    `place`: sort value, indicator, entity, frequency and period of the cell to begin with. `topics`: the numbers of all topics that
+    the filter's names mean, where they are known. `newest`: the version is the newest one, of which the figures of series tell.
+    """
+    asked, column, descending = query.filter, SORTS[query.sort], query.descending
+    beyond = "<=" if descending else ">="
+    where = Conditions()
+    if topics is not None and len(topics) == 1:
+        where.add("t.topic = ?", topics[0])
+    where.topics(asked)
+    if topics is not None and len(topics) > 1:  # by which Citus knows the machines that have them
+        where.add(f"++x.topic IN ({', '.join('?' * len(topics))})", *topics)
+    if query.strategy is not ScanStrategy.CELLS:
+        _narrow_rows(where, asked, newest=newest)
+    where.periods(asked)
+    if query.history:
+        where.add("x.from_version <= ? AND x.to_version > ?", query.version, query.version)
+        where.add("x.known_at <= ?", query.moment)
+    else:
+        where.add(f"{valid_at_sql('?', '?')} AND {HAS_VALUE.format('x')}", *[query.version] * 2, *[query.moment] * 2)
+    order = in_order(*CELL_ORDER, descending=descending)
+    if column is not None:
+        order = f"{in_order(column, descending=descending)}, {order}"
+    if query.sort in NULLABLE:  # nulls come last, either way
+        order = f"{column} IS NULL, {order}"
+    if place is not None:
+        value, *cell = place
+        cells = ", ".join(CELL_ORDER)
+        if column is None:
+            where.from_topic(cell[:3], descending)
+            edge = EVER if descending else 0
+            same = "t.indicator = ? AND t.entity = ? AND t.frequency = ?"
+            where.add(f"x.period {beyond} CASE WHEN {same} THEN ? ELSE {edge} END", *cell)
+        elif value is None:
+            where.add(f"{column} IS NULL AND ({cells}) {beyond} (?, ?, ?, ?)", *cell)
+        else:
+            nulls = f"{column} IS NULL OR " if query.sort in NULLABLE else ""
+            where.add(f"({nulls}({column}, {cells}) {beyond} (?, ?, ?, ?, ?))", value, *cell)
+    sql = (
+        f"SELECT {column or '0'}, x.topic, {VINTAGE} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic"
+        f" WHERE {where.where} ORDER BY {order} LIMIT {limit}"
+    )
+    return sql, where.values
+
+
+def _narrow_rows(where: Conditions, asked: ObservationFilter, *, newest: bool) -> None:
+    """Add conditions that part the rows of a cell. Whoever shows one row a cell has to look up which series is preferred there."""
+    if asked.bounded and newest:
+        span = "CASE WHEN s.last_known >= ? AND s.first_known <= ? THEN 1 ELSE 0 END"
+        low = -1 if asked.observed_from is None else asked.observed_from
+        high = EVER if asked.observed_to is None else asked.observed_to
+        # A correlated EXISTS would have the rows sorted.
+        where.add(f"(SELECT max({span}) FROM series s WHERE s.topic = t.topic) = 1", low, high)
+    if asked.sources is not None:
+        named = sorted(asked.sources)
+        marks = ", ".join("?" * len(named))
+        many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
+        each = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({marks})"
+        listed = f"x.series IN (SELECT s.series FROM series s WHERE s.source IN ({marks}))"
+        where.add(f"CASE WHEN {many} THEN {each} ELSE {listed} END", *[*named] * 3)
+    where.known(asked)
+    if asked.fiscal is not None:  # few notes say so, and each is stored once
+        words = asked.fiscal.notes
+        said = " OR ".join([contains("n.body", "?")] * len(words))
+        where.add(f"x.note IN (SELECT n.note FROM note n WHERE {said})", *words)
