@@ -8,6 +8,7 @@ block after code with what that printed. `…` stands for anything.
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import io
 import json
@@ -93,6 +94,10 @@ class Session:
                 name, _, value = words[at + 1].partition(": ")
                 headers[name] = re.sub(r"\$(\w+)", lambda match: self._environment[match[1]], value)
                 at += 1
+            elif words[at] == "-u":
+                password = re.sub(r"\$(\w+)", lambda match: self._environment[match[1]], words[at + 1])
+                headers["authorization"] = f"Basic {base64.b64encode(password.encode()).decode()}"
+                at += 1
             else:
                 targets.append(words[at])
             at += 1
@@ -100,6 +105,7 @@ class Session:
         assert target.startswith(f"{BASE}/")
         given = self._service.ask("GET", target.removeprefix(BASE), headers=headers)
         self._answer = given.json() if given.headers["content-type"] == "application/json" else given.text
+        self._printed = given.text
 
 
 def pattern(text: str) -> str:

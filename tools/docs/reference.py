@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from almanac.api.contract import examples
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.openapi import document
@@ -67,6 +69,10 @@ def _index(told: Mapping[str, Any]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+#: What is said of an endpoint that has other forms.
+_TWINS = "Also at `{path}.csv`, `.ndjson` and `.arrows`, and by `Accept`, in [other forms](../interface.md#other-forms) than JSON."
+
+
 def _page(one: Endpoint, told: Mapping[str, Any], faults: str) -> str:
     scope = f"A key needs the scope `{one.scope}`." if one.scope else "Any live key will do."
     parts = [
@@ -84,6 +90,7 @@ def _page(one: Endpoint, told: Mapping[str, Any], faults: str) -> str:
     if one.record is not None:
         shown = examples.recorded().answers[one.operation_id]["value"]
         parts += [
+            *([_TWINS.format(path=one.path)] if one.forms else []),
             "## Answer",
             "That of a simulated world, with lists cut short: the numbers are invented, the form is not.",
             _block("json", json.dumps(shown, indent=2, ensure_ascii=False).replace(REQUEST_ID, "…")),
@@ -93,6 +100,9 @@ def _page(one: Endpoint, told: Mapping[str, Any], faults: str) -> str:
         schemas = told["components"]["schemas"]
         names = dict.fromkeys(with_inner(schemas, one.record.__name__))
         parts += [f"### {name}\n\n{record(schemas[name])}" for name in names]
+    if one.lines is not None:
+        _, lines = msgspec.json.schema_components([one.lines.record])
+        parts += [f"### {name}\n\n{record(schema)}" for name, schema in lines.items()]
     parts += ["## Errors", "Every error has [the same envelope](../interface.md#errors).", faults]
     return "\n\n".join(parts) + "\n"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+import msgspec
 import pytest
 
 from almanac.api.rows.redaction import Redaction
@@ -57,7 +58,7 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     # What is remembered of one form must not serve the other.
     redaction.page(rows, lineage=not lineage)
     if whole:
-        found: list[dict[str, Any]] = json.loads(b"[" + redaction.page(rows, lineage=lineage) + b"]")
+        found: list[dict[str, Any]] = json.loads(msgspec.json.encode(redaction.page(rows, lineage=lineage)))
         return found
     return [json.loads(one) for one in redaction.rows(rows, lineage=lineage)]
 

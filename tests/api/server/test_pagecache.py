@@ -45,14 +45,14 @@ def test_a_kept_page_holds_its_rows_once() -> None:
     """Those of its own are as much again, and nobody asks for them once they are joined."""
     ctx: Any = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None})
     pinned: Any = SimpleNamespace(epoch="e", issued=1)
-    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7))
+    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7), None)
     assert kept.data == b'{"a":1},{"a":2}'
     assert isinstance(kept.answer, ListAnswer)
     assert (kept.answer.next_key, kept.answer.total) == ([2], 7)
-    assert kept.answer.rows is kept.data
-    text = _with_etag(ctx, pinned, TextAnswer("in words"))
+    assert not kept.answer.rows
+    text = _with_etag(ctx, pinned, TextAnswer("in words"), None)
     assert isinstance(text.answer, TextAnswer)
-    assert text.answer.body is text.data
+    assert (text.data, text.answer.body) == (b"in words", b"")
 
 
 def test_threads_may_share_it() -> None:

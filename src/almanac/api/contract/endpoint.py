@@ -6,7 +6,7 @@ A handler is a plain function `handler(ctx: Context) -> ListAnswer | ItemAnswer 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -18,6 +18,8 @@ from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.keyshape import redact
 from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
 from almanac.api.contract.records import WarningSchema
+from almanac.api.formats.columns import NOTHING_OPENED, Kind
+from almanac.api.formats.forms import FORMS, Form
 from almanac.config import Plan, Settings
 from almanac.domain.times import midnight
 from almanac.store.accounts.accounts import KeyRecord
@@ -36,14 +38,27 @@ _BOUNDS = {
     "start": _STARTS, "from": _STARTS, "since": _STARTS, "startperiod": _STARTS,
     "end": _ENDS, "to": _ENDS, "until": _ENDS, "endperiod": _ENDS,
 }  # fmt: skip
+#: What a twin of a list takes beside the parameters of the list.
+ALL = Param(
+    "all", "`true`: the whole list in one answer, from one snapshot, with a mark at its end that it is complete.", "enum", False,
+    choices={"true": True, "false": False},
+)  # fmt: skip
+#: What other interfaces call the parameter that chooses a form, and the forms.
+_FORM_PARAMETERS = frozenset({"format", "f", "fmt", "output", "output_format"})
+_FORM_NAMES = {"csv": "csv", "ndjson": "ndjson", "jsonl": "ndjson", "arrow": "arrows", "arrows": "arrows"}
 
 
 class ListAnswer(msgspec.Struct, frozen=True):
-    """One page. `rows` are encoded JSON objects, or all of them joined by commas; `next_key` None: no more rows follow."""
+    """
+    One page. `rows` are JSON objects, encoded or structs of what they hold; `next_key` None: no more rows follow.
 
-    rows: Sequence[bytes] | bytes
+    `opened`: keys that the row's field without declared keys may have under this question, with the kinds of their values.
+    """
+
+    rows: Sequence[bytes] | Sequence[msgspec.Struct]
     next_key: list[Any] | None = None
     total: int | None = None
+    opened: Mapping[str, Kind] = NOTHING_OPENED
 
 
 class ItemAnswer(msgspec.Struct, frozen=True):
@@ -59,6 +74,13 @@ class TextAnswer(msgspec.Struct, frozen=True):
 
 
 Answer = ListAnswer | ItemAnswer | TextAnswer
+
+
+class Lines(msgspec.Struct, frozen=True):
+    """How an object is told line by line, in the forms of lists: the record of a line, and what makes lines of its JSON."""
+
+    record: type[msgspec.Struct]
+    of: Callable[[bytes], list[bytes]]
 
 
 class Context(msgspec.Struct):
@@ -154,6 +176,8 @@ class Endpoint:
     default_limit: int = 100
     max_limit: int = 500
     default_order: Literal["asc", "desc"] | None = "asc"
+    #: Rows that are read at a time where the whole list is sent.
+    batch: int = 500
     #: Where its requests are answered, where that depends on the typed parameters as a function of them.
     cost: Where | Callable[[Mapping[str, Any]], Where] = "loop"
     #: The answer depends on nothing but the query, the data, the account's window and the day: it may be kept.
@@ -162,6 +186,8 @@ class Endpoint:
     #: Called once when the service starts, in a thread.
     warm: Callable[[View, int], None] | None = None
     tag: str = ""
+    #: Of an object that has the forms of lists too.
+    lines: Lines | None = None
     #: Parameters that this endpoint has not, by name → path of the one below it that has.
     elsewhere: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Every parameter by name, the common ones included.
@@ -199,13 +225,26 @@ class Endpoint:
         order = Param("order", "Direction of the whole sort key.", "enum", self.default_order, choices=("asc", "desc"))
         return (limit, following, order) if self.default_order is not None else (limit, following)
 
-    def _unknown(self, name: str) -> ApiError:
+    @property
+    def forms(self) -> tuple[Form, ...]:
+        """The forms that it has beside JSON."""
+        return FORMS if self.kind == "list" or self.lines is not None else ()
+
+    def twin(self) -> Endpoint:
+        """Return what is declared of its twins, the paths that end with the name of a form."""
+        return replace(self, params=(*self.params, ALL)) if self.kind == "list" else self
+
+    def _unknown(self, name: str, value: str) -> ApiError:
         names, other = sorted(self.by_name), self.elsewhere.get(name)
+        if name == ALL.name and self.kind == "list":
+            other = f"{self.path}.{FORMS[0].name}"
         told = f"allowed are {', '.join(names)}" if names else "none is allowed"
         where = self.path if other is None else f"{self.path}, but {other} takes it"
         likely = (*_BOUNDS.get(name.lower(), ()), f"{name.lower()}_id")
         known = next((likely_name for likely_name in likely if likely_name in self.by_name), None)
         meant = known or nearest(name, names) if other is None else None
+        if self.forms and name.lower() in _FORM_PARAMETERS and value.lower() in _FORM_NAMES:
+            meant = f"{self.path}.{_FORM_NAMES[value.lower()]}"
         return refuse(name[:100], f"is not a parameter of {where}; {told}", names, meant, code="unknown")
 
     def check_path(self, values: Mapping[str, str]) -> None:
@@ -220,7 +259,7 @@ class Endpoint:
         for name, text in pairs:
             param = self.by_name.get(name)
             if param is None:
-                raise self._unknown(name)
+                raise self._unknown(name, text)
             if name in seen:
                 several = (
                     "several values go into one, separated by commas" if param.kind == "list" else "it takes one value"

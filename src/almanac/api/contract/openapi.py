@@ -47,7 +47,9 @@ _TAGS = {
 _ABOUT = (
     "Macroeconomic data, fundamentals of companies, and what is derived from both. Read-only: every operation is a GET; a "
     "HEAD is answered like it, without the body. Objects are open: a later version may add fields, never take one away. "
-    "Times are RFC 3339 in UTC; percentages are in percent, ratios of companies fractions."
+    "Times are RFC 3339 in UTC; percentages are in percent, ratios of companies fractions. Lists, and statements of companies, are "
+    "also CSV, NDJSON and Arrow streams: by `Accept`, or at the path with `.csv`, `.ndjson` or `.arrows` behind it, which takes "
+    "the key as the password of Basic authentication too and, of lists, `all=true` for the whole list in one answer."
 )
 _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-request-id": ("Identifies the request in the logs of the service.", _STRING),
@@ -62,6 +64,16 @@ _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-ratelimit-policy": ("The limit in words.", _STRING),
     "RateLimit": ("State of the limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
     "RateLimit-Policy": ("The limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
+    "Link": (
+        'The next page (`rel="next"`) of a list in another form than JSON; absent where this is the last.',
+        _STRING,
+    ),
+    "x-as-of": (
+        "The moment that an answer in another form than JSON is of.",
+        {"type": "string", "format": "date-time"},
+    ),
+    "x-total-count": ("`total` of an answer in another form than JSON.", {"type": "integer"}),
+    "x-warnings": ("`meta.warnings` of an answer in another form than JSON, as far as 4 KB hold them.", _STRING),
     "ETag": ("Weak; send it back as If-None-Match.", _STRING),
     "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("Bearer.", _STRING),
@@ -251,6 +263,10 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
         if (shown := examples.recorded().answers.get(endpoint.operation_id)) is not None:
             content["application/json"]["example"] = shown["value"]
             told += f". The example answers `{shown['request']}` in a simulated world, with lists cut short."
+    for form in endpoint.forms:
+        content[form.media_type] = {"schema": _STRING if form.library is None else _STRING | {"format": "binary"}}
+    if endpoint.forms:
+        names += ["Link", "x-as-of", "x-warnings", *(["x-total-count"] if endpoint.total else [])]
     return {"description": told, "headers": _headers(*names), "content": content}
 
 

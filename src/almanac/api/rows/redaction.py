@@ -118,9 +118,9 @@ class Redaction:
         """Return the rights of a row."""
         return self._directory.row_rights(row.series, row.lineage)
 
-    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
-        """Return rows as JSON objects with commas between. `lineage`: with `derivedFrom`, the 21st field."""
-        return _encode([self.observation(row, lineage=lineage) for row in rows])[1:-1]
+    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[Observation]:
+        """Return rows as they may be seen. `lineage`: with `derivedFrom`, the 21st field."""
+        return [self.observation(row, lineage=lineage) for row in rows]
 
     def rows(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[bytes]:
         """Return each row as a JSON object."""

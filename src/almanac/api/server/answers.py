@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 import threading
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import date
 from typing import Any, cast
+from urllib.parse import urlencode
 
 import msgspec
 import structlog
@@ -15,15 +19,24 @@ from cachetools import LRUCache
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
+from almanac.api.formats.columns import NOTHING_OPENED, Table
+from almanac.api.formats.forms import Form, Writer
 from almanac.api.server import envelope
+from almanac.api.server.authentication import split_query
 from almanac.api.server.request import ClientRequest, Reply
 from almanac.config import Plan, Settings
+from almanac.distribution import version as program_version
 from almanac.domain.periods import add_months
-from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, wire_time
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")
+
+#: Bytes of warnings that go into a header.
+_WARNINGS_BYTES = 4_096
+_encode = msgspec.json.Encoder().encode
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 #: What a kept page takes beside its bytes: its key, the objects around them, and a cursor or two. Measured: 0.6 to 1.3 KB as
 #: objects, to which a long cursor in the key and what the allocator rounds up are added.
@@ -100,37 +113,12 @@ class Answers:
 
         Returns None where the page is not kept and `only_kept` is set. Raises ApiError and errors of the store.
         """
-        endpoint, real_now = cast("Endpoint", request.endpoint), self._walltime()
-        query = fingerprint(endpoint.path, request.path, values) if endpoint.kind == "list" or endpoint.cached else b""
+        endpoint, real_day = cast("Endpoint", request.endpoint), int(self._walltime()) // DAY_SECONDS
         with self._open_view() as view:
-            request.version = self.version = version = view.version
-            cursor: Cursor | None = None
-            if endpoint.kind == "list" and values["cursor"] is not None:
-                cursor = self._signer.read(values["cursor"], query, view.epoch, version, real_now)
-                request.version = version = cursor.version
-            at = now if cursor is None else cursor.at
-            ctx = Context(
-                endpoint=endpoint,
-                params=endpoint.pinned(values, at),
-                path=request.path,
-                key=cast("KeyRecord", request.key),
-                plan=plan,
-                window_start=None if plan.history_months is None else _window_start(plan.history_months, now),
-                now=now,
-                view=view,
-                settings=self._settings,
-                cursor=cursor,
-                version=version,
-                at=at,
-            )
-            if ctx.window_start is not None:
-                endpoint.check_window(ctx)
-            # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
-            issued = int(real_now) if cursor is None else cursor.issued
-            pinned = Cursor(issued, view.epoch, version, at, query, [])
+            ctx, pinned = self._begun(request, values, plan, now, view)
             kept, name = None, ()
             if endpoint.cached:
-                name = _name_of(ctx, query, int(real_now) // DAY_SECONDS)
+                name = _name_of(ctx, request.form, pinned.fingerprint, real_day)
                 kept = self._pages.get(name)
             if kept is None:
                 if only_kept:
@@ -139,34 +127,113 @@ class Answers:
                     answer = endpoint.handler(ctx)
                 finally:
                     request.list_plan = ctx.list_plan
-                kept = _with_etag(ctx, pinned, answer)
+                kept = _with_etag(ctx, pinned, answer, request.form)
                 if endpoint.cached:
                     self._pages.put(name, kept)
         return self._wrap(request, ctx, kept, pinned)
 
+    def _begun(
+        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, view: View
+    ) -> tuple[Context, Cursor]:
+        """Return the context of a request, and a cursor without a place. Raises ApiError."""
+        endpoint, real_now = cast("Endpoint", request.endpoint), self._walltime()
+        query = fingerprint(endpoint.path, request.path, values) if endpoint.kind == "list" or endpoint.cached else b""
+        request.version = self.version = version = view.version
+        cursor: Cursor | None = None
+        if endpoint.kind == "list" and values["cursor"] is not None:
+            cursor = self._signer.read(values["cursor"], query, view.epoch, version, real_now)
+            request.version = cursor.version
+        # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
+        pinned = Cursor(int(real_now), view.epoch, version, now, query, []) if cursor is None else cursor.following([])
+        ctx = self._context(request, values, plan, now, view, pinned, cursor)
+        if ctx.window_start is not None:
+            endpoint.check_window(ctx)
+        return ctx, pinned
+
+    def _context(
+        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, view: View, pinned: Cursor,
+        cursor: Cursor | None,
+    ) -> Context:  # fmt: skip
+        endpoint = cast("Endpoint", request.endpoint)
+        return Context(
+            endpoint=endpoint,
+            params=endpoint.pinned(values, pinned.at),
+            path=request.path,
+            key=cast("KeyRecord", request.key),
+            plan=plan,
+            window_start=None if plan.history_months is None else _window_start(plan.history_months, now),
+            now=now,
+            view=view,
+            settings=self._settings,
+            cursor=cursor,
+            version=pinned.version,
+            at=pinned.at,
+        )
+
+    def begin_whole(self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int) -> WholeList:
+        """Begin a list that is sent whole: its reply has the first batch, or is a 304. As `produce` else."""
+        form = cast("Form", request.form)
+        values = {**values, "limit": cast("Endpoint", request.endpoint).batch}
+        with self._open_view() as view:
+            ctx, pinned = self._begun(request, values, plan, now, view)
+            # It is not known before its end what is in it, but all that this depends on is.
+            digest = hashlib.sha256(repr((_name_of(ctx, form, pinned.fingerprint, 0), program_version())).encode())
+            headers = _headers(request, ctx, envelope.weak(digest))
+            whole = WholeList(request, values, plan, now, pinned, form)
+            if envelope.is_unchanged(request.headers, headers):
+                whole.place, whole.reply = None, Reply(304, headers)
+                return whole
+            part = self._batch(whole, ctx)
+        headers += _meta_headers(ctx, _warnings(ctx), None, None)
+        whole.compress, coding = envelope.compressor(request.headers.get(b"accept-encoding"))
+        headers += [(b"content-type", form.content_type), *([] if coding is None else [(b"content-encoding", coding)])]
+        whole.reply = Reply(200, headers, whole.compress(part, whole.place is None))
+        return whole
+
+    def next_batch(self, whole: WholeList) -> bytes:
+        """Return the next part of a list that is sent whole. Raises SnapshotLostError where its state cannot be read any more."""
+        with self._open_view() as view:
+            pinned, request = whole.pinned, whole.request
+            if view.epoch != pinned.epoch or view.version < pinned.version:
+                raise SnapshotLostError("the data were replaced")
+            cursor = pinned.following(cast("list[Any]", whole.place))
+            part = self._batch(whole, self._context(request, whole.values, whole.plan, whole.now, view, pinned, cursor))
+        return whole.compress(part, whole.place is None)
+
+    @staticmethod
+    def _batch(whole: WholeList, ctx: Context) -> bytes:
+        answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
+        if whole.writer is None:
+            whole.writer = _writer(ctx.endpoint, whole.form, answer, whole=True)
+        whole.place = answer.next_key
+        return whole.writer.write(answer.rows, last=answer.next_key is None)
+
     def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept, pinned: Cursor) -> Reply:
         """Return the reply of a page: 304 where the client has it already, else its body in the envelope."""
-        answer, data, etag = kept.answer, kept.data, kept.etag
-        headers: list[Header] = [(b"etag", etag)]
-        if ctx.endpoint.dated and ctx.window_start is not None:
-            headers.append((b"x-history-from", ctx.window_start.isoformat().encode()))
-        condition = request.headers.get(b"if-none-match")
-        if condition is not None and envelope.matches(condition, etag):
+        answer, data, form = kept.answer, kept.data, request.form
+        headers = _headers(request, ctx, kept.etag)
+        if envelope.is_unchanged(request.headers, headers):
             return Reply(304, headers)
-        if isinstance(answer, ListAnswer):
-            following = None
-            if answer.next_key is not None:
-                times = (pinned.issued, pinned.at)
-                if kept.following is None or kept.following[0] != times:
-                    kept.following = times, self._signer.write(pinned.following(answer.next_key))
-                following = kept.following[1]
+        following = None
+        if isinstance(answer, ListAnswer) and answer.next_key is not None:
+            times = (pinned.issued, pinned.at)
+            if kept.following is None or kept.following[0] != times:
+                kept.following = times, self._signer.write(pinned.following(answer.next_key))
+            following = kept.following[1]
+        if form is not None:
+            total = answer.total if isinstance(answer, ListAnswer) else None
+            headers += _meta_headers(ctx, kept.warnings, total, _next_link(request, following))
+            body, content_type = data, (b"content-type", form.content_type)
+        elif isinstance(answer, ListAnswer):
             limit, used = ctx.params["limit"], ctx.params["cursor"]
             body = envelope.list_body(
                 answer, data, request.id, limit=limit, cursor=used, following=following, warnings=kept.warnings
             )
+            content_type = envelope.JSON
         else:
             body = envelope.item_body(data, request.id) if isinstance(answer, ItemAnswer) else data
-        headers.append(envelope.PLAIN if ctx.endpoint.kind == "text" else envelope.JSON)
+            content_type = envelope.PLAIN if ctx.endpoint.kind == "text" else envelope.JSON
+        headers.append(content_type)
         body, coding = envelope.encode(body, request.headers.get(b"accept-encoding"))
         if coding is not None:
             headers.append((b"content-encoding", coding))
@@ -182,29 +249,123 @@ class Answers:
         return self.version
 
 
-def _name_of(ctx: Context, query: bytes, real_day: int) -> tuple[Any, ...]:
+class SnapshotLostError(Exception):
+    """The state that a list is sent whole from cannot be read any more."""
+
+
+class WholeList:
+    """A list that is sent whole, batch by batch, all of one data version and moment."""
+
+    def __init__(
+        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, pinned: Cursor, form: Form
+    ) -> None:
+        self.request, self.values, self.plan, self.now, self.pinned, self.form = (
+            request,
+            values,
+            plan,
+            now,
+            pinned,
+            form,
+        )
+        self.writer: Writer | None = None
+        #: Compresses a part as the client likes it; told whether it is the last.
+        self.compress: Callable[[bytes, bool], bytes] = envelope.as_it_is
+        #: Where the next batch goes on; None: all is written.
+        self.place: list[Any] | None = None
+        self.reply: Reply
+
+
+def _name_of(ctx: Context, form: Form | None, query: bytes, real_day: int) -> tuple[Any, ...]:
     """Return the name under which a page is kept."""
     values, view = ctx.params, ctx.view
     return (
-        ctx.endpoint.path, query, values.get("limit"), values.get("cursor"), values.get("as_of"), ctx.version, view.version,
-        view.epoch, ctx.window_start, ctx.now // DAY_SECONDS, real_day, ctx.key.scopes,
+        ctx.endpoint.path, None if form is None else form.name, query, values.get("limit"), values.get("cursor"), values.get("as_of"),
+        ctx.version, view.version, view.epoch, ctx.window_start, ctx.now // DAY_SECONDS, real_day, ctx.key.scopes,
     )  # fmt: skip
 
 
-def _with_etag(ctx: Context, pinned: Cursor, answer: Answer) -> Kept:
+def _with_etag(ctx: Context, pinned: Cursor, answer: Answer, form: Form | None) -> Kept:
     """Return an answer with its rows joined, its warnings and its ETag. A page is held for long, and its rows but once."""
-    warnings = msgspec.json.encode(ctx.warnings) if ctx.warnings else b""
+    warnings = _warnings(ctx)
+    if form is not None:
+        data = _writer(ctx.endpoint, form, answer, whole=False).write(_rows(ctx.endpoint, answer), last=True)
+    elif isinstance(answer, ListAnswer):
+        data = _joined(answer.rows)
+    elif isinstance(answer, ItemAnswer):
+        data = answer.data
+    else:
+        data = answer.body.encode() if isinstance(answer.body, str) else answer.body
     if isinstance(answer, ListAnswer):
-        data = answer.rows if isinstance(answer.rows, bytes) else b",".join(answer.rows)
         etag = envelope.page_etag(
-            answer, data, warnings, limit=ctx.params["limit"], cursor=ctx.params["cursor"], epoch=pinned.epoch,
+            answer, data, warnings, form, limit=ctx.params["limit"], cursor=ctx.params["cursor"], epoch=pinned.epoch,
             issued=pinned.issued,
         )  # fmt: skip
-        return Kept(ListAnswer(data, answer.next_key, answer.total), data, etag, warnings)
-    if isinstance(answer, ItemAnswer):
-        return Kept(answer, answer.data, envelope.body_etag(answer.data), warnings)
-    data = answer.body.encode() if isinstance(answer.body, str) else answer.body
-    return Kept(TextAnswer(data), data, envelope.body_etag(data), warnings)
+        return Kept(ListAnswer((), answer.next_key, answer.total), data, etag, warnings)
+    kept = ItemAnswer(b"") if isinstance(answer, ItemAnswer) else TextAnswer(b"")
+    return Kept(kept, data, envelope.body_etag(data), warnings)
+
+
+def _joined(rows: Sequence[bytes] | Sequence[msgspec.Struct]) -> bytes:
+    """Return rows as JSON objects with commas between."""
+    if rows and isinstance(rows[0], bytes):
+        return b",".join(cast("Sequence[bytes]", rows))
+    return _encode(rows)[1:-1]
+
+
+def _warnings(ctx: Context) -> bytes:
+    return _encode(ctx.warnings) if ctx.warnings else b""
+
+
+def _rows(endpoint: Endpoint, answer: Answer) -> Sequence[bytes] | Sequence[msgspec.Struct]:
+    """Return what the rows of an answer are in another form than JSON."""
+    if endpoint.lines is not None:
+        return endpoint.lines.of(cast("ItemAnswer", answer).data)
+    return cast("ListAnswer", answer).rows
+
+
+def _writer(endpoint: Endpoint, form: Form, answer: Answer, *, whole: bool) -> Writer:
+    record = endpoint.record if endpoint.lines is None else endpoint.lines.record
+    opened = answer.opened if isinstance(answer, ListAnswer) else NOTHING_OPENED
+    return form.writer(Table(cast("type[msgspec.Struct]", record), opened), whole=whole)
+
+
+def _headers(request: ClientRequest, ctx: Context, etag: bytes) -> list[Header]:
+    """Return the headers that a 304 has too."""
+    headers: list[Header] = [(b"etag", etag)]
+    if ctx.endpoint.dated and ctx.window_start is not None:
+        headers.append((b"x-history-from", ctx.window_start.isoformat().encode()))
+    if request.is_twin and request.form is not None:
+        name = _NOT_IN_NAMES.sub("-", request.target.strip("/"))
+        headers.append((b"content-disposition", b'attachment; filename="%b"' % name.encode()))
+    return headers
+
+
+def _meta_headers(ctx: Context, warnings: bytes, total: int | None, next_link: bytes | None) -> list[Header]:
+    """Return what `meta` says, for forms that have no place for it."""
+    headers: list[Header] = [(b"x-as-of", wire_time(ctx.as_of).encode())]
+    if warnings:
+        headers.append((b"x-warnings", _ascii(warnings)))
+    if total is not None:
+        headers.append((b"x-total-count", b"%d" % total))
+    if next_link is not None:
+        headers.append((b"link", next_link))
+    return headers
+
+
+def _ascii(warnings: bytes) -> bytes:
+    """Return as many of the warnings as a header takes, as a JSON list in ASCII."""
+    several: list[Any] = msgspec.json.decode(warnings)
+    while len(text := json.dumps(several, separators=(",", ":"))) > _WARNINGS_BYTES:
+        several.pop()
+    return text.encode()
+
+
+def _next_link(request: ClientRequest, following: str | None) -> bytes | None:
+    """Return the link to the next page, relative to the address of this one."""
+    if following is None:
+        return None
+    pairs = [(name, value) for name, value in split_query(request.query_string).pairs if name != "cursor"]
+    return b'<?%b>; rel="next"' % urlencode([*pairs, ("cursor", following)]).encode()
 
 
 def _window_start(months: int, now: int) -> date:

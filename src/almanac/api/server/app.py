@@ -7,33 +7,36 @@ Id of the request; host; key in the query; key; rate limit; path; method; scope;
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 import structlog
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from almanac.api.contract.cursor import Signer
-from almanac.api.contract.endpoint import ALL_SCOPES, Endpoint
+from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.ports import KeyStore
+from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
-from almanac.api.server.answers import Answers
+from almanac.api.server.answers import Answers, SnapshotLostError, WholeList
 from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
 from almanac.api.server.cors import Cors
 from almanac.api.server.journal import ADDRESSED, Journal, access_line, tell_slow
 from almanac.api.server.request import ClientRequest, Reply
-from almanac.api.server.routes import Routes, path_of, path_values
+from almanac.api.server.routes import TWIN_ENDINGS, Resource, Routes, path_of, path_values, resources
 from almanac.api.server.threads import ClientDisconnected, Threads
 from almanac.api.use import metrics
 from almanac.api.use.limits import Limiter, limit_headers
 from almanac.config import Plan, Settings
+from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
 from almanac.store.observations.reading.reader import View
@@ -44,6 +47,8 @@ _STORAGE_RETRY_SECONDS = 5
 _LATE_RETRY_SECONDS = 30
 #: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
 _DISCONNECTED = 499
+#: How long a list that is sent whole may take, however slowly its client reads. Each of its batches has the time of a request.
+_WHOLE_SECONDS = 3_600.0
 #: How long an error waits to learn the data version.
 _VERSION_SECONDS = 0.25
 #: How long a starting process may say that it is warming up: one that takes longer answers as it can, lest it never answer.
@@ -89,10 +94,12 @@ class App:
         self._remote = isinstance(settings.data_place, str)
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         self._warms, self._warming_until, self._warmed = warms, 0.0, threading.Event()
-        self._routes = Routes(self.endpoints)
-        self._literal = {endpoint.path: endpoint for endpoint in self.endpoints if not endpoint.braces}
+        everything = resources(self.endpoints)
+        self._routes = Routes(everything)
+        self._twins = Routes([resource for resource in everything if resource.form is not None])
+        self._literal = {resource.path: resource for resource in everything if not resource.endpoint.braces}
         self._router = Router(
-            [Route(endpoint.path, _Resource(self, endpoint)) for endpoint in self.endpoints],
+            [Route(resource.path, _Handler(self, resource)) for resource in everything],
             redirect_slashes=False,
             default=self.nothing_here,
             lifespan=self._lifespan,
@@ -118,12 +125,13 @@ class App:
                 request.reply = Reply(204, list(self._cors.preflight))
             else:
                 check_host(request)
+                path = path_of(scope) if b"%2" in (scope.get("raw_path") or b"") else request.target
+                request.is_twin = path.endswith(TWIN_ENDINGS) and self._twins.find(path) is not None
                 query = split_query(request.query_string)
                 plan = await self._authentication.admit(request, query, deadline)
                 scope["almanac"] = request, query, plan
-                if b"%2" in (scope.get("raw_path") or b""):
-                    scope["path"] = path_of(scope)
-                literal = self._literal.get(scope["path"])
+                scope["path"] = path
+                literal = self._literal.get(path)
                 if literal is None:
                     await self._router(scope, receive, send)  # which leads to `answer`
                 else:  # a path without braces: the router would try some twenty patterns
@@ -137,16 +145,37 @@ class App:
         reply = cast("Reply", request.reply)
         headers = self._headers(request, reply)
         await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
+        if reply.parts is None or request.method == "HEAD":
+            await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
+        elif not await self._send_parts(request, reply, send):
+            self._note(request, _DISCONNECTED, time.perf_counter() - started)
+            return
         self._note(request, reply.status, time.perf_counter() - started)
 
-    async def answer(self, endpoint: Endpoint, scope: Scope, receive: Receive) -> None:
+    async def _send_parts(self, request: ClientRequest, reply: Reply, send: Send) -> bool:
+        """Send a body part by part, and return whether it was sent to its end: what is cut has no mark of its end."""
+        await send({"type": "http.response.body", "body": reply.body, "more_body": True})
+        parts = cast("AsyncIterator[bytes]", reply.parts)
+        try:
+            async with asyncio.timeout(_WHOLE_SECONDS):
+                async for part in parts:
+                    await send({"type": "http.response.body", "body": part, "more_body": True})
+            await send({"type": "http.response.body", "body": b""})
+        except ClientDisconnected:
+            metrics.HUNG_UP.labels(cast("Endpoint", request.endpoint).path).inc()
+            return False
+        except Exception as error:  # whatever it is: the status is sent, so that the log alone can tell the cause
+            log.warning("a list was cut", request_id=request.id.decode(), reason=str(error) or type(error).__name__)
+            return False
+        return True
+
+    async def answer(self, resource: Resource, scope: Scope, receive: Receive) -> None:
         """Reply to a request that was let in and whose path leads to an endpoint. Raises ApiError and errors of the store."""
         request: ClientRequest
         query: QueryString
         plan: Plan
         request, query, plan = scope["almanac"]
-        request.endpoint = endpoint
+        request.endpoint = endpoint = resource.endpoint
         if endpoint.braces:
             request.path = path_values(scope["path_params"])
         if request.method not in _METHODS:
@@ -159,11 +188,23 @@ class App:
             raise refuse("body", "must be absent: every operation is a GET", code="body")
         if query.broken is not None:
             raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
+        form = resource.form
+        if form is None and endpoint.forms:
+            form = envelope.accepted_form(request.headers.get(b"accept"))
+        if form is not None and not form.is_available:
+            raise _not_installed(form, request)
+        request.form = form
         now = self._clock()
         if endpoint.braces:
             endpoint.check_path(request.path)
         values = endpoint.read(query.pairs, now)
+        if values.get(ALL.name):
+            check_whole(query.pairs)
+            request.reply = await self._whole(request, values, plan, now, receive)
+            return
         where, deadline = endpoint.runs_in(values), cast("Deadline", request.deadline)
+        if form is not None and where == "loop":
+            where = "thread"  # to write another form than JSON takes a millisecond or more
         work = partial(self._answers.produce, request, values, plan, now)
         if not self._remote and (where == "loop" or endpoint.cached):
             with deadline_scope(deadline):
@@ -177,6 +218,36 @@ class App:
         else:
             request.where = "thread"
             request.reply = await self._threads.run(work, receive, deadline)
+
+    async def _whole(
+        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, receive: Receive
+    ) -> Reply:
+        """Return the reply of a list that is sent whole, with the first of its parts."""
+        account = cast("KeyRecord", request.key).account_id
+        request.where = "heavy"
+        self._threads.begin_heavy(account, cast("Endpoint", request.endpoint).path)
+        parts = None
+        try:
+            work = partial(self._answers.begin_whole, request, values, plan, now)
+            whole = await self._threads.heavy_part(work, receive, cast("Deadline", request.deadline))
+            reply = whole.reply
+            if reply.status == 200 and request.method == "GET":
+                reply.parts = parts = self._parts(whole, account, receive)
+        finally:
+            if parts is None:
+                self._threads.end_heavy(account)
+        return reply
+
+    async def _parts(self, whole: WholeList, account: str, receive: Receive) -> AsyncIterator[bytes]:
+        """Yield the further parts of a list that is sent whole, and count it as ended when that is over."""
+        try:
+            while whole.place is not None:
+                deadline = Deadline(self._settings.request_seconds)
+                if not await self._authentication.is_still_good(whole.request, deadline):
+                    raise SnapshotLostError("the key is not valid any more")
+                yield await self._threads.heavy_part(partial(self._answers.next_batch, whole), receive, deadline)
+        finally:
+            self._threads.end_heavy(account)
 
     async def nothing_here(self, scope: Scope, _receive: Receive, _send: Send) -> None:
         """Raise the 404 of a path at which nothing stands."""
@@ -220,7 +291,7 @@ class App:
         headers = reply.headers
         headers.append((b"x-request-id", request.id))
         headers.extend(self._common)
-        if reply.status not in {204, 304}:
+        if reply.status not in {204, 304} and reply.parts is None:
             headers.append((b"content-length", b"%d" % len(reply.body)))
         if request.key is not None:
             headers.append((b"x-data-version", b"%d" % (request.version or 0)))
@@ -236,12 +307,13 @@ class App:
         if status == 429 and request.endpoint is None:
             # It was refused before its path was looked at; whoever wonders at a 429 asks which.
             found = self._routes.find(request.target)
-            request.endpoint = None if found is None else found[0]
+            request.endpoint = None if found is None else found[0].endpoint
         address = None
         if status in ADDRESSED and self._settings.log_addresses:
             address = self._authentication.address(request)
         self._journal.add(access_line(request, status, seconds, address), seconds)
-        if 0 < self._settings.slow_seconds <= seconds and request.endpoint is not None:
+        is_whole = request.reply is not None and request.reply.parts is not None
+        if 0 < self._settings.slow_seconds <= seconds and request.endpoint is not None and not is_whole:
             tell_slow(request, request.endpoint, split_query(request.query_string).pairs, status, seconds)
 
     # -- start and end ------------------------------------------------------------------------------------------------
@@ -274,17 +346,29 @@ class App:
         return not self._warmed.is_set() and time.monotonic() < self._warming_until
 
 
-class _Resource:
-    """An endpoint as the router calls it."""
+class _Handler:
+    """A resource as the router calls it."""
 
-    def __init__(self, app: App, endpoint: Endpoint) -> None:
-        self._app, self._endpoint = app, endpoint
+    def __init__(self, app: App, resource: Resource) -> None:
+        self._app, self._resource = app, resource
 
     async def __call__(self, scope: Scope, receive: Receive, _send: Send) -> None:
         # A pattern of Starlette's does not see a newline behind its end.
-        if scope["path"].endswith("\n") and not self._endpoint.path.endswith("}"):
+        if scope["path"].endswith("\n") and not self._resource.path.endswith("}"):
             await self._app.nothing_here(scope, receive, _send)
-        await self._app.answer(self._endpoint, scope, receive)
+        await self._app.answer(self._resource, scope, receive)
+
+
+def check_whole(pairs: Sequence[tuple[str, str]]) -> None:
+    """Raise ApiError 400 for a whole list of which a page is asked for."""
+    for name, _ in pairs:
+        if name in {"limit", "cursor"}:
+            raise refuse(name, "asks for a page, and `all=true` for the whole list; send one of them", code="conflict")
+
+
+def _not_installed(form: Form, request: ClientRequest) -> ApiError:
+    reason = f"asks for {form.media_type}, which this service cannot write: it was installed without the extra 'arrow'"
+    return refuse("path" if request.is_twin else "accept", reason, code="not_installed")
 
 
 def warm(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
@@ -25,6 +27,7 @@ from almanac.store.accounts.accounts import MALFORMED, KeyRecord, Refused
 from almanac.store.engine.deadline import Deadline
 
 _CHALLENGE: Header = (b"www-authenticate", b"Bearer")
+_TWINS_CHALLENGE: Header = (b"www-authenticate", b'Bearer, Basic realm="almanac"')
 _NO_KEY = "no API key was sent; send it as `x-api-key: <key>` or `Authorization: Bearer <key>`"
 _TWO_KEYS = "x-api-key and Authorization carry different keys; send one key"
 #: Missing plans that are logged.
@@ -97,8 +100,12 @@ def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
     return None
 
 
-def presented_key(headers: Mapping[bytes, bytes]) -> tuple[str | None, str]:
-    """Return the key of `x-api-key` or `Authorization: Bearer` (the scheme in any case), or None and why there is none."""
+def presented_key(headers: Mapping[bytes, bytes], *, basic: bool = False) -> tuple[str | None, str]:
+    """
+    Return the key of `x-api-key` or `Authorization: Bearer` (the scheme in any case), or None and why there is none.
+
+    `basic`: it may be the password of `Authorization: Basic` too.
+    """
     direct = headers.get(b"x-api-key")
     authorization = headers.get(b"authorization")
     bearer = None
@@ -106,12 +113,22 @@ def presented_key(headers: Mapping[bytes, bytes]) -> tuple[str | None, str]:
         scheme, _, rest = authorization.strip().partition(b" ")
         if scheme.lower() == b"bearer":
             bearer = rest.strip()
+        elif basic and scheme.lower() == b"basic":
+            bearer = _password(rest.strip())
     if direct is None:
         return (None, _NO_KEY) if bearer is None else (bearer.decode("latin-1"), "")
     direct = direct.strip()
     if bearer is not None and bearer != direct:
         return None, _TWO_KEYS
     return direct.decode("latin-1"), ""
+
+
+def _password(credentials: bytes) -> bytes:
+    """Return the password of Basic credentials; empty, which is no key, where they are malformed."""
+    try:
+        return base64.b64decode(credentials, validate=True).partition(b":")[2]
+    except binascii.Error:
+        return b""
 
 
 def check_host(request: ClientRequest) -> None:
@@ -154,13 +171,10 @@ class Authentication:
         if name is not None:
             reason = "carries a key, and a key in the query string is refused; send it in a header"
             raise self._failed(request, "in_query", refuse(name[:100], reason, code="key"))
-        text, problem = presented_key(request.headers)
+        text, problem = presented_key(request.headers, basic=request.is_twin)
         if text is None:
             raise self._unauthorized(request, "missing", self._hint(request) or problem)
-        now = int(self._walltime())
-        verdict = self._accounts.known(text, now)
-        if verdict is None:  # a server has to be asked
-            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
+        verdict = await self._verdict(text, deadline)
         if isinstance(verdict, Refused):
             message = "the API key is malformed" if verdict == MALFORMED else "the API key is not valid"
             raise self._unauthorized(request, verdict.reason, message)
@@ -176,6 +190,18 @@ class Authentication:
             message = "the account of this key is disabled; ask whoever runs this service"
             raise ApiError(403, message, {"reason": "account_disabled"})
         return plan
+
+    async def _verdict(self, text: str, deadline: Deadline) -> KeyRecord | Refused:
+        now = int(self._walltime())
+        verdict = self._accounts.known(text, now)
+        if verdict is None:  # a server has to be asked
+            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
+        return verdict
+
+    async def is_still_good(self, request: ClientRequest, deadline: Deadline) -> bool:
+        """Return whether the key of a request that was let in is neither revoked nor expired since."""
+        text, _ = presented_key(request.headers, basic=request.is_twin)
+        return text is not None and not isinstance(await self._verdict(text, deadline), Refused)
 
     def address(self, request: ClientRequest) -> str:
         """Return where a request came from, behind trusted proxies."""
@@ -203,7 +229,8 @@ class Authentication:
         return ApiError(403, message, {"plan": key.plan})
 
     def _unauthorized(self, request: ClientRequest, reason: str, message: str) -> ApiError:
-        return self._failed(request, reason, ApiError(401, message, headers=(_CHALLENGE,)))
+        challenge = _TWINS_CHALLENGE if request.is_twin else _CHALLENGE
+        return self._failed(request, reason, ApiError(401, message, headers=(challenge,)))
 
     def _failed(self, request: ClientRequest, reason: str, error: ApiError) -> ApiError:
         """Count a failure of the address; return the error, or 429 in its place after too many."""

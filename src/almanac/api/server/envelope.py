@@ -8,14 +8,17 @@ from __future__ import annotations
 import gzip
 import hashlib
 import threading
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import zstandard
 
 from almanac.api.contract.endpoint import ListAnswer
-from almanac.api.contract.errors import ApiError
+from almanac.api.contract.errors import ApiError, Header
 from almanac.api.contract.keyshape import redact
+from almanac.api.formats.forms import FORMS, Form
 from almanac.domain.times import DAY_SECONDS
 
 JSON = (b"content-type", b"application/json")
@@ -26,7 +29,14 @@ VARY = b"x-api-key, authorization, accept, accept-encoding"
 CODING_MIN_BYTES = 1024
 _ZSTD_LEVEL = 3
 _GZIP_LEVEL = 5
+#: How zlib is told to write gzip.
+_GZIP_BITS = 31
 _ETAG_BYTES = 16
+
+#: Forms by the names that `Accept` has for them; what stands for JSON there, and how well it names it.
+_NAMED = 2
+_FORMS = {form.media_type.encode(): form for form in FORMS}
+_FOR_JSON = {b"application/json": _NAMED, b"application/*": 1, b"*/*": 0}
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
 
@@ -96,8 +106,8 @@ def error_body(error: ApiError, request_id: bytes) -> bytes:
 
 
 def page_etag(
-    page: ListAnswer, data: bytes, warnings: bytes, *, limit: int, cursor: str | None, epoch: str, issued: int
-) -> bytes:
+    page: ListAnswer, data: bytes, warnings: bytes, form: Form | None, *, limit: int, cursor: str | None, epoch: str, issued: int,
+) -> bytes:  # fmt: skip
     """
     Weak ETag over data, pagination and warnings: a 304 must not hide that something else is said of the question.
 
@@ -105,18 +115,26 @@ def page_etag(
     its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
     """
     following = None if page.next_key is None else [page.next_key, issued // DAY_SECONDS]
-    digest = hashlib.sha256(_encode([limit, cursor, page.total, epoch, following, warnings]))
+    said = [limit, cursor, page.total, epoch, following, warnings, *([] if form is None else [form.name])]
+    digest = hashlib.sha256(_encode(said))
     digest.update(data)
-    return _weak(digest)
+    return weak(digest)
 
 
 def body_etag(data: bytes) -> bytes:
     """Weak ETag over one object or text."""
-    return _weak(hashlib.sha256(data))
+    return weak(hashlib.sha256(data))
 
 
-def _weak(digest: hashlib._Hash) -> bytes:
+def weak(digest: hashlib._Hash) -> bytes:
+    """Return a weak ETag of a digest."""
     return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
+
+
+def is_unchanged(asked: Mapping[bytes, bytes], headers: Sequence[Header]) -> bool:
+    """Return whether the client has the answer of these headers, the first of which is its ETag."""
+    condition = asked.get(b"if-none-match")
+    return condition is not None and matches(condition, headers[0][1])
 
 
 def matches(if_none_match: bytes, etag: bytes) -> bool:
@@ -149,6 +167,48 @@ def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | N
     return body, None
 
 
+def as_it_is(part: bytes, _last: bool) -> bytes:
+    """Return a part of a body without coding."""
+    return part
+
+
+def compressor(accept_encoding: bytes | None) -> tuple[Callable[[bytes, bool], bytes], bytes | None]:
+    """Return what codes a body part by part, told whether one is the last, and the name of the coding (None: as it is)."""
+    coding = None if accept_encoding is None else choose_coding(accept_encoding)
+    if coding is None:
+        return as_it_is, None
+    stream: Any = (
+        zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compressobj()
+        if coding == b"zstd"
+        else zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_BITS)
+    )
+
+    def compress(part: bytes, last: bool) -> bytes:
+        coded: bytes = stream.compress(part)
+        return coded + stream.flush() if last else coded
+
+    return compress, coding
+
+
+def accepted_form(accept: bytes | None) -> Form | None:
+    """
+    Return the form that an `Accept` header likes best, None for JSON: also without one, and where it names none that there is.
+
+    Of those it likes as well, what is named wins over a wildcard, then the first.
+    """
+    if accept is None or accept == b"*/*":
+        return None
+    best: tuple[float, int] = (0.0, 0)
+    form: Form | None = None
+    for part in accept.lower().split(b","):
+        name, _, parameters = part.partition(b";")
+        name = name.strip()
+        rank = (_quality(parameters), _FOR_JSON.get(name, _NAMED))
+        if (name in _FORMS or name in _FOR_JSON) and rank[0] > 0 and rank > best:
+            best, form = rank, _FORMS.get(name)
+    return form
+
+
 def choose_coding(accept_encoding: bytes) -> bytes | None:
     """Return the best of zstd and gzip by q-value (ties: zstd), None where the client prefers or only takes plain bytes."""
     weights: dict[bytes, float] = {}
@@ -165,11 +225,13 @@ def choose_coding(accept_encoding: bytes) -> bytes | None:
 
 
 def _quality(parameters: bytes) -> float:
-    name, _, value = parameters.strip().partition(b"=")
-    if not name:
-        return 1.0
-    try:
-        weight = float(value) if name.strip() == b"q" else 1.0
-    except ValueError:
-        return 0.0
-    return weight if 0 <= weight <= 1 else 0.0
+    """Return the q-value among parameters: 1 where there is none, 0 where it is no number from 0 to 1."""
+    for parameter in parameters.split(b";"):
+        name, _, value = parameter.partition(b"=")
+        if name.strip() == b"q":
+            try:
+                weight = float(value)
+            except ValueError:
+                return 0.0
+            return weight if 0 <= weight <= 1 else 0.0
+    return 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -13,6 +13,7 @@ from starlette.types import Scope
 
 from almanac.api.contract.endpoint import Endpoint, Where
 from almanac.api.contract.errors import Header
+from almanac.api.formats.forms import Form
 from almanac.api.use.limits import Decision
 from almanac.store.accounts.records import KeyRecord
 from almanac.store.engine.deadline import Deadline
@@ -70,19 +71,20 @@ _next_id = RequestIds()
 
 
 class Reply(msgspec.Struct):
-    """An answer but for the headers that every answer has."""
+    """An answer but for the headers that every answer has. `parts`: what follows the body, which has no length then."""
 
     status: int
     headers: list[Header]
     body: bytes = b""
+    parts: AsyncIterator[bytes] | None = None
 
 
 class ClientRequest:
     """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
 
     __slots__ = (
-        "announced", "client", "deadline", "decision", "endpoint", "headers", "http_version", "id", "key", "list_plan", "method",
-        "path", "query_string", "reply", "target", "version", "where",
+        "announced", "client", "deadline", "decision", "endpoint", "form", "headers", "http_version", "id", "is_twin", "key", "list_plan",
+        "method", "path", "query_string", "reply", "target", "version", "where",
     )  # fmt: skip
 
     def __init__(self, scope: Scope) -> None:
@@ -98,6 +100,10 @@ class ClientRequest:
         #: What stands in the braces of the path.
         self.path: dict[str, str] = {}
         self.endpoint: Endpoint | None = None
+        #: Whether its path is that of a list with the ending of a form.
+        self.is_twin = False
+        #: The form of the answer; None: JSON.
+        self.form: Form | None = None
         self.key: KeyRecord | None = None
         self.decision: Decision | None = None
         #: Where it was answered, and by when it had to be.

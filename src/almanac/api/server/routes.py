@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
@@ -11,9 +12,13 @@ from urllib.parse import quote, unquote
 from starlette.routing import compile_path
 from starlette.types import Scope
 
+from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.keyshape import has_key
+from almanac.api.formats.forms import FORMS, Form
 
+#: What the paths of twins end with.
+TWIN_ENDINGS = tuple(f".{form.name}" for form in FORMS)
 #: The longest path that a suggestion is looked for, and how like a declared one each part of it must be.
 _SUGGESTED_FOR, _ALIKE = 200, 0.7
 #: Where other services describe themselves, and where this one does.
@@ -28,6 +33,27 @@ class Declared(Protocol):
 
     @property
     def path(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """What stands at a path of the interface: an endpoint or, with a form, a twin of it."""
+
+    path: str
+    endpoint: Endpoint
+    form: Form | None = None
+
+
+def resources(endpoints: Sequence[Endpoint]) -> list[Resource]:
+    """Return all that stands at paths: the endpoints, then their twins."""
+    return [
+        *(Resource(endpoint.path, endpoint) for endpoint in endpoints),
+        *(
+            Resource(f"{endpoint.path}.{form.name}", endpoint.twin(), form)
+            for endpoint in endpoints
+            for form in endpoint.forms
+        ),
+    ]
 
 
 #: Stands in a path for a slash that was sent as %2F. No UTF-8 decodes to it, so no client can send it.

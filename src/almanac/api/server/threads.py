@@ -45,16 +45,25 @@ class Threads:
 
     async def heavy(self, account: str, path: str, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
         """Do heavy work as `run` does. Raises ApiError 429 if the account has too much under way."""
+        self.begin_heavy(account, path)
+        # Over when the work has ended, which may be later than the request has.
+        return await self._run_in(self._heavy, work, receive, deadline, lambda: self.end_heavy(account))
+
+    async def heavy_part(self, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
+        """Do a part of heavy work that was begun, as `run` does."""
+        return await self._run_in(self._heavy, work, receive, deadline)
+
+    def begin_heavy(self, account: str, path: str) -> None:
+        """Count heavy work of an account until `end_heavy`. Raises ApiError 429 if it has too much under way."""
         with self._lock:
             if self._under_way[account] >= self._most:
                 metrics.HEAVY_REFUSALS.labels(path).inc()
                 raise _too_many(self._most)
             self._under_way[account] += 1
         metrics.HEAVY.labels(path).inc()
-        # Over when the work has ended, which may be later than the request has.
-        return await self._run_in(self._heavy, work, receive, deadline, lambda: self._ended(account))
 
-    def _ended(self, account: str) -> None:
+    def end_heavy(self, account: str) -> None:
+        """Count heavy work of an account as ended."""
         with self._lock:
             self._under_way[account] -= 1
             if not self._under_way[account]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
 
-from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Lines
 from almanac.api.contract.params import Param
-from almanac.api.endpoints.companies.records import Financials
+from almanac.api.endpoints.companies.records import Financials, StatementLine
 from almanac.api.endpoints.companies.rows import Relatives, company_of
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH
 from almanac.api.rows.rights import of_source
@@ -87,6 +87,39 @@ def _masked(body: bytes, reason: str) -> bytes:
     return msgspec.json.encode(statement)
 
 
+#: The lists of statements, and what a line calls each.
+_STATEMENTS = {"incomeStatements": "income", "balanceSheets": "balance", "cashFlowStatements": "cash_flow"}
+_OF_STATEMENT = ("items", "derivedItems", "quality")
+
+
+def statement_lines(data: bytes) -> list[bytes]:
+    """Return the lines of the statements of a company, one after the other."""
+    company = msgspec.json.decode(data)
+    about = {name: company[name] for name in ("entityId", "ticker", "cik")}
+    return [
+        msgspec.json.encode({**about, "statement": name, **line})
+        for key, name in _STATEMENTS.items()
+        for statement in company[key]
+        for line in _lines_of(statement)
+    ]
+
+
+def _lines_of(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    said = {name: value for name, value in statement.items() if name not in _OF_STATEMENT}
+    quality = statement["quality"]
+    is_withheld = quality["status"] == "withheld"
+    said |= {"quality": quality["status"], "reason": quality["checks"][0]["detail"] if is_withheld else None}
+    for item, value in (statement["items"] or {None: None}).items():
+        derived = statement["derivedItems"].get(item, {})
+        yield {
+            **said,
+            "item": item,
+            "value": value,
+            "method": derived.get("method"),
+            "derivedFrom": derived.get("derivedFrom", []),
+        }
+
+
 ENDPOINT = Endpoint(
     path="/companies/{idOrLookup}/financials",
     operation_id="getCompanyFinancials",
@@ -115,6 +148,7 @@ ENDPOINT = Endpoint(
         AS_OF,
     ),
     record=Financials,
+    lines=Lines(StatementLine, statement_lines),
     dated=True,
     tag="Companies",
 )

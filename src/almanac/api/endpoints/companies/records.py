@@ -316,3 +316,43 @@ class Financials(Record):
     income_statements: Annotated[list[StatementSchema], says("Income statements.")]
     balance_sheets: Annotated[list[StatementSchema], says("Balance sheets.")]
     cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]
+
+
+class StatementLine(Record):
+    """
+    One line of one statement, as tables list statements. A statement without a line has one of it alone, whose `item` is null.
+
+    What is said of the statement is repeated on each of its lines.
+    """
+
+    entity_id: EntityId
+    ticker: _Ticker
+    cik: _Cik
+    statement: Annotated[Literal["income", "balance", "cash_flow"], says("Which statement it is.")]
+    frequency: Annotated[Literal["annual", "semiannual", "quarterly"], says("Which length of period it is of.")]
+    fiscal_year: Annotated[int | None, says("Fiscal year, as the company counts. Null: not known.")]
+    fiscal_period: Annotated[
+        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None, says("Part of the fiscal year. Null: not known.")
+    ]
+    calendar_year: Annotated[int, says("Calendar year that most of the period lies in.")]
+    calendar_quarter: Annotated[int | None, says("Calendar quarter, 1 to 4. Null: it is no quarter.")]
+    period_start: Annotated[Time | None, says("First day of the period. Null: a balance sheet.")]
+    period_end: Annotated[Time, says("Last day of the period, or the day of the balance sheet.")]
+    filed_at: Annotated[Time, says("Day of the filing.")]
+    observed_at: ObservedAt
+    form: Annotated[str, says("Form of the filing.", "10-K")]
+    accession: Annotated[str, says("Accession number of the filing.", "0000320193-25-000079")]
+    source_url: Annotated[Uri | None, says("Where the filing can be read. Null: it is invented.")]
+    currency: Annotated[str, says("ISO 4217 code of the currency of all amounts.", "USD")]
+    revision_status: Annotated[Revision, says("`revised`: a later filing changed a number.")]
+    basis: Annotated[
+        Literal["reported", "derived", "mixed"], says("Whether its lines are stated by a filing, computed, or both.")
+    ]
+    item: Annotated[str | None, says("Key of the line. Null: the statement has none, or they are withheld.", "revenue")]
+    value: Annotated[float | None, says("What the line says, as filed. Null: there is no line.")]
+    method: Annotated[str | None, says("How a line that no filing states was come by. Null: a filing states it.")]
+    derived_from: Annotated[list[str], says("Ids of the series it was computed from; empty for a stated line.")]
+    quality: Annotated[
+        Literal["ok", "warning", "failed", "withheld"], says("The worst of the checks of the statement.")
+    ]
+    reason: Annotated[str | None, says("Why the values of the statement are withheld. Null: they are not.")]

@@ -108,7 +108,10 @@ class EquityScreener:
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
         as_of, ids = ctx.params["as_of"], peers.table.companies.ids
         delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
-        return ListAnswer(_rows(peers, columns, of_row, ends, quality, rows, delisted), following, total=cut.total)
+        return ListAnswer(
+            _rows(peers, columns, of_row, ends, quality, rows, delisted), following, cut.total,
+            {name: "text" if isinstance(column, Texts) else "number" for name, column in columns.items()},
+        )  # fmt: skip
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """Return the fields, operators and syntax of the filter."""

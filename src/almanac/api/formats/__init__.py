@@ -1,0 +1,1 @@
+"""Forms of lists beside JSON: CSV, NDJSON and Arrow, with columns read from the declared records."""

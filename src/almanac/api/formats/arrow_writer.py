@@ -1,0 +1,108 @@
+"""Arrow streams: typed columns, texts in dictionaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+
+from almanac.api.formats.columns import ROWS_IN_ALL, Column, Field, Kind, Table, values_of
+
+_WORDS = pa.dictionary(pa.int32(), pa.string())
+_TYPES: dict[Kind, Any] = {
+    "text": _WORDS,
+    "time": pa.timestamp("s", "UTC"),
+    "day": pa.date32(),
+    "number": pa.float64(),
+    "integer": pa.int64(),
+    "flag": pa.bool_(),
+    "json": _WORDS,
+}
+#: A row's own id: every row has another, so that a dictionary would hold them all.
+_ID = "id"
+
+
+class _Sink:
+    """A file that keeps what is written until it is taken."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def write(self, data: Any) -> int:
+        part = bytes(data)
+        self._parts.append(part)
+        self._length += len(part)
+        return len(part)
+
+    def tell(self) -> int:
+        return self._length
+
+    def flush(self) -> None:
+        """Do nothing: what was written is at hand."""
+
+    def take(self) -> bytes:
+        """Return what was written since the last time."""
+        taken, self._parts = b"".join(self._parts), []
+        return taken
+
+
+class ArrowWriter:
+    """Writes the rows of a list. `whole`: with a last column that tells a list that was cut from one that is complete."""
+
+    def __init__(self, table: Table, *, whole: bool) -> None:
+        self._table, self._whole = table, whole
+        columns = [*table.columns, *([Column(ROWS_IN_ALL, "integer")] if whole else [])]
+        self._schema = pa.schema([pa.field(column.name, _type(column)) for column in columns])
+        self._sink = _Sink()
+        self._stream: Any = None
+        self._count = 0
+
+    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
+        """Return the next batch, at first with the schema, at last with the mark of the end."""
+        if self._stream is None:
+            self._stream = pa.ipc.new_stream(self._sink, self._schema)
+        structs = self._table.rows(rows)
+        self._count += len(structs)
+        arrays = [array for field in self._table.fields for array in self._arrays(field, structs)] if structs else []
+        if self._whole and last and not self._count:
+            arrays = [pa.nulls(1, _type(column)) for column in self._table.columns]
+        if self._whole and arrays:
+            end: list[int | None] = [None] * len(arrays[0])
+            if last:
+                end[-1] = self._count
+            arrays.append(pa.array(end, pa.int64()))
+        if arrays:
+            self._stream.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
+        if last:
+            self._stream.close()
+        return self._sink.take()
+
+    def _arrays(self, field: Field, rows: Sequence[msgspec.Struct]) -> list[Any]:
+        """Return the columns of a field."""
+        if not field.paths:
+            return [_array(field.columns[0], values_of(field, rows))]
+        numbers, cells = self._table.nested(field, rows)
+        places = {number: place for place, number in enumerate(cells)}
+        indices = pa.array([places[number] for number in numbers], pa.int32())
+        by_column = zip(*cells.values(), strict=True)
+        return [
+            _array(column, list(values)).take(indices) for column, values in zip(field.columns, by_column, strict=True)
+        ]
+
+
+def _type(column: Column) -> Any:
+    return pa.string() if column.name == _ID else _TYPES[column.kind]
+
+
+def _array(column: Column, values: list[Any]) -> Any:
+    kind = _type(column)
+    if column.kind in {"time", "day"}:
+        return pa.array(values, pa.string()).cast(kind)
+    if kind == _WORDS:
+        return pa.array(values, pa.string()).dictionary_encode()
+    return pa.array(values, kind)

@@ -1,0 +1,51 @@
+"""The forms of lists beside JSON: how each is asked for, and what writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from typing import Protocol
+
+import msgspec
+
+from almanac.api.formats.columns import Table
+from almanac.api.formats.csv_writer import CsvWriter
+from almanac.api.formats.ndjson_writer import NdjsonWriter
+
+
+class Writer(Protocol):
+    """What writes the rows of one list in one form."""
+
+    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
+        """Return the next part of the body. `last`: no more rows follow."""
+        ...
+
+
+class Form(msgspec.Struct, frozen=True):
+    """A form: its name, which is also the ending of the paths that have it, and its media type."""
+
+    name: str
+    media_type: str
+    content_type: bytes
+    #: Takes the table of a list, and whether the whole list is written.
+    writer: Callable[..., Writer]
+    #: The library it needs beside those that are always there.
+    library: str | None = None
+
+    @property
+    def is_available(self) -> bool:
+        """Return whether the library that it needs is installed."""
+        return self.library is None or find_spec(self.library) is not None
+
+
+def _arrow(table: Table, *, whole: bool) -> Writer:
+    from almanac.api.formats.arrow_writer import ArrowWriter  # noqa: PLC0415 - its library is an extra
+
+    return ArrowWriter(table, whole=whole)
+
+
+CSV = Form("csv", "text/csv", b"text/csv; charset=utf-8; header=present", CsvWriter)
+NDJSON = Form("ndjson", "application/x-ndjson", b"application/x-ndjson", NdjsonWriter)
+_ARROW_TYPE = "application/vnd.apache.arrow.stream"
+ARROW = Form("arrows", _ARROW_TYPE, _ARROW_TYPE.encode(), _arrow, "pyarrow")
+FORMS = (CSV, NDJSON, ARROW)
