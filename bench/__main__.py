@@ -14,23 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import (
-    briefs,
-    client,
-    crowd,
-    data,
-    dearest,
-    engines,
-    growth,
-    limits,
-    looks,
-    market,
-    odd,
-    postgrest,
-    report,
-    store,
-    usage,
-)
+from bench import data, dearest, engines, growth, limits, looks, market, postgrest, report, store
 from bench.contenders import FLOOR, FRESH, OURS, Contender, Peers, contenders
 from bench.load import LoadError
 
@@ -44,11 +28,9 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "what",
         nargs="?",
-        choices=[
-            "pages", "store", "briefs", "dearest", "usage", "looks", "crowd", "client", "engines", "growth", "limits", "market", "odd"
-        ],
+        choices=["pages", "store", "dearest", "looks", "engines", "growth", "limits", "market"],
         help="what to measure; nothing: all that takes minutes, which engines, growth, limits and market do not",
-    )  # fmt: skip
+    )
     parser.add_argument("--observations", type=int, default=1_000_000, help="rows of the store (default: %(default)s)")
     parser.add_argument("--companies", type=int, default=6_000, help="of the large market (default: %(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000],
@@ -62,9 +44,6 @@ def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     )
     parser.add_argument(
         "--seeds", type=int, nargs="+", default=dearest.SEEDS, help="of the searches for the dearest request"
-    )
-    parser.add_argument(
-        "--odd-requests", type=int, default=30_000, help="of odd: different ones, for what is remembered of them"
     )
     parser.add_argument("--peers", type=Path, default=_ROOT / ".venv-bench" / "bin" / "python",
                         help="interpreter with requirements/bench.txt installed")  # fmt: skip
@@ -188,13 +167,9 @@ def main() -> None:
     chosen = arguments()
     if chosen.what in {None, "pages"}:
         print(measure_pages(chosen), flush=True)
-    if chosen.what in {None, "usage"}:
-        chosen.folder.mkdir(parents=True, exist_ok=True)
-        print(usage.measure(chosen.folder, say), flush=True)
     if chosen.what == "market":
         chosen.folder.mkdir(parents=True, exist_ok=True)
         print(market.measure(chosen.folder, chosen.companies, say), flush=True)
-    if chosen.what in {"usage", "market"}:
         return
     if chosen.what == "growth":  # only when asked for: the largest store takes a quarter of an hour and 15 GB of disk
         ask = growth.Ask(chosen.rounds, chosen.seconds, chosen.connections, *cores())
@@ -208,19 +183,10 @@ def main() -> None:
     home, key = (
         data.prepare(chosen.folder, chosen.observations, say) if chosen.home is None else data.account_of(chosen.home)
     )
-    if chosen.what == "odd":
-        print(odd.measure(home, chosen.odd_requests, say), flush=True)
-        return
     if chosen.what in {None, "store"}:
         print(store.measure(home, home, say), flush=True)
-    if chosen.what in {None, "briefs"}:
-        print(briefs.measure(home, key, say), flush=True)
     if chosen.what in {None, "looks"}:
         print(looks.measure(home, key, say), flush=True)
-    if chosen.what in {None, "client"}:
-        print(client.measure(home, key, say), flush=True)
-    if chosen.what in {None, "crowd"}:
-        print(crowd.measure(chosen.folder, home, key, say, load), flush=True)
     if chosen.what == "engines":
         print(measure_engines(chosen, home, key), flush=True)
     if chosen.what in {None, "dearest"}:

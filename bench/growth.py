@@ -23,7 +23,7 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.times import end_of_day
-from almanac.sandbox.load import extra_series
+from almanac.sandbox.fred_series import extra_series
 from almanac.store.engine import sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
@@ -81,7 +81,7 @@ def prepare(folder: Path, observations: int, say: Callable[[str], None]) -> tupl
 
 def _fill(path: Path, observations: int) -> None:
     """Fill a database with observations. Raises ValueError if there are too few pairs of indicator and country for them."""
-    series = list(islice(extra_series(set()), -(-observations // _DAYS)))
+    series = list(islice(extra_series(()), -(-observations // _DAYS)))
     if len(series) * _DAYS < observations:
         raise ValueError(f"at most {len(series) * _DAYS} observations, not {observations}")
     days = [date.fromordinal(_LAST - back) for back in reversed(range(_DAYS))]

@@ -11,9 +11,8 @@ from almanac.domain.events import EventState, event_id
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.wording import rounded
-from almanac.sandbox.economy import Economy
+from almanac.sandbox.economy import COUNTRIES, Economy
 from almanac.sandbox.feeds import fred
-from almanac.sandbox.places import LANDS
 from almanac.sandbox.world import Response
 from almanac.store.events import events
 from tests.support.service import Service, copy, settings
@@ -24,7 +23,7 @@ from .digits import less
 
 SECTIONS = ["growth", "inflation", "labor", "rates", "external", "fiscal"]
 TOPICS = ["growth", "inflation", "the labour market", "interest rates", "the external position", "public finances"]
-MEMBERS = sorted(code for code, land in LANDS.items() if land.euro)
+MEMBERS = sorted(code for code, country in COUNTRIES.items() if country.euro)
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905  (read faster than twelve quoted words)
 QUARTERS = {"first": 3, "second": 6, "third": 9, "fourth": 12}
 NUMBER = re.compile(r"(?<![A-Za-z0-9])([−-]?)([0-9][0-9,]*(?:\.[0-9]+)?)")
@@ -112,7 +111,7 @@ def test_every_number_is_a_reading(countries, place):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", sorted(LANDS))
+@pytest.mark.parametrize("place", sorted(COUNTRIES))
 def test_every_number_of_the_whole_world_is_a_reading(whole, place):
     check_numbers(whole.ok(f"/briefs/{place}"))
 

@@ -12,7 +12,7 @@ import pytest
 
 from almanac.domain.events import CATEGORIES
 from almanac.reports.rates import SCOPES, TENORS
-from almanac.sandbox.places import LANDS
+from almanac.sandbox import economy
 
 from .declared import ENDPOINTS
 from .digits import long_numbers
@@ -20,10 +20,10 @@ from .digits import long_numbers
 pytestmark = pytest.mark.slow
 
 YESTERDAY = "2026-11-19T00:00:00Z"
-COUNTRIES = sorted(code for code in LANDS if code != "EUR")
-PLACES = {land.entity for land in LANDS.values()}
+COUNTRIES = sorted(code for code in economy.COUNTRIES if code != "EUR")
+PLACES = {country.entity for country in economy.COUNTRIES.values()}
 #: Members of the euro area have no policy rate of their own.
-BANKS = {land.entity for land in LANDS.values() if not land.euro}
+BANKS = {country.entity for country in economy.COUNTRIES.values() if not country.euro}
 #: Where the value of a parameter in braces comes from: a list, and the field of its rows.
 NAMED_BY = {
     "/observations/{id}/provenance": ("/observations/latest", "id"),

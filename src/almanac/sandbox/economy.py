@@ -6,15 +6,16 @@ world is looked at. Axes: business days from 1960, weeks (ending Saturday), mont
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import csv
+import functools
 from datetime import date, timedelta
-from typing import TypeVar
+from importlib import resources
 
+import msgspec
 import numpy as np
 
 from almanac.domain.periods import Frequency
 from almanac.sandbox.noise import CALENDAR, Days, Floats, business_days, normals, wander
-from almanac.sandbox.places import LANDS, Land
 
 #: Where the axes of weeks, months, quarters and years begin.
 FIRST_YEAR = 2005
@@ -33,8 +34,46 @@ _PRICES = (
 )
 #: Depth of the shock of 2020 in the first months from March, percent of output; it then fades by 15 % a month.
 _SHOCK = (-4.0, -13.0, -10.0, -6.5)
+#: Ids in the catalogue of codes that are no country's.
+_REGIONS = {"EUR": "region_euro_area", "WLD": "region_world"}
 
-_Kept = TypeVar("_Kept")
+
+class Country(msgspec.Struct, frozen=True):
+    """A country or the euro area, with the long-run numbers that its paths return to. All are invented."""
+
+    code: str
+    name: str
+    #: Inflation and real growth in the long run, percent a year.
+    inflation: float = 0.0
+    growth: float = 0.0
+    #: Interest level above the world's, percentage points.
+    premium: float = 0.0
+    unemployment: float = 0.0
+    #: Local currency per US dollar.
+    exchange: float = 0.0
+    #: Nominal GDP of 2010, billions of local currency.
+    output: float = 0.0
+    #: Millions of people in 2010.
+    people: float = 0.0
+    #: Whether it shares the euro, and so has no policy rate and no exchange rate of its own.
+    euro: bool = False
+
+    @property
+    def entity(self) -> str:
+        """Return its id in the catalogue."""
+        return _REGIONS.get(self.code, f"country_{self.code.lower()}")
+
+
+def _countries() -> dict[str, Country]:
+    lines = resources.files(__package__).joinpath("data/countries.csv").read_text("utf-8").splitlines()
+    countries = msgspec.convert(list(csv.DictReader(lines)), list[Country], strict=False)
+    return {country.code: country for country in countries}
+
+
+#: By code, the euro area among them.
+COUNTRIES = _countries()
+#: The scopes of `/rates`.
+SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 
 
 class Economy:
@@ -43,16 +82,20 @@ class Economy:
     def __init__(self, today: date) -> None:
         self.today = today
         self.days: Days = business_days(today - timedelta(days=1))
-        self._day_years = _years(self.days)
+        self._day_years = 1970 + self.days.astype(np.int64) / 365.2425
         months = (today.year - FIRST_YEAR) * 12 + today.month
         self._months = np.datetime64(f"{FIRST_YEAR}-01", "M") + np.arange(months)
         self._month_years = FIRST_YEAR + np.arange(months) / 12
         first = date(FIRST_YEAR, 1, 1)
         self.weeks: Days = np.datetime64(first) + 7 * np.arange((today - first).days // 7 + 1)
-        self._kept: dict[Hashable, object] = {}
+        # Paths that are computed once, because hundreds of files and series are cut from them.
+        self.cycle = functools.cache(self._cycle)
+        self.policy = functools.cache(self._policy)
+        self.kept_yields = functools.cache(self.yields)
+        self._factors = functools.cache(self._curve_factors)
 
     def periods(self, frequency: Frequency) -> tuple[Days, Days]:
-        """First and last day of each period of an axis. Days and weeks are given by their last day in both."""
+        """Return first and last day of each period of an axis. Days and weeks have their last day in both."""
         if frequency is Frequency.DAILY:
             return self.days, self.days
         if frequency is Frequency.WEEKLY:
@@ -65,54 +108,43 @@ class Economy:
         return _days(starts), _days(starts + step) - 1
 
     def average(self, monthly: Floats, months: int) -> Floats:
-        """The mean of each complete quarter (3) or year (12)."""
+        """Return the mean of each complete quarter (3) or year (12)."""
         whole = len(monthly) // months * months
         means: Floats = monthly[:whole].reshape(-1, months).mean(axis=1)
         return means
 
     def weekly(self, monthly: Floats) -> Floats:
-        """Each week takes the value of the month its last day lies in."""
+        """Return for each week the value of the month that its last day lies in."""
         spread: Floats = monthly[(self.weeks.astype("datetime64[M]") - self._months[0]).astype(int)]
         return spread
 
     # Interest rates, by business day
 
-    def _factors(self, land: Land) -> tuple[Floats, Floats, Floats]:
-        """Level, slope (long minus short) and curvature of a yield curve, percent."""
+    def _curve_factors(self, code: str) -> tuple[Floats, Floats, Floats]:
+        """Return level, slope (long minus short) and curvature of a yield curve, percent."""
         count = len(self.days)
         world = np.interp(self._day_years, *_RATES) + 0.3 * np.sin(2 * np.pi * self._day_years / 7.3)
-        level = (
-            world
-            + land.premium
-            + wander(f"{land.code}/level", count, 0.9985, 0.45)
-            + wander("level", count, 0.998, 0.2)
-        )
-        slope = 1.1 + wander(f"{land.code}/slope", count, 0.998, 0.45) - 0.9 * np.cos(2 * np.pi * self._day_years / 9.1)
-        return level + 0.6, slope, wander(f"{land.code}/curvature", count, 0.997, 0.35)
+        local = wander(f"{code}/level", count, 0.9985, 0.45)
+        level = world + COUNTRIES[code].premium + local + wander("level", count, 0.998, 0.2)
+        slope = 1.1 + wander(f"{code}/slope", count, 0.998, 0.45) - 0.9 * np.cos(2 * np.pi * self._day_years / 9.1)
+        return level + 0.6, slope, wander(f"{code}/curvature", count, 0.997, 0.35)
 
     def yields(self, code: str, years: float) -> Floats:
-        """Yield of a maturity, percent (Nelson and Siegel 1987, decay 2.5 years), with a little noise of its own."""
-        level, slope, curvature = self._keep(("factors", code), lambda: self._factors(LANDS[code]))
+        """Return the yield of a maturity, percent (Nelson and Siegel 1987, decay 2.5 years), with some noise."""
+        level, slope, curvature = self._factors(code)
         ratio = years / 2.5
         short = -np.expm1(-ratio) / ratio
         noise = 0.012 * normals(f"{code}/{years}", len(self.days))
         result: Floats = level - slope * short + curvature * (short - np.exp(-ratio)) + noise
         return result
 
-    def kept_yields(self, code: str, years: float) -> Floats:
-        """`yields`, held for as long as the economy is: for paths that are asked for again and again."""
-        return self._keep(("yields", code, years), lambda: self.yields(code, years))
-
-    def policy(self, code: str) -> Floats:
-        """The central bank's rate: steps of a quarter point at a meeting every thirty business days, percent."""
-        return self._keep(("policy", code), lambda: self._policy(LANDS[code]))
-
-    def _policy(self, land: Land) -> Floats:
-        level, slope, _ = self._keep(("factors", land.code), lambda: self._factors(land))
+    def _policy(self, code: str) -> Floats:
+        """Return the central bank's rate: steps of a quarter point at a meeting every thirty business days, percent."""
+        level, slope, _ = self._factors(code)
         wanted = (level - slope)[::30]
-        floor = -0.5 if land.premium < 0 else 0.25
+        floor = -0.5 if COUNTRIES[code].premium < 0 else 0.25
         # The American target is a range a quarter point wide; its middle lies between the steps.
-        middle = 0.125 if land.code == "USA" else 0.0
+        middle = 0.125 if code == "USA" else 0.0
         rate = round(float(wanted[0]) * 4) / 4
         rates = []
         for target in wanted.tolist():
@@ -123,18 +155,15 @@ class Economy:
         return np.repeat(np.array(rates), 30)[: len(self.days)]
 
     def month_end(self, daily: Floats) -> Floats:
-        """The value of each month's last business day, percent; of the newest one so far in the month that still runs."""
+        """Return the value of each month's last business day, and of the newest one in the month that still runs."""
         ends = np.busday_offset(_days(self._months + 1), -1, roll="forward", busdaycal=CALENDAR)
         picked: Floats = daily[np.minimum(np.searchsorted(self.days, ends), len(self.days) - 1)]
         return picked
 
     # Activity and prices, by month
 
-    def cycle(self, code: str) -> Floats:
-        """Output above its trend, percent, with the shock of 2020."""
-        return self._keep(("cycle", code), lambda: self._cycle(code))
-
     def _cycle(self, code: str) -> Floats:
+        """Return output above its trend, percent, with the shock of 2020."""
         count = len(self._months)
         since = np.arange(count) - ((2020 - FIRST_YEAR) * 12 + 2)
         fading = _SHOCK[-1] * 0.85 ** np.maximum(since - len(_SHOCK) + 1, 0)
@@ -144,20 +173,20 @@ class Economy:
         return wander("cycle", count, 0.97, 0.7) + wander(f"{code}/cycle", count, 0.96, 0.8) + depth * shock
 
     def activity(self, code: str) -> Floats:
-        """Real output, 1 in early 2010."""
-        grown: Floats = np.exp(LANDS[code].growth / 100 * (self._month_years - 2010) + self.cycle(code) / 100)
+        """Return real output, 1 in early 2010."""
+        grown: Floats = np.exp(COUNTRIES[code].growth / 100 * (self._month_years - 2010) + self.cycle(code) / 100)
         return grown
 
     def inflation(self, code: str, variant: str = "") -> Floats:
-        """Yearly pace of prices in each month, percent."""
-        land, count = LANDS[code], len(self._months)
+        """Return the yearly pace of prices in each month, percent."""
+        count = len(self._months)
         damping = 0.6 if variant == "core" else 1.0
         world = np.interp(self._month_years, *_PRICES) * damping
-        pace: Floats = land.inflation + world + wander(f"{code}/inflation", count, 0.96, 0.5)
+        pace: Floats = COUNTRIES[code].inflation + world + wander(f"{code}/inflation", count, 0.96, 0.5)
         return pace + (wander(f"{code}/{variant}", count, 0.95, 0.3) if variant else 0.0)
 
     def prices(self, code: str, variant: str = "", *, seasonal: bool = False) -> Floats:
-        """A price index, 2015 = 100."""
+        """Return a price index, 2015 = 100."""
         logs = np.cumsum(
             self.inflation(code, variant) / 1200 + 0.0004 * normals(f"{code}/{variant}/month", len(self._months))
         )
@@ -168,52 +197,43 @@ class Economy:
         return index
 
     def unemployment(self, code: str) -> Floats:
-        """Percent of the labour force: falls by half of what output rises."""
+        """Return the unemployed in percent of the labour force, which falls by half of what output rises."""
         count = len(self._months)
-        path = LANDS[code].unemployment - 0.5 * self.cycle(code) + wander(f"{code}/unemployment", count, 0.985, 0.6)
+        path = COUNTRIES[code].unemployment - 0.5 * self.cycle(code) + wander(f"{code}/unemployment", count, 0.985, 0.6)
         return np.maximum(path, 1.2)
 
     def exchange(self, code: str) -> Floats:
-        """Local currency per US dollar; the members of the euro area share one path."""
-        land = LANDS["EUR"] if LANDS[code].euro else LANDS[code]
-        drift = (land.inflation - 2.4) / 100 * 0.8 * (self._month_years - 2015)
-        rate: Floats = land.exchange * np.exp(drift + wander(f"{land.code}/exchange", len(self._months), 0.985, 0.09))
+        """Return local currency per US dollar. The members of the euro area share one path."""
+        area = COUNTRIES["EUR"] if COUNTRIES[code].euro else COUNTRIES[code]
+        drift = (area.inflation - 2.4) / 100 * 0.8 * (self._month_years - 2015)
+        noise = wander(f"{area.code}/exchange", len(self._months), 0.985, 0.09)
+        rate: Floats = area.exchange * np.exp(drift + noise)
         return rate
 
     def output(self, code: str, *, real: bool) -> Floats:
-        """GDP at a yearly rate, billions of local currency; real: at the prices of 2010."""
-        volume = LANDS[code].output * self.activity(code)
+        """Return GDP at a yearly rate, billions of local currency; if `real`, at the prices of 2010."""
+        volume = COUNTRIES[code].output * self.activity(code)
         prices = self.prices(code)
         start = (2010 - FIRST_YEAR) * 12
         return volume if real else volume * prices / prices[start]
 
     def trending(self, name: str, code: str, base: float, growth: float, beta: float, spread: float) -> Floats:
-        """A level that grows by `growth` percent a year from `base` in 2010 and moves `beta` times the cycle."""
+        """Return a level that grows by `growth` percent a year from `base` in 2010 and moves `beta` times the cycle."""
         noise = wander(f"{code}/{name}", len(self._months), 0.8, spread)
         moves = growth * (self._month_years - 2010) + beta * self.cycle(code) + noise
         level: Floats = base * np.exp(moves / 100)
         return level
 
     def swinging(self, name: str, code: str, centre: float, beta: float, spread: float) -> Floats:
-        """A rate or a balance that returns to `centre` and moves `beta` times the cycle."""
+        """Return a rate or a balance that returns to `centre` and moves `beta` times the cycle."""
         return centre + beta * self.cycle(code) + wander(f"{code}/{name}", len(self._months), 0.95, spread)
 
     def gap(self, code: str) -> Floats:
-        """Output gap of each year and of the years projected, percent of potential output."""
+        """Return the output gap of each year, projected ones too, percent of potential output."""
         years = self.periods(Frequency.ANNUAL)[0].astype("datetime64[Y]").astype(int) + 1970
         shock = np.select([years == 2020, years == 2021], [-4.5, -1.5], 0.0)
         return shock + wander("gap", len(years), 0.6, 0.7) + wander(f"{code}/gap", len(years), 0.6, 0.9)
 
-    def _keep(self, name: Hashable, make: Callable[[], _Kept]) -> _Kept:
-        if name not in self._kept:
-            self._kept[name] = make()
-        return self._kept[name]  # type: ignore[return-value]  # one name always holds what its one maker made
-
 
 def _days(dates: Days) -> Days:
     return dates.astype("datetime64[D]")
-
-
-def _years(days: Days) -> Floats:
-    fractional: Floats = 1970 + days.astype("datetime64[D]").astype(np.int64) / 365.2425
-    return fractional

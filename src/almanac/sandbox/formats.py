@@ -1,4 +1,4 @@
-"""The publishers' wire formats, written: the Treasury's Atom feed, the Ministry of Finance's CSV, FRED's JSON."""
+"""Writers of the publishers' wire formats: the Treasury's Atom feed, the Ministry of Finance's CSV, FRED's JSON."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ ArchiveRow = tuple[str, str, str]
 
 
 def treasury_year(days: Days, curves: dict[str, Floats], updated: str, absent: frozenset[tuple[str, str]]) -> bytes:
-    """One year of the par yield curve, percent with two decimals.
+    """
+    Write one year of the par yield curve, percent with two decimals.
 
     `curves` maps element names to one yield a day; `absent` names (day, element) pairs without a value: the element is
     left out, as the Treasury does.
@@ -72,7 +73,8 @@ def treasury_year(days: Days, curves: dict[str, Floats], updated: str, absent: f
 def mof_table(
     days: Days, curves: dict[str, Floats], *, month: date | None, absent: frozenset[tuple[str, str]]
 ) -> bytes:
-    """Yields of Japanese government bonds in percent with three decimals, Shift-JIS, CRLF; `-` where there is none.
+    """
+    Write yields of Japanese government bonds in percent with three decimals, Shift-JIS, CRLF, and `-` for a missing one.
 
     `month` None writes the history file, which has no footer.
     """
@@ -90,14 +92,14 @@ def mof_table(
 
 
 def fred_snapshot(dates: Sequence[str], values: Sequence[str], day: date, start: str) -> bytes:
-    """An ordinary answer: every row stamped with the day of the request, whatever day it was published."""
+    """Write an ordinary answer: every row has the day of the request, whatever day it was published."""
     stamp = f'{{"realtime_start":"{day}","realtime_end":"{day}","date":"'
     rows = [f'{stamp}{when}","value":"{value}"}}' for when, value in zip(dates, values, strict=True)]
     return _observations(rows, (day.isoformat(), day.isoformat()), start)
 
 
 def fred_archive(rows: Iterable[ArchiveRow]) -> bytes:
-    """All vintages, rows in order of date and release: each true from its release to the day before the next one's."""
+    """Write all vintages, given in order of date and release. Each is true up to the day before the next one's release."""
     ordered = list(rows)
     followers = [*ordered[1:], ("", "", "")]
     texts = []
@@ -117,7 +119,7 @@ def _observations(rows: list[str], realtime: tuple[str, str], start: str) -> byt
 
 
 def fred_releases(releases: Sequence[tuple[int, str]], day: date) -> bytes:
-    """The list of releases, as of one day."""
+    """Write the list of releases as of one day."""
     rows = ",".join(
         f'{{"id":{number},"realtime_start":"{day}","realtime_end":"{day}","name":"{name}","press_release":true,'
         f'"link":"https:\\/\\/example.org\\/simulated\\/{number}"}}'
@@ -130,7 +132,7 @@ def fred_releases(releases: Sequence[tuple[int, str]], day: date) -> bytes:
 
 
 def fred_release_dates(number: int, dates: Sequence[str]) -> bytes:
-    """All days of one release, past and announced."""
+    """Write all days of one release, past and announced."""
     rows = ",".join(f'{{"release_id":{number},"date":"{day}"}}' for day in dates)
     return (
         f'{{"realtime_start":"{FRED_ALWAYS}","realtime_end":"{FRED_OPEN}","order_by":"release_date","sort_order":"asc",'

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.sandbox import formats
-from almanac.sandbox.country_series import RELEASES
+from almanac.sandbox.fred_series import RELEASES
 from tests.publishers.figures import Figure, Timetable
 from tests.publishers.room import Asked, Reply, Room, Rules, as_json, newest
 from tests.publishers.rooms.sdmx import PLACES
