@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from almanac.derived.companies import identities
 from almanac.derived.companies.financials import Amount, AmountOf
-from almanac.derived.companies.precision import rounding, spelled
+from almanac.derived.companies.precision import granularity, rounding, spelled
 from almanac.derived.companies.quality_check import FAILED, NOT_APPLICABLE, PASSED, QualityCheck, judge
 from almanac.derived.companies.reading.item_reader import LONE
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
@@ -332,7 +332,9 @@ def _reconciles(period: CheckedPeriod) -> QualityCheck:
         if change is None or closing is None or opening is None or closing.tags != opening.tags:
             continue
         moved = closing.value - opening.value
-        allowed = rounding([closing.value, opening.value, change.value, *effect, *apart])
+        # What is computed from a year to date in millions and an earlier one in thousands is no finer than the first.
+        coarse = [max(closing.value, opening.value, key=granularity)] if change.method else []
+        allowed = rounding([closing.value, opening.value, change.value, *effect, *apart, *coarse])
         off = moved - change.value
         if any(abs(off - more - less) <= allowed for more in (0.0, sum(effect)) for less in without):
             return QualityCheck(name, PASSED)
