@@ -155,6 +155,20 @@ def test_what_a_filing_states_below_zero_is_served_with_a_warning():
     assert failed(body)["signs_agree"] == "revenue -2,000,000 is negative"
 
 
+@pytest.mark.parametrize("template", ["broker", "manager", "insurer", "fund"])
+def test_revenue_below_zero_is_right_where_fees_are_given_back_and_losses_are_revenue(template):
+    filer = Filer(template)
+    year_of(filer, 2019, WHOLE, (90, 100, 110, 120))
+    names = year_of(filer, 2020, WHOLE, (-300, 150, 200, -20))
+    filer.say(names[0], {WHOLE: {quarter(2020, 1): -300 * MILLION}})
+    quarters = filer.financials().quarters
+    assert value(quarters, "revenue", "2020-03-31") == -300 * MILLION
+    assert value(quarters, "revenue", "2020-12-31") == -20 * MILLION
+    assert statement(filer, "income", Frequency.QUARTERLY, "2020-03-31").quality.status == "ok"
+    assert twelve(filer, "2020-03-31", "2020-06-01")["revenue_ttm"].value == 30 * MILLION
+    assert twelve(filer, "2020-06-30", "2020-09-01")["revenue_ttm"].value == 80 * MILLION
+
+
 def test_nine_months_of_another_company_are_not_taken_from_its_successor():
     """A shell reports March; the half-year's report is of the company that took its place, and restates March later."""
     filer = Filer()

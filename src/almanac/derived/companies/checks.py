@@ -246,7 +246,7 @@ def _neighbours(period: CheckedPeriod) -> QualityCheck:
     name = "quarter_among_neighbours"
     revenue = period.get("revenue")
     beside = [amount.value for get in period.neighbours if (amount := get("revenue")) is not None]
-    if revenue is None or len(beside) < 2 or min(beside) <= 0:
+    if "revenue" not in period.never_negative or revenue is None or len(beside) < 2 or min(beside) <= 0:
         return QualityCheck(name, NOT_APPLICABLE)
     # Other periods' figures are not told: their statements may be out of a reader's reach.
     return judge(

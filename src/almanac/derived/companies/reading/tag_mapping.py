@@ -91,7 +91,8 @@ class TagMapping(NamedTuple):
 
 
 def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, Style]) -> TagMapping:
-    """The mapping for a template. `items` and `styles` are those of the catalogue."""
+    """Return the mapping for a template. `items` and `styles` are those of the catalogue."""
+    items = {key: item.signed(template) for key, item in items.items()}
     order = _ordered(items)
     places = {item.key: place for place, item in enumerate(order)}
     direct: dict[str, set[str]] = {}
