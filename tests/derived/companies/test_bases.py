@@ -120,9 +120,9 @@ def test_a_report_that_recasts_the_year_before_is_on_another_basis_than_the_quar
     body = statement(filer, "income", Frequency.QUARTERLY, "2021-12-31")
     assert "cost_of_revenue" not in body.items
     assert body.quality.status == "ok"
-    assert told(body)["absent_with_reason"] == (
-        "no revenue: own_tag: no tag of a taxonomy gives it; "
+    assert (
         "no cost_of_revenue: not_of_one_basis: us-gaap:CostOfRevenue: the year 320,000,000 and the nine months 300,000,000"
+        in told(body)["absent_with_reason"].split("; ")
     )
     comparative(filer, "10-Q", "2022-11-02", "2022-09-30", {"CostOfRevenue": {ytd(2021, 3): 240}}, fy=2022, fp="Q3")
     assert value(filer.financials().quarters, "cost_of_revenue", "2021-12-31") == 80 * MILLION

@@ -37,6 +37,8 @@ _LEAST, _MOST = 1 / MOST, MOST
 _SAME = 0.001
 #: Times the earnings per share of a longer period, beyond which those of its last quarter are of another scale.
 _FAR = 100
+#: What tags of partnerships have in their names: of amounts per unit and averages of units; of income that is the limited partners'.
+_UNITS, _TO_PARTNERS = "LimitedPartnershipUnit", "ToLimitedPartners"
 #: Code with which a remark begins on a line of a sheet that a later report gives otherwise, without its sheet.
 LONE = "another_basis"
 #: Days before a period within which two tags must have agreed to stand for each other in one difference.
@@ -216,6 +218,9 @@ class ItemReader:
                     f"{REFUSED}: no average number of shares of this period follows from longer ones"
                 )
             return None
+        if is_of_partners(shares, income):
+            self.quarters.refused = f"{REFUSED}: the part of income that is the limited partners' is not given"
+            return None
         value = significant(income.value / shares.value)
         if self._far(item, span, value):
             return None
@@ -312,6 +317,12 @@ class ItemReader:
         """Return the income of a period, 0 where it is not filed."""
         incomes = (self.known_facts.fact(tag, start, end) for tag in INCOMES)
         return next((income.latest.value for income in incomes if income is not None), 0.0)
+
+
+def is_of_partners(per_unit: Amount, income: Amount) -> bool:
+    """Tell whether an amount is per limited partner's unit, or a number of them, and income is also the general partner's."""
+    units = any(_UNITS in tag for tag in per_unit.tags)
+    return units and not any(_TO_PARTNERS in tag for tag in income.tags)
 
 
 def _operand(tag: str, state: FactVintage, start: int, end: int, span: Span) -> Amount:
