@@ -41,7 +41,7 @@ def test_the_narrowest_range_decides():
         ({"sector": [{"name": "None", "codes": ["0200-0100"]}]}, {}, "sector None: '0200-0100' is not a code or a range"),
         ({"sector": [*GOOD["sector"], {"name": "More", "codes": ["0100-0199"]}]}, {}, "sector More: 0100 is in two ranges of one width, the other is of Some"),
         ({"sector": GOOD["sector"] * 2}, {}, "sector None: is there twice"),
-        ({"template": [{"name": "broker", "codes": ["0100"]}]}, {}, "template broker: Invalid enum value 'broker' at name, allowed are industrial, bank, "),
+        ({"template": [{"name": "shop", "codes": ["0100"]}]}, {}, "template shop: Invalid enum value 'shop' at name, allowed are industrial, bank, "),
         ({"mood": 1}, {}, "companies/sectors.toml: unknown table [[mood]], allowed are unclassified, sector, template"),
         ({}, {"200": "Sheep"}, "industry '200': is not a code of four digits"),
     ],

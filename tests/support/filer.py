@@ -88,10 +88,10 @@ class Filer:
         filing = self.filings[accession]
         for name, values in lines.items():
             tag = name if ":" in name else f"us-gaap:{name}"
-            if "PerShare" in tag:
+            if "PerShare" in tag or "PerOutstanding" in tag or tag.endswith("PerUnit"):
                 unit = f"{self.currency}/shares"
             else:
-                unit = "shares" if "Shares" in tag or "SharesOutstanding" in tag else self.currency
+                unit = "shares" if "Shares" in tag or "UnitsOutstanding" in tag else self.currency
             for period, value in values.items():
                 start, end = period if isinstance(period, tuple) else (None, period)
                 self.facts.append(

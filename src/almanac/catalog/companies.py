@@ -115,8 +115,9 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     agrees: bool = False
     positive: bool = False
     expected: bool = False
-    #: A value below zero is an error of a filing, or of a difference.
+    #: A value below zero is an error of a filing, or of a difference, but for some kinds of company.
     never_negative: bool = False
+    signed_for: frozenset[Template] = frozenset()
 
     def __post_init__(self) -> None:
         for field in ("slices", "parts", "lines", "notes"):
@@ -128,6 +129,10 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     def is_instant(self) -> bool:
         """Tell whether the item has one day, not a span."""
         return self.kind in {"instant", "cover"}
+
+    def signed(self, template: str) -> Item:
+        """Return the item as it is for a kind of company: it may be below zero for some."""
+        return msgspec.structs.replace(self, never_negative=False) if template in self.signed_for else self
 
     @functools.cached_property
     def candidates(self) -> tuple[Expression, ...]:

@@ -12,7 +12,7 @@ import msgspec
 from almanac.catalog.checks import twice
 from almanac.catalog.tables import Problems, decode, packaged
 
-Template = Literal["industrial", "bank", "insurer", "reit", "fund"]
+Template = Literal["industrial", "bank", "broker", "manager", "insurer", "reit", "fund"]
 TEMPLATES: tuple[str, ...] = get_args(Template)
 _CODE = re.compile(r"[0-9]{3,4}")
 _RANGE = re.compile(r"([0-9]{4})(?:-([0-9]{4}))?")

@@ -49,7 +49,7 @@ def test_a_small_line_is_not_the_capital_expenditure():
     alone = filed({OTHER: 61})
     assert value(alone.financials().years, "capital_expenditure", END) is None
     assert "free_cash_flow" not in alone.financials().years
-    assert reason(alone, "cash_flow") == {"capital_expenditure": f"only_part_reported: us-gaap:{OTHER}"}
+    assert reason(alone, "cash_flow")["capital_expenditure"] == f"only_part_reported: us-gaap:{OTHER}"
 
 
 def test_bought_and_improved_real_estate_is_one_expenditure():
@@ -355,3 +355,54 @@ def test_a_line_under_two_tags_is_counted_once():
     filer.file("10-K", "2026-02-20", "2025-12-31", {PLANT: {YEAR: 9_683, ytd(2025, 4): 8_101}, "NetIncomeLoss": {ytd(2025, 4): 7}}, fy=2025, fp="FY")  # fmt: skip
     assert value(filer.financials().years, "capital_expenditure", END) is None  # less than what was a part of it
     assert value(filer.financials().years, "capital_expenditure", "2025-12-31") == 8_101
+
+
+# -- per unit, and what every company has -------------------------------------------------------------------------------
+
+UNITS = "WeightedAverageLimitedPartnershipUnitsOutstanding"
+PER_UNIT = "NetIncomeLossPerOutstandingLimitedPartnershipUnit"
+
+
+def partnership(year_to_limited=None):
+    """Of 100 million a quarter the general partner gets a tenth; four quarters on a million units."""
+    filer = Filer()
+    for number in (1, 2, 3, 4):
+        lengths = [ytd(2024, number)] if number == 4 else [quarter(2024, number), *([ytd(2024, number)] * (number > 1))]
+        lines = {
+            "NetIncomeLoss": {span: 100e6 * (number if span[0].endswith("01-01") else 1) for span in lengths},
+            f"{PER_UNIT}BasicNetOfTax": {span: 90.0 * (number if span[0].endswith("01-01") else 1) for span in lengths},
+            f"{PER_UNIT}Diluted": {span: 89.0 * (number if span[0].endswith("01-01") else 1) for span in lengths},
+            UNITS: dict.fromkeys(lengths, 1e6),
+            f"{UNITS}Diluted": dict.fromkeys(lengths, 1.01e6),
+        }
+        if year_to_limited and number > 2:
+            lines["NetIncomeLossAllocatedToLimitedPartners"] = {ytd(2024, number): year_to_limited * number / 4}
+        day_filed = f"{2024 + number // 4}-{(3 * number + 2) % 12:02d}-10"
+        form, period = ("10-K", "FY") if number == 4 else ("10-Q", f"Q{number}")
+        filer.file(form, day_filed, ytd(2024, number)[1], lines, fy=2024, fp=period)
+    return filer
+
+
+def test_units_are_a_partnerships_shares_and_income_per_unit_its_earnings_per_share():
+    filer = partnership()
+    financials = filer.financials()
+    for item, amount in {
+        "earnings_per_share_basic": 360.0,
+        "earnings_per_share_diluted": 356.0,
+        "weighted_average_shares_basic": 1e6,
+        "weighted_average_shares_diluted": 1.01e6,
+    }.items():
+        assert value(financials.years, item, END) == amount
+    assert value(financials.quarters, "weighted_average_shares_basic", END) == 1e6
+    assert reason(filer, "income")["income_before_tax"] == "own_tag: no tag of a taxonomy gives it"
+
+
+def test_a_quarter_per_unit_follows_from_the_limited_partners_income_alone():
+    assert value(partnership().financials().quarters, "earnings_per_share_basic", END) is None
+    assert value(partnership(360e6).financials().quarters, "earnings_per_share_basic", END) == 90.0
+
+
+def test_income_before_tax_that_is_domestic_alone_is_all_where_it_leads_to_net_income():
+    domestic = "IncomeLossFromContinuingOperationsBeforeIncomeTaxesDomestic"
+    assert year("income_before_tax", **{domestic: 65, "IncomeTaxExpenseBenefit": 15}) == 65
+    assert year("income_before_tax", **{domestic: 40, "IncomeTaxExpenseBenefit": 15}) is None

@@ -176,6 +176,66 @@ def test_diluted_shares_of_a_quarter_with_a_loss_are_the_basic_ones():
     assert value(quarters, "earnings_per_share_diluted", "2020-12-31") == pytest.approx(-0.04)
 
 
+BASIC, DILUTED = "WeightedAverageNumberOfSharesOutstandingBasic", "WeightedAverageNumberOfDilutedSharesOutstanding"
+
+
+def shares_by_length(income, extra_shares):
+    """A year of 1,000 basic shares, with what dilutes them in the quarters one to three, in nine months and in the year."""
+    filer = Filer()
+    names = plain_year(filer, 2020, income=income)
+    *quarters, nine_months, year = extra_shares
+    for number, extra in enumerate(quarters, start=1):
+        filer.say(
+            names[number - 1], {BASIC: {quarter(2020, number): 1000}, DILUTED: {quarter(2020, number): 1000 + extra}}
+        )
+    filer.say(names[2], {BASIC: {ytd(2020, 3): 1000}, DILUTED: {ytd(2020, 3): 1000 + nine_months}})
+    filer.say(names[3], {BASIC: {ytd(2020, 4): 1000}, DILUTED: {ytd(2020, 4): 1000 + year}})
+    filer.say(names[3], {"EarningsPerShareDiluted": {ytd(2020, 4): sum(income) / 1000}})
+    return filer
+
+
+@pytest.mark.parametrize(
+    ("income", "extra_shares", "longer"),
+    [
+        # A loss of the year counts no dilution, and neither does one of nine months.
+        ((-50, -60, 30, 40), (0, 0, 80, 0, 0), "year"),
+        ((-50, -60, 30, 400), (0, 0, 80, 0, 90), "year to date"),
+        # The first income ever: what dilutes has never counted.
+        ((-50, -60, -30, 40), (0, 0, 0, 0, 0), "year"),
+    ],
+)
+def test_nothing_diluted_follows_from_a_loss_for_a_quarter_with_income(income, extra_shares, longer):
+    filer = shares_by_length(income, extra_shares)
+    quarters = filer.financials().quarters
+    assert value(quarters, "weighted_average_shares_basic", "2020-12-31") == 1000
+    assert value(quarters, "weighted_average_shares_diluted", "2020-12-31") is None
+    assert value(quarters, "earnings_per_share_diluted", "2020-12-31") is None
+    (body,) = [
+        versions[-1].body
+        for key, versions in filer.swept().statements.items()
+        if (key.kind, key.frequency, key.period >> 14) == ("income", "Q", day("2020-12-31"))
+    ]
+    (why,) = [check.detail for check in body.quality.checks if check.name == "absent_with_reason"]
+    assert (
+        f"no weighted_average_shares_diluted: not_of_one_basis: us-gaap:{DILUTED}: the {longer} counts no dilution"
+        in why
+    )
+    assert "no earnings_per_share_diluted: not_of_one_basis: no average number of shares" in why
+
+
+@pytest.mark.parametrize(
+    ("income", "extra_shares", "diluted"),
+    [
+        ((50, -60, -30, 20), (0, 0, 0, 0, 0), 1000),  # a filer whose shares nothing dilutes
+        ((50, 60, -30, 20), (80, 80, 0, 80, 80), 1080),
+        ((50, -60, 30, 40), (80, 0, 80, 80, 80), 1080),
+    ],
+)
+def test_diluted_shares_of_a_quarter_with_income_follow_where_longer_periods_count_all(income, extra_shares, diluted):
+    quarters = shares_by_length(income, extra_shares).financials().quarters
+    assert value(quarters, "weighted_average_shares_diluted", "2020-12-31") == pytest.approx(diluted, rel=0.001)
+
+
 @pytest.mark.parametrize(
     ("number", "expected"),
     [(12_000, 1_000), (12_345, 1), (-500, 100), (0, 0), (0.5, 0), (7e12, 1e9)],

@@ -132,3 +132,10 @@ def test_new_fields_are_reported_and_all_rows_read():
     parsed = read(body)
     assert parsed.facts == read(facts_body()).facts
     assert parsed.unknown == {"field news": 1, "field facts.deprecated": 1, "field facts.units.decimals": 1}
+
+
+@pytest.mark.parametrize("unit", ["USD/shares", "USD/Shares", "usd/share", "USD/Unit"])
+def test_a_unit_is_the_same_in_whatever_letters_it_is_written(unit):
+    units = {unit: [row(1.2, "2024-03-31")], "Shares": [row(5, "2024-03-31")]}
+    body = encoded(facts_body() | {"facts": {"us-gaap": {"NetIncomeLoss": tag(units)}}})
+    assert {fact.unit for fact in read(body).facts[0].facts} == {"USD/shares", "shares"}

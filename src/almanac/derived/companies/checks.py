@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from almanac.derived.companies import identities
 from almanac.derived.companies.financials import Amount, AmountOf
-from almanac.derived.companies.precision import rounding, spelled
+from almanac.derived.companies.precision import granularity, rounding, spelled
 from almanac.derived.companies.quality_check import FAILED, NOT_APPLICABLE, PASSED, QualityCheck, judge
-from almanac.derived.companies.reading.item_reader import LONE
+from almanac.derived.companies.reading.item_reader import LONE, is_of_partners
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reading.quarters import SCALE as SHARES_SCALE
 from almanac.derived.companies.reading.share_counts import COARSE
@@ -140,6 +140,8 @@ def _earnings_per_share(get: AmountOf) -> QualityCheck:
             continue
         if per_share.method is not None and per_share.method.startswith("approximate"):
             return QualityCheck(name, NOT_APPLICABLE)  # it was made of these
+        if is_of_partners(per_share, income):
+            return QualityCheck(name, NOT_APPLICABLE)  # the general partner's part of the income is not told
         detail = (
             f"{spelled(per_share.value)} a share times {spelled(shares.value)} shares is"
             f" {spelled(per_share.value * shares.value)}, income is {spelled(income.value)}"
@@ -246,7 +248,7 @@ def _neighbours(period: CheckedPeriod) -> QualityCheck:
     name = "quarter_among_neighbours"
     revenue = period.get("revenue")
     beside = [amount.value for get in period.neighbours if (amount := get("revenue")) is not None]
-    if revenue is None or len(beside) < 2 or min(beside) <= 0:
+    if "revenue" not in period.never_negative or revenue is None or len(beside) < 2 or min(beside) <= 0:
         return QualityCheck(name, NOT_APPLICABLE)
     # Other periods' figures are not told: their statements may be out of a reader's reach.
     return judge(
@@ -332,7 +334,9 @@ def _reconciles(period: CheckedPeriod) -> QualityCheck:
         if change is None or closing is None or opening is None or closing.tags != opening.tags:
             continue
         moved = closing.value - opening.value
-        allowed = rounding([closing.value, opening.value, change.value, *effect, *apart])
+        # What is computed from a year to date in millions and an earlier one in thousands is no finer than the first.
+        coarse = [max(closing.value, opening.value, key=granularity)] if change.method else []
+        allowed = rounding([closing.value, opening.value, change.value, *effect, *apart, *coarse])
         off = moved - change.value
         if any(abs(off - more - less) <= allowed for more in (0.0, sum(effect)) for less in without):
             return QualityCheck(name, PASSED)
@@ -356,7 +360,7 @@ def _scale(period: CheckedPeriod, keys: Sequence[str]) -> QualityCheck:
         per_share, shares, income = (period.get(key) for key in _product_of(kind))
         if per_share is None or per_share.method is not None or shares is None or income is None:
             continue
-        if abs(per_share.value) < COARSE:
+        if abs(per_share.value) < COARSE or is_of_partners(per_share, income):
             continue
         compared += 1
         if (word := _scaled(per_share.value, shares.value, income.value)) is not None:

@@ -90,7 +90,7 @@ class CompanyFinancials(NamedTuple):
     year_ends: tuple[int, ...]
     #: Ends of own quarters, those of fiscal years included, ascending; empty for filers of annual reports only.
     quarter_ends: tuple[int, ...]
-    #: industrial, bank, insurer, reit or fund.
+    #: industrial, bank, broker, manager, insurer, reit or fund.
     template: str
     #: ISO code of the main one; periods of other regimes may be in others.
     currency: str

@@ -14,6 +14,7 @@ from almanac.catalog.companies import styles as catalogue_styles
 from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.quotations import without_quotations
 from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.item_reader import ItemReader
 from almanac.derived.companies.reading.tag_mapping import TagMapping, mapping_for
@@ -41,7 +42,7 @@ class LineItems:
     def __init__(self, company: CompanyInput) -> None:
         #: Filings in another scale, by accession.
         self.slips = slips(company)
-        self.company = company = without_restated(company, self.slips)
+        self.company = company = without_quotations(without_restated(company, self.slips))
         self.mapping = mapping_of(company.template)
         self.regimes = Regimes(company, self.mapping.core, self.mapping.whole_sheet)
         self.known_facts = KnownFacts(self.mapping.signs, len(self.regimes.names))

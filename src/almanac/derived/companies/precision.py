@@ -17,6 +17,10 @@ COARSEST: Final = 1_000_000.0
 #: Whole numbers below this are amounts per share that end on the full unit, not numbers rounded to tens.
 _PER_SHARE: Final = 1_000.0
 _CENT: Final = 0.01
+#: Units of a filing that numbers are rounded to in its text, at least.
+_TEXT: Final = 100
+#: Part of a number that its unit is at most, where the sum of its column moves it.
+_COLUMN: Final = 0.005
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -52,6 +56,39 @@ def agree(one: float, other: float) -> bool:
         return False
     # The half itself rounds either way; a binary fraction of it is no difference.
     return abs(one - other) <= 0.5 * max(unit(one), unit(other)) * (1 + 1e-9) and unit(one) != unit(other)
+
+
+def usual_unit(values: Iterable[float]) -> float:
+    """
+    Return the unit that a filing states its numbers in: one in four has no digits left below it.
+
+    >>> usual_unit([12_345e6, 678e6, 9_100e6, 1_000e6])
+    1000000.0
+    """
+    units = sorted(granularity(value) for value in values if value)
+    return min(units[len(units) // 4], COARSEST) if units else COARSEST
+
+
+def quotes(value: float, exact: float, usual: float) -> bool:
+    """
+    Tell whether a number only quotes an exact one in text: rounded to a hundred and more of `usual`, its filing's unit.
+
+    >>> quotes(12_300e6, 12_345.6e6, 1e5), quotes(12_400e6, 12_345.6e6, 1e5)
+    (True, False)
+    """
+    coarse = granularity(value)
+    return coarse >= _TEXT * usual and coarse > granularity(exact) and abs(value - exact) <= coarse / 2
+
+
+def foots(value: float, exact: float, usual: float, units: int = 1) -> bool:
+    """
+    Tell whether a number is an exact one in the coarser `usual` unit, so many units off at most: its column adds up then.
+
+    >>> foots(5_300e6, 5_300.748e6, 1e6), foots(5_300e6, 5_301.748e6, 1e6), foots(5e6, 5.748e6, 1e6)
+    (True, False, False)
+    """
+    in_units = granularity(exact) < usual <= granularity(value)
+    return in_units and usual <= _COLUMN * abs(exact) and abs(value - exact) <= units * usual
 
 
 def repeats(one: float, other: float) -> bool:

@@ -27,7 +27,7 @@ from almanac.derived.companies.facts import (
 #: What stands on covers is of no standard, and neither is what a statement presents as total.
 _COVER = "dei:"
 _NEUTRAL = ("dei:", "pre:")
-_SHARES = "Shares"
+_SHARES, _UNITS = "Shares", ("UnitsOutstanding", "UnitsOutstandingDiluted")
 
 
 class Regime(NamedTuple):
@@ -107,4 +107,4 @@ class Regimes:
 
 
 def _is_no_money(tag: str) -> bool:
-    return tag == SHEET_ANEW or (_SHARES in tag and "PerShare" not in tag)
+    return tag == SHEET_ANEW or tag.endswith(_UNITS) or (_SHARES in tag and "PerShare" not in tag)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.catalog.companies import SHEET_ANEW
-from almanac.derived.companies.precision import granularity, repeats
+from almanac.derived.companies.precision import granularity, quotes, repeats, usual_unit
 from almanac.domain.companies import Fact, base_form, is_periodic
 from almanac.domain.observations import DAY, ReportedValue, number
 from almanac.domain.periods import key_of
@@ -101,10 +101,10 @@ def _sheets_anew(
     sheets: dict[int, dict[str, dict[str, Fact]]] = {
         end: {accession: {} for accession in by} for end, by in shown_by.items() if len(by) > 1
     }
-    for (tag, money, start, end), stated in rows.items():
+    for (tag, money, start, end), facts in rows.items():
         by_filing = sheets.get(end) if start is None and len(money) == 3 else None
         if by_filing is not None:
-            for fact in stated:
+            for fact in facts:
                 if fact.accession in by_filing:
                     by_filing[fact.accession][tag] = fact
     found: dict[FactKey, list[ReportedValue]] = {}
@@ -116,7 +116,13 @@ def _sheets_anew(
             if not _balances(lines):
                 continue
             told = by_filing[accession].keys()
-            if any(tag in shown and not repeats(shown[tag], value) for tag, value in lines.items()):
+            usual = usual_unit(lines.values())
+            anew = {
+                tag: value
+                for tag, value in lines.items()
+                if tag not in shown or not (repeats(shown[tag], value) or quotes(value, shown[tag], usual))
+            }
+            if anew.keys() & shown.keys():
                 fact = next(iter(by_filing[accession].values()))
                 note = FactNote(accession, fact.form, without=tuple(sorted(were - told)))
                 moment, flags = known[accession], DAY if accession in by_day else 0
@@ -125,7 +131,7 @@ def _sheets_anew(
                     msgspec.json.encode(note).decode(),
                 )  # fmt: skip
                 found.setdefault(FactKey(SHEET_ANEW, "pure", None, end), []).append(value)
-            shown.update(lines)
+            shown.update(anew)
             were |= told
     return found
 

@@ -29,6 +29,9 @@ _STEADY = 1.5
 #: Days before a period within which another one is its neighbour.
 _NEIGHBOUR_DAYS = 400
 
+#: What tags have in their names of amounts per share or unit, and of numbers of them.
+_NO_MONEY = ("Shares", "PerShare", "PerUnit", "PerOutstanding", "UnitsOutstanding")
+
 _Span = tuple[int | None, int]
 #: Tag (with its currency, where that is not the main one), span, state.
 _Row = tuple[str, _Span, FactVintage]
@@ -61,8 +64,8 @@ class _Off(NamedTuple):
 
 
 def is_money(tag: str) -> bool:
-    """Whether a tag is of an amount of money, neither per share nor a number of shares."""
-    return tag != SHEET_ANEW and not tag.startswith("dei:") and "Shares" not in tag and "PerShare" not in tag
+    """Tell whether a tag is of an amount of money, neither per share or unit nor a number of them."""
+    return tag != SHEET_ANEW and not tag.startswith("dei:") and not any(word in tag for word in _NO_MONEY)
 
 
 def slips(company: CompanyInput) -> dict[str, Slip]:

@@ -285,7 +285,7 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
         if not same_basis(financials, (year, now, shown)):
             return None
         value = exact_sum(year.value, now.value, -then.value)
-        if value >= 0 or not items()[item].never_negative:
+        if value >= 0 or not items()[item].signed(financials.template).never_negative:
             return TrailingTwelveMonths(value, last + 1, end, "year_to_date", (then, year, now))
     return None
 

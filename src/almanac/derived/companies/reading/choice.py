@@ -19,7 +19,7 @@ from almanac.derived.companies.facts import HistoriesByStart, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
 from almanac.derived.companies.precision import granularity, rounding, spelled
-from almanac.derived.companies.reading.quarters import Sought, total
+from almanac.derived.companies.reading.quarters import REFUSED, Sought, total
 from almanac.derived.companies.reading.share_counts import doubt
 from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Reading, TagMapping
 from almanac.derived.companies.reading.tag_sums import TagSums
@@ -121,6 +121,7 @@ class Choice:
                     self.reason = None
                     return amount
                 self.reason = self.reason or f"{IMPLAUSIBLE}: {why}"
+            self.reason = self.reason or self._unfiled(item, candidates, end)
             return None
         own, sure = reading.own[item.key], reading.sure[item.key]
         options: list[_Option] = []
@@ -133,8 +134,17 @@ class Choice:
             if amount is not None and all(amount.value != option.amount.value for option in options):
                 options.append(_Option(amount, not _tags(amount) <= item.slices, place < own, place >= sure))
         if not options and not item.parts:
+            self.reason = self._unfiled(item, candidates, end)
             return None
         return self._weigh(item, kind, end, span, held, options)
+
+    def _unfiled(self, item: Item, candidates: Iterable[tuple[int, Expression]], end: int) -> str | None:
+        """Return why an item that every company has is absent where no candidate has a value; None of others."""
+        if not item.expected:
+            return None
+        if any(self._is_given(candidate, end) for _, candidate in candidates):
+            return f"{REFUSED}: it is given for a longer period alone"
+        return f"{OWN_TAG}: no tag of a taxonomy gives it"
 
     def _implausible(self, count: Amount, end: int) -> str | None:
         tag = count.tags[0].rpartition(":")[0]

@@ -9,15 +9,24 @@ in the order of `TagMapping.order`.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
-from almanac.catalog.companies import Item
+from almanac.catalog.companies import Expression, Item
 from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
 from almanac.derived.companies.precision import spelled
 from almanac.derived.companies.reading.choice import Choice, Values
-from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MOST, Quarters, as_amount, together, total
+from almanac.derived.companies.reading.quarters import (
+    BEFORE_RECAST,
+    MOST,
+    REFUSED,
+    Quarters,
+    as_amount,
+    together,
+    total,
+)
+from almanac.derived.companies.reading.share_counts import INCOMES
 from almanac.derived.companies.reading.tag_mapping import BESIDE, TagMapping
 from almanac.derived.companies.reading.tag_sums import TagSums
 from almanac.domain.numbers import significant
@@ -28,6 +37,8 @@ _LEAST, _MOST = 1 / MOST, MOST
 _SAME = 0.001
 #: Times the earnings per share of a longer period, beyond which those of its last quarter are of another scale.
 _FAR = 100
+#: What tags of partnerships have in their names: of amounts per unit and averages of units; of income that is the limited partners'.
+_UNITS, _TO_PARTNERS = "LimitedPartnershipUnit", "ToLimitedPartners"
 #: Code with which a remark begins on a line of a sheet that a later report gives otherwise, without its sheet.
 LONE = "another_basis"
 #: Days before a period within which two tags must have agreed to stand for each other in one difference.
@@ -146,7 +157,7 @@ class ItemReader:
         """A difference of two tags of the item that agreed wherever both had a value shortly before."""
         if span.previous is None:
             return None
-        singles = [c[0].name for c in self.mapping.reading.candidates[item.key] if len(c) == 1]
+        singles = [c[0].name for c in self._candidates(item) if len(c) == 1]
         singles += item.parts  # of one that never stands for the whole the whole's own values tell that it is it here
         for longer in singles:
             by_start = self.known_facts.tags.get(longer, {}).get(span.end)
@@ -195,18 +206,32 @@ class ItemReader:
     # -- what does not add up ---------------------------------------------------------------------------------------
 
     def _unadded(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
+        """Compute what does not add up from other items; set the reason where longer periods are filed and it cannot be."""
         if item.kind == "average":
             return self._day_weighted(item, span, held)
         income_key, shares_key = BESIDE[item.key]
         income = held.get(income_key, {}).get(span.end)
         shares = held.get(shares_key, {}).get(span.end)
         if income is None or shares is None or shares.value <= 0:
+            if income is not None and any(self._is_filed(candidate, span.end) for candidate in self._candidates(item)):
+                self.quarters.refused = (
+                    f"{REFUSED}: no average number of shares of this period follows from longer ones"
+                )
+            return None
+        if is_of_partners(shares, income):
+            self.quarters.refused = f"{REFUSED}: the part of income that is the limited partners' is not given"
             return None
         value = significant(income.value / shares.value)
         if self._far(item, span, value):
             return None
         made = total([income, shares], "approximate_income_over_shares", span.start, span.end)
         return made._replace(value=value)
+
+    def _candidates(self, item: Item) -> tuple[Expression, ...]:
+        return self.mapping.reading.candidates[item.key]
+
+    def _is_filed(self, candidate: Expression, end: int) -> bool:
+        return any(self.known_facts.given(term.name, end) for term in candidate)
 
     def _far(self, item: Item, span: Span, value: float) -> bool:
         """
@@ -216,26 +241,30 @@ class ItemReader:
         """
         return any(
             start is not None and start < span.start and abs(value) > _FAR * abs(fact.latest.value) > 0
-            for candidate in self.mapping.reading.candidates[item.key]
+            for candidate in self._candidates(item)
             for term in candidate
             for start, fact in self.known_facts.tags.get(term.name, {}).get(span.end, {}).items()
         )
 
     def _day_weighted(self, item: Item, span: Span, held: Values) -> Amount | None:
         """Average shares of a quarter from the averages of two longer periods, each weighted by its days."""
-        if item.key == "weighted_average_shares_diluted":
-            income = held.get("net_income_to_common", {}).get(span.end)
+        income = held.get("net_income_to_common", {}).get(span.end)
+        diluted = item.key == "weighted_average_shares_diluted"
+        if diluted and income is not None and income.value < 0:
             basic = held.get("weighted_average_shares_basic", {}).get(span.end)
-            if income is not None and income.value < 0 and basic is not None:
+            if basic is not None:
                 return basic  # a loss dilutes nothing
-        for candidate in self.mapping.reading.candidates[item.key]:
+        for candidate in self._candidates(item):
             if len(candidate) != 1:
                 continue
             tag = candidate[0].name
-            found = self.quarters.longer(tag, span)
-            if found is None:
+            longer = self.quarters.longer(tag, span)
+            if longer is None:
                 continue
-            start, whole, part = found
+            start, whole, part = longer
+            if diluted and (reason := self._uncounted_dilution(item, tag, start, span)) is not None:
+                self.quarters.refused = reason
+                continue
             operands = together(whole, part)[0]
             a, b = operands.whole.state, operands.part.state
             days, before, own = span.end - start + 1, span.start - start, span.end - span.start + 1
@@ -250,6 +279,50 @@ class ItemReader:
             )
             return made._replace(value=float(round(value)))
         return None
+
+    def _uncounted_dilution(self, item: Item, tag: str, start: int, span: Span) -> str | None:
+        """
+        Say why no diluted average of a part with income follows: of the two longer periods one with a loss counts no dilution.
+
+        Nothing dilutes the shares of a filer that has had income lately and has counted no dilution for it.
+        """
+        assert span.previous is not None
+        dilution = dict(self._dilution(item, tag, span))
+        uncounted = [
+            period
+            for period in ((start, span.end), (start, span.previous))
+            if dilution.get(period, 0.0) == 0 and (period in dilution or self._income(*period) < 0)
+        ]
+        if not uncounted:
+            return None
+        if not any(dilution.values()) and (
+            any(self._income(*period) > 0 for period in dilution)
+            or not any(self._income(*period) < 0 for period in uncounted)
+        ):
+            return None
+        word = "year" if letter(start, uncounted[0][1]) == "A" else "year to date"
+        return f"{REFUSED}: {tag}: the {word} counts no dilution"
+
+    def _dilution(self, item: Item, tag: str, span: Span) -> Iterator[tuple[tuple[int, int], float]]:
+        """Yield the shares that dilute, for each period of some years that has a diluted and a basic average."""
+        for basic in self.mapping.reading.sought[item.key].shares:
+            for last, facts in self.known_facts.tags.get(basic, {}).items() if basic != tag else ():
+                if span.end - PROOF_DAYS < last <= span.end:
+                    for first, fact in facts.items():
+                        diluted = self.known_facts.fact(tag, first, last)
+                        if first is not None and diluted is not None:
+                            yield (first, last), diluted.latest.value - fact.latest.value
+
+    def _income(self, start: int, end: int) -> float:
+        """Return the income of a period, 0 where it is not filed."""
+        incomes = (self.known_facts.fact(tag, start, end) for tag in INCOMES)
+        return next((income.latest.value for income in incomes if income is not None), 0.0)
+
+
+def is_of_partners(per_unit: Amount, income: Amount) -> bool:
+    """Tell whether an amount is per limited partner's unit, or a number of them, and income is also the general partner's."""
+    units = any(_UNITS in tag for tag in per_unit.tags)
+    return units and not any(_TO_PARTNERS in tag for tag in income.tags)
 
 
 def _operand(tag: str, state: FactVintage, start: int, end: int, span: Span) -> Amount:

@@ -67,7 +67,7 @@ class Sought(NamedTuple):
     #: Tags of which one may hold the total, and how many times the value is then a slice of it.
     rivals: tuple[str, ...] = ()
     dominance: float = math.inf
-    #: Tags of the number of shares that amounts per share are counted in.
+    #: Of amounts per share and averages of shares: tags of the basic average.
     shares: tuple[str, ...] = ()
     #: Whether a balance must be of the same sheet as others.
     whole: bool = False

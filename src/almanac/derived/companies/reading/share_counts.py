@@ -19,6 +19,7 @@ AVERAGES = (
     "us-gaap:WeightedAverageNumberOfSharesOutstandingBasic",
     "us-gaap:WeightedAverageNumberOfDilutedSharesOutstanding",
     "us-gaap:WeightedAverageNumberOfShareOutstandingBasicAndDiluted",
+    "us-gaap:WeightedAverageLimitedPartnershipUnitsOutstanding",
     "ifrs-full:WeightedAverageShares",
     "ifrs-full:AdjustedWeightedAverageShares",
 )

@@ -91,7 +91,8 @@ class TagMapping(NamedTuple):
 
 
 def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, Style]) -> TagMapping:
-    """The mapping for a template. `items` and `styles` are those of the catalogue."""
+    """Return the mapping for a template. `items` and `styles` are those of the catalogue."""
+    items = {key: item.signed(template) for key, item in items.items()}
     order = _ordered(items)
     places = {item.key: place for place, item in enumerate(order)}
     direct: dict[str, set[str]] = {}
@@ -110,6 +111,10 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
             else:
                 for tag in items[proving].tags():
                     direct.setdefault(tag, set()).add(item.key)
+    if (diluted := "weighted_average_shares_diluted") in items:
+        # Whether longer periods count dilution is told by their basic averages and incomes.
+        for tag in (*_alone(items["weighted_average_shares_basic"]), *INCOMES):
+            direct.setdefault(tag, set()).add(diluted)
     direct[SHEET_ANEW] = {item.key for item in order if item.kind == "instant"}
     signs = _signs(items)
     for tags, concerned in ((signs.incomes, signs.incomes), (signs.before_tax + signs.after_tax, signs.taxes)):
@@ -203,7 +208,7 @@ def _alone(item: Item, style: str = "") -> tuple[str, ...]:
 
 
 def _sought(item: Item, items: Mapping[str, Item], style: str) -> Sought:
-    shares = items.get("weighted_average_shares_basic") if item.kind == "per_share" else None
+    shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
     return Sought(
         item.additive,
         item.never_negative,

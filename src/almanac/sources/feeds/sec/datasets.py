@@ -26,7 +26,15 @@ from almanac.domain.filings import NEW_YORK, known_at, minute_rounded
 from almanac.domain.periods import add_months
 from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.feeds.sec import statement_lines
-from almanac.sources.feeds.sec.facts import MONETARY, accession, is_currency, main_currency, number, odd_days
+from almanac.sources.feeds.sec.facts import (
+    MONETARY,
+    accession,
+    is_currency,
+    main_currency,
+    number,
+    odd_days,
+    plain_unit,
+)
 from almanac.sources.feeds.sec.statement_lines import TOTAL_REVENUE
 from almanac.sources.formats import strict
 from almanac.sources.formats.archive import Archive, Budget
@@ -228,7 +236,7 @@ class _Numbers:
                 self.facts.setdefault(submission.cik, []).append(
                     Fact(
                         full,
-                        units.setdefault(cells[uom], cells[uom]),
+                        units.setdefault(cells[uom], plain_unit(cells[uom])),
                         start,
                         end,
                         strict.number(cells[value], f"{where}, value of {full} in {filing.accession}"),

@@ -24,6 +24,8 @@ MONETARY = ("us-gaap", "ifrs-full")
 #: Days by which a fact may end after its filing: data sets round ends to those of months.
 AHEAD_DAYS = 45
 _CURRENCY = re.compile(r"[A-Z]{3}")
+#: What an amount is per, or is a number of.
+_SHARES = frozenset(["share", "shares", "unit", "units"])
 _ACCESSION = re.compile(r"[0-9]{10}-[0-9]{2}-[0-9]{6}")
 
 
@@ -81,6 +83,7 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
                 if full not in wanted:
                     passed += len(rows)
                     continue
+                written = plain_unit(unit)
                 for row in rows:
                     filing = filings[row.accn]
                     start = None if row.start is None else days.ordinal(row.start, full, row.accn)
@@ -94,7 +97,7 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
                     facts.append(
                         Fact(
                             full,
-                            unit,
+                            written,
                             start,
                             end,
                             row.val + 0.0,
@@ -185,6 +188,20 @@ def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
 def main_currency(rows: Mapping[str, int]) -> str | None:
     """The currency with most rows, the first by name among equals; None without any."""
     return min(rows, key=lambda unit: (-rows[unit], unit), default=None)
+
+
+def plain_unit(unit: str) -> str:
+    """
+    Return a unit as most filings write it: in what letters it is, and whether a share or a partnership's unit, is not told.
+
+    >>> [plain_unit(unit) for unit in ("USD/Shares", "cad/share", "USD/unit", "Shares", "USD", "bbl")]
+    ['USD/shares', 'CAD/shares', 'USD/shares', 'shares', 'USD', 'bbl']
+    """
+    money, slash, per = unit.partition("/")
+    if slash:
+        return f"{money.upper()}/shares" if per.lower() in _SHARES and _CURRENCY.fullmatch(money.upper()) else unit
+    word = unit.lower()
+    return "shares" if word in _SHARES else "pure" if word == "pure" else unit
 
 
 def is_currency(unit: str) -> bool:

@@ -13,7 +13,7 @@ CREATE TABLE company(
   base TEXT NOT NULL,                        -- the name as a slug, before others of that name are told apart
   slug TEXT NOT NULL UNIQUE, name TEXT NOT NULL, ticker TEXT, exchange TEXT, country TEXT, currency TEXT,
   sector TEXT NOT NULL, industry TEXT,       -- today's: the regulator's code is not dated
-  template TEXT NOT NULL,                    -- industrial, bank, insurer, reit, fund: which items and scores apply
+  template TEXT NOT NULL,                    -- industrial, bank, broker, manager, insurer, reit, fund: which items and scores apply
   reports INTEGER NOT NULL,                  -- 1: has statements
   body TEXT NOT NULL) WITHOUT ROWID, STRICT; -- domain.companies.CompanyRecord as JSON, parts put together
 CREATE INDEX company_base ON company(base);
