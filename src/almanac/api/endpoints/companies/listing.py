@@ -12,12 +12,12 @@ from almanac.api.endpoints.companies import financials, profile
 from almanac.api.endpoints.companies.records import CompanySchema
 from almanac.api.endpoints.companies.rows import TESTS, CompanyScoring
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
-from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.endpoints.screeners.screening import ProcessCache, cut_page
 from almanac.api.rows.filters import DOMICILE, entities
 from almanac.api.rows.names import suggested_word
 from almanac.domain.names import folded
 from almanac.reports.scoring import PILLARS
-from almanac.reports.screener import Column, Mask, Texts, page, place
+from almanac.reports.screener import Column, Mask, Texts
 from almanac.store.companies.rows import by_ids
 from almanac.store.companies.universe import reporting
 
@@ -39,15 +39,11 @@ class CompanyList:
         columns: dict[str, Column | None] = {
             "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
         }  # fmt: skip
-        by = columns[params["sort"]]
-        cut = page(
-            self._wanted(ctx, standing.peers), table.ties, by,
-            descending=params["order"] == "desc", after=ctx.after, limit=params["limit"],
-        )  # fmt: skip
-        numbers = cut.rows.tolist()
+        wanted = self._wanted(ctx, standing.peers)
+        numbers, following, _ = cut_page(ctx, wanted, table.ties, columns[params["sort"]])
         found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
         rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
-        return ListAnswer(rows, place(numbers[-1], table.ties, by) if cut.more else None)
+        return ListAnswer(rows, following)
 
     def _wanted(self, ctx: Context, peers: Peers) -> Mask:
         """Companies that pass every filter that is given."""
@@ -69,7 +65,8 @@ class CompanyList:
             passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
         if params["q"] is not None:
             words = folded(params["q"]).split()
-            described: list[str] = self._cache.table("company words", table.companies, lambda: _words(table))
+            state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
+            described = self._cache.once(state, lambda: _words(table))
             passed &= np.array(
                 [bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_
             )
