@@ -25,7 +25,7 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unex
         *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
-        *reference.endpoints(),
+        *reference.ENDPOINTS,
         *entities.endpoints(),
         *listing.endpoints(cache, explain_scores),
         *observations.DERIVED,

@@ -2,74 +2,46 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from typing import Generic, NamedTuple, TypeVar
-
-from cachetools import LRUCache
+from typing import Any, TypeVar
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.health import Feed
 from almanac.store.observations.reading.reader import View
+from almanac.store.state_memory import Remembered
 from almanac.store.summary import feeds, figures
 
-#: States that are held: the one of now, and those that walks or another day are still in.
-_HELD = 4
+#: What is remembered of one state of the store: of now, and of the days and versions that walks are still in.
+_HELD = 8
 #: The better of several freshness statuses: one living series keeps a source, or an indicator of a country, alive.
 _BEST = ("fresh", "stale", "unknown")
 
 T = TypeVar("T")
 
-
-class SourceStanding(NamedTuple):
-    """What is counted of each source that has rows, its series by freshness, and the best freshness of those computed here."""
-
-    counted: dict[str, figures.Figures]
-    fed: dict[str, Feed]
-    computed: dict[str, str]
+_STANDING: Remembered[dict[object, Any]] = Remembered("standing", lambda _: {})
 
 
-class CountryStanding(NamedTuple):
-    """How many indicators each entity has, and the freshness of each country or region that has any (`of_place`)."""
-
-    indicators: dict[str, int]
-    freshness: dict[str, str]
-
-
-class Memory(Generic[T]):
+def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
     """
-    What `find` gives, for all threads of one process, as long as it would give the same.
+    Return what `find` gives, remembered as long as it would give the same.
 
-    Counts and newest periods follow from the data version and the catalogue's, freshness from them and the day; of
-    series that are judged by when their source was read, from that day too, which moves without a data version.
+    Counts and newest periods follow from the state of the store, freshness from it and the day; of series that are judged
+    by when their source was read, from that day too, which moves without a data version.
     """
-
-    def __init__(self, find: Callable[[View, Redaction], T]) -> None:
-        self._find = find
-        self._lock = threading.Lock()
-        self._held: LRUCache[object, T] = LRUCache(_HELD)
-
-    def of(self, ctx: Context) -> T:
-        """For a request, inside its reading transaction."""
-        view = ctx.view
-        key = (view.epoch, view.version, view.directory.reference, Redaction.key(ctx), feeds.days_read(view))
-        # Who comes while it is being found waits, rather than to find it too.
-        with self._lock:
-            if key not in self._held:
-                self._held[key] = self._find(view, redaction_of(ctx))
-            return self._held[key]
+    held = _STANDING.of(ctx.view)
+    key = (find, Redaction.key(ctx), feeds.days_read(ctx.view))
+    if key not in held:
+        if len(held) >= _HELD:
+            held.clear()
+        held[key] = find(ctx.view, redaction_of(ctx))
+    found: T = held[key]
+    return found
 
 
 def best(statuses: set[str]) -> str:
     """Return the best of several freshness statuses; `unknown` if there is none."""
     return next((status for status in _BEST if status in statuses), "unknown")
-
-
-def of_source(view: View, redaction: Redaction, name: str) -> str:
-    """Return the best freshness among the series of a source."""
-    series = view.directory.series
-    return best({redaction.freshness(series(number)) for number in figures.series_numbers(view, "source", name)})
 
 
 def of_place(view: View, redaction: Redaction, name: str) -> str:
@@ -88,17 +60,20 @@ def of_place(view: View, redaction: Redaction, name: str) -> str:
     return "fresh" if fresh and fresh >= stale else "stale" if stale else "unknown"
 
 
-def of_sources(view: View, redaction: Redaction) -> SourceStanding:
-    """How sources stand."""
+def of_sources(view: View, redaction: Redaction) -> tuple[dict[str, figures.Figures], dict[str, Feed], dict[str, str]]:
+    """Return what is counted of each source that has rows, its series by freshness, and the best freshness of those computed here."""
+    series = view.directory.series
     # What is computed here has derived series only, and not many.
     computed = {
-        one.id: of_source(view, redaction, one.id) for one in view.directory.sources.values() if not one.connector
+        one.id: best({redaction.freshness(series(number)) for number in figures.series_numbers(view, "source", one.id)})
+        for one in view.directory.sources.values()
+        if not one.connector
     }
-    return SourceStanding(figures.by_source(view), feeds.feeds(view, redaction.freshness), computed)
+    return figures.by_source(view), feeds.feeds(view, redaction.freshness), computed
 
 
-def of_countries(view: View, redaction: Redaction) -> CountryStanding:
-    """How countries and regions stand."""
+def of_countries(view: View, redaction: Redaction) -> tuple[dict[str, int], dict[str, str]]:
+    """Return how many indicators each entity has, and the freshness of each country or region that has any (`of_place`)."""
     counts = figures.indicators_of_entities(view)
     places = [one.id for one in view.directory.entities.values() if counts.get(one.id)]
-    return CountryStanding(counts, {name: of_place(view, redaction, name) for name in places})
+    return counts, {name: of_place(view, redaction, name) for name in places}
