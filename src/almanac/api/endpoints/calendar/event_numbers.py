@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
@@ -17,10 +17,6 @@ from almanac.domain.releases import NEAR_DAYS, Release, period_before
 from almanac.store.events import releases as store
 from almanac.store.observations.newest.latest import numbers_of
 from almanac.store.observations.reading.series_info import SeriesInfo
-from almanac.store.state_memory import Remembered
-
-#: Events whose numbers are kept of one state of the store, some 0.5 KB each; and which series have those of a release.
-_NUMBERS, _PLACES = 4_000, 10_000
 
 
 class EventNumbers(NamedTuple):
@@ -37,81 +33,52 @@ class EventNumbers(NamedTuple):
     known: int
 
 
-#: By version, start of the window, event, and when its state was known.
-_NUMBERS_HELD: Remembered[dict[tuple[object, ...], EventNumbers]] = Remembered("numbers of events", lambda _: {})
-#: By type, source, data, entity and indicator of an event.
-_PLACES_HELD: Remembered[dict[tuple[object, ...], list[tuple[SeriesInfo, Frequency]]]] = Remembered(
-    "series of events", lambda _: {}
-)
-#: When the last vintage of all was known; None: there is none.
-_LAST_KNOWN: Remembered[int | None] = Remembered("last known", store.last_known)
-
-
-def numbers(ctx: Context, some: Sequence[EventState]) -> dict[str, EventNumbers]:
-    """
-    Return the numbers of releases and changes of policy rates by event, as known at the request's `as_of`.
-
-    An event that the data say nothing of yet is left out. No event may be given twice.
-
-    Of the newest data version they are kept for as long as the data stay the same: they are the same at every moment from the
-    one on at which the store knew the last there is.
-    """
-    last = _LAST_KNOWN.of(ctx.view)
-    if last is None or ctx.as_of < last or ctx.version != ctx.view.version:
-        return dict(_read(ctx, some))
-    held = _NUMBERS_HELD.of(ctx.view)
-    keys = {one.event: (ctx.version, ctx.window_start, one.event, one.known_at) for one in some}
-    found = {event: kept for event, key in keys.items() if (kept := held.get(key)) is not None}
-    for event, told in _read(ctx, [one for one in some if one.event not in found]):
-        if len(held) >= _NUMBERS:
-            held.clear()
-        held[keys[event]] = found[event] = told
-    return found
-
-
-def _read(ctx: Context, some: Sequence[EventState]) -> Iterator[tuple[str, EventNumbers]]:
-    """Of each the first cell that says something; the cells that come first are read together, then those behind them."""
-    waiting = [(one, iter(_cells(ctx, one))) for one in some]
-    while waiting:
-        asked = [(one, behind, cell) for one, behind in waiting if (cell := next(behind, None)) is not None]
-        spans = [(cell.series.topic, cell.series.number, *_span(ctx, cell)) for _, _, cell in asked]
-        rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
-        waiting = []
-        for (one, behind, cell), found in zip(asked, rows, strict=True):
-            told = _ahead(ctx, cell, found) if one.status in COMING else _numbers_of(ctx, cell, found)
-            if told is None:
-                waiting.append((one, behind))
-            else:
-                yield one.event, told
-
-
 class _Cell(NamedTuple):
     series: SeriesInfo
     frequency: Frequency
     period: int
 
 
-def _cells(ctx: Context, one: EventState) -> list[_Cell]:
-    """Where the numbers of an event may be, in order."""
-    if one.entity is None or one.indicator is None or one.period is None:
+def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumbers]:
+    """
+    Return the numbers of releases and changes of policy rates by event, as known at the request's `as_of`.
+
+    An event that the data say nothing of yet is left out. The numbers of an event are those of the first of its cells that says
+    something: the cells that come first are read together, then those behind them.
+    """
+    told: dict[str, EventNumbers] = {}
+    waiting = [(event, iter(_cells(ctx, event))) for event in events]
+    while waiting:
+        asked = [(event, behind, cell) for event, behind in waiting if (cell := next(behind, None)) is not None]
+        spans = [(cell.series.topic, cell.series.number, *_span(ctx, cell)) for _, _, cell in asked]
+        rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
+        waiting = []
+        for (event, behind, cell), vintages in zip(asked, rows, strict=True):
+            read = _ahead if event.status in COMING else _numbers_of
+            figures = read(ctx, cell, vintages)
+            if figures is None:
+                waiting.append((event, behind))
+            else:
+                told[event.event] = figures
+    return told
+
+
+def _cells(ctx: Context, event: EventState) -> list[_Cell]:
+    """Return where the numbers of an event may be, in order."""
+    if event.entity is None or event.indicator is None or event.period is None:
         return []
-    held = _PLACES_HELD.of(ctx.view)
-    key = (one.type, one.source, one.data, one.entity, one.indicator)
-    places = held.get(key)
-    if places is None:
-        if len(held) >= _PLACES:
-            held.clear()
-        places = held[key] = _places(ctx, one, one.entity, one.indicator)
-    periods = ((series, frequency, key_of(one.period, frequency)) for series, frequency in places)
-    return [_Cell(series, frequency, period) for series, frequency, period in periods if period is not None]
-
-
-def _places(ctx: Context, one: EventState, entity: str, indicator: str) -> list[tuple[SeriesInfo, Frequency]]:
-    release: Release | None = ctx.view.directory.releases.get(one.type)
-    data = one.data or (() if release is None else _sources(ctx, entity, indicator))
-    held = [(one.source, Frequency.DAILY)] if release is None else readable(ctx, release, entity, data)
-    found = ((series_of(ctx, data, entity, indicator, frequency), frequency) for data, frequency in held)
-    return [(series, frequency) for series, frequency in found if series is not None]
+    release: Release | None = ctx.view.directory.releases.get(event.type)
+    places = [(event.source, Frequency.DAILY)]
+    if release is not None:
+        data = event.data or _sources(ctx, event.entity, event.indicator)
+        places = readable(ctx, release, event.entity, data)
+    cells = []
+    for source, frequency in places:
+        series = series_of(ctx, source, event.entity, event.indicator, frequency)
+        period = key_of(event.period, frequency)
+        if series is not None and period is not None:
+            cells.append(_Cell(series, frequency, period))
+    return cells
 
 
 def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:

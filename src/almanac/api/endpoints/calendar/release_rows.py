@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import NamedTuple
 
-import msgspec
-
 from almanac.api.contract.endpoint import Context
 from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.rights import of_row
@@ -23,17 +21,10 @@ from almanac.reports.measures import MEASURES, typical_change
 from almanac.store.events import releases as store
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import history
-from almanac.store.observations.reading.selection import EVER
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
-from almanac.store.state_memory import Remembered
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS
-#: Later than any knowledge time.
-#: Earlier than any.
-_ALWAYS = -EVER
-#: Summaries that are kept of one state of the store, some 5 KB each.
-_SUMMARIES = 1_000
 
 
 class _CellReading(NamedTuple):
@@ -124,59 +115,23 @@ def before_of(
     return before
 
 
-class WrittenSummary(NamedTuple):
-    """A release as a record, and as it goes out."""
-
-    record: ReleaseSummary
-    encoded: bytes
-
-
-#: By version, start of the window and release: its record, and from when on it stays the same.
-_HELD: Remembered[dict[tuple[object, ...], tuple[WrittenSummary | None, int]]] = Remembered(
-    "release summaries", lambda _: {}
-)
-
-
-def summary(ctx: Context, out: store.Out) -> WrittenSummary | None:
-    """Return the summary of a release; None where the plan does not reach its numbers, or there are none yet.
-
-    Kept for as long as the data stay the same, once time has nothing to add to it.
-    """
-    held = _HELD.of(ctx.view)
-    key = (ctx.version, ctx.window_start, out)
-    kept = held.get(key)
-    # A walk may be pinned to a moment before that.
-    if kept is not None and ctx.at >= kept[1]:
-        return kept[0]
-    found, settled = _summary(ctx, out)
-    written = None if found is None else WrittenSummary(found, msgspec.json.encode(found))
-    if settled is not None and ctx.at >= settled:
-        if len(held) >= _SUMMARIES:
-            held.clear()
-        held[key] = (written, settled)
-    return written
-
-
-def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int | None]:
-    """Make a release's record, and say from when on it stays the same in this state of the store (unix seconds; None: not known)."""
+def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
+    """Return the summary of a release; None where the plan does not reach its numbers, or there are none yet."""
     directory = ctx.view.directory
     release: Release | None = directory.releases.get(out.type)
     entity = directory.entities.get(out.country)
     source = directory.sources.get(out.source)
     if release is None or entity is None or source is None:
-        return None, _ALWAYS
-    passed = False
+        return None
     for data, frequency in readable(ctx, release, entity.id, out.data):
         head = series_of(ctx, data, entity.id, release.headline, frequency)
         period = key_of(out.period, frequency)
         if head is None or period is None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
-            return None, _ALWAYS
+            return None
         since = _first(ctx, head, period, by=ctx.at)
         if since is None:
-            # A place that has its number later would then go before the ones behind it.
-            passed = passed or _first(ctx, head, period, by=EVER) is not None
             continue
         shown = [
             (slug, one)
@@ -186,10 +141,9 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
         ]
         headline = next((one for slug, one in shown if slug == release.headline), None)
         if headline is None:
-            passed = True
             continue
         indicator = directory.indicators.get(release.headline)
-        row = ReleaseSummary(
+        return ReleaseSummary(
             id="rls_" + out.event.removeprefix("evt_"),
             release=release.type,
             name=release.name,
@@ -216,8 +170,7 @@ def _summary(ctx: Context, out: store.Out) -> tuple[ReleaseSummary | None, int |
             ),
             readings=[_reading(slug, one) for slug, one in shown],
         )
-        return row, None if passed else since + _TOGETHER
-    return None, None if passed else _ALWAYS
+    return None
 
 
 @functools.lru_cache(maxsize=16_384)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.endpoints.calendar.records import ReleaseSummary
-from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
+from almanac.api.endpoints.calendar.release_rows import summary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.store.events import releases as store
 
@@ -23,7 +25,7 @@ def listed(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer([row.encoded for row in rows], following)
+    return ListAnswer([msgspec.json.encode(row) for row in rows], following)
 
 
 def _types(ctx: Context) -> tuple[str, ...] | None:
@@ -42,7 +44,7 @@ def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     reading transaction.
     """
     rows, _ = _walk(ctx, types=None, countries=(entity,), span=(None, None), descending=True, after=None, limit=limit)
-    return [row.record for row in rows]
+    return rows
 
 
 def _walk(
@@ -54,10 +56,10 @@ def _walk(
     descending: bool,
     after: list[object] | None,
     limit: int,
-) -> tuple[list[WrittenSummary], list[object] | None]:
+) -> tuple[list[ReleaseSummary], list[object] | None]:
     """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
     starts = [moment for moment in (span[0], ctx.window_seconds) if moment is not None]
-    rows: list[WrittenSummary] = []
+    rows: list[ReleaseSummary] = []
     last: list[object] | None = None
     following = after
     while True:
