@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param, day_of
-from almanac.api.endpoints.briefs.readings import Gathered, Gatherer, Moment, prepare, shares
+from almanac.api.endpoints.briefs.readings import gather, prepare, shares
 from almanac.api.endpoints.briefs.records import Brief, BriefSection
 from almanac.api.endpoints.calendar.events import records as event_records
 from almanac.api.endpoints.calendar.records import EventSchema
@@ -22,58 +22,44 @@ from almanac.domain.events import COMING
 from almanac.domain.reference import Entity
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.reports import briefs
-from almanac.reports.measures import SECTIONS, MeasureReading
+from almanac.reports.measures import SECTIONS
 from almanac.store.events import events
-from almanac.store.observations.reading.reader import View
 
 _EVENTS = 10
 _OFFICIAL = ("macro_release", "central_bank")
 
 
-class Briefs:
-    """Briefs of one process."""
-
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
-
-    def brief(self, ctx: Context) -> ItemAnswer:
-        """Return the brief of one country."""
-        entity = _entity(ctx)
-        gatherer = Gatherer(self._cache, ctx, entity)
-        place = briefs.BriefSubject(entity.name, shares(entity))
-        gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
-        readings = {key: _readings(found) for key, found in gathered.items()}
-        coming, coming_known = _upcoming(ctx, entity)
-        # Release summaries are as known at the moment of the request; here at the one asked for.
-        came = recent(replace(ctx, at=ctx.as_of), entity.id)
-        used = [known for found in gathered.values() for one in found.measured for known in one.used]
-        times = [wire_time(known) for known in {*used, *coming_known}] + [one.observed_at for one in came]
-        asked = ctx.params["as_of"]
-        records = {key: [one.record for one in found.measured] for key, found in gathered.items()}
-        told = Brief(
-            entity_id=entity.id,
-            name=entity.name,
-            country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
-            as_of=max(times, default=None) if asked is None else wire_time(asked),
-            headline=briefs.headline(place, readings),
-            sections=[
-                BriefSection(
-                    key=one.key,
-                    title=one.title,
-                    text=briefs.section_text(one, place, _found(gathered[one.key]), _curves(gathered[one.key])),
-                    readings=records[one.key],
-                )
-                for one in SECTIONS
-            ],
-            upcoming_events=coming,
-            recent_releases=came,
-            derived_from=sorted({one.series_id for found in records.values() for one in found}),
-        )
-        return ItemAnswer(msgspec.json.encode(told))
-
-    def warm(self, view: View, now: int) -> None:
-        """Line up the readings of all countries as they are now: the same for the briefs of all."""
-        prepare(self._cache, Moment(view, view.version, None, day_of(now)))
+def _brief(cache: ProcessCache, ctx: Context) -> ItemAnswer:
+    """Return the brief of one country."""
+    entity = _entity(ctx)
+    place = briefs.BriefSubject(entity.name, shares(entity))
+    gathered = {section.key: gather(cache, ctx, entity, section) for section in SECTIONS}
+    coming, coming_known = _upcoming(ctx, entity)
+    # Release summaries are as known at the moment of the request; here at the one asked for.
+    came = recent(replace(ctx, at=ctx.as_of), entity.id)
+    used = set(coming_known).union(*(found.used for found in gathered.values()))
+    times = [wire_time(known) for known in used] + [one.observed_at for one in came]
+    asked = ctx.params["as_of"]
+    record = Brief(
+        entity_id=entity.id,
+        name=entity.name,
+        country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
+        as_of=max(times, default=None) if asked is None else wire_time(asked),
+        headline=briefs.headline(place, {key: found.said.readings for key, found in gathered.items()}),
+        sections=[
+            BriefSection(
+                key=section.key,
+                title=section.title,
+                text=briefs.section_text(section, place, gathered[section.key].said, gathered[section.key].curves),
+                readings=gathered[section.key].records,
+            )
+            for section in SECTIONS
+        ],
+        upcoming_events=coming,
+        recent_releases=came,
+        derived_from=sorted({reading.series_id for found in gathered.values() for reading in found.records}),
+    )
+    return ItemAnswer(msgspec.json.encode(record))
 
 
 def _entity(ctx: Context) -> Entity:
@@ -87,19 +73,6 @@ def _entity(ctx: Context) -> Entity:
             {"parameter": "country"},
         )
     return found
-
-
-def _readings(found: Gathered) -> list[MeasureReading]:
-    return [one.reading for one in found.measured if one.reading is not None]
-
-
-def _curves(found: Gathered) -> dict[str, Sequence[str]]:
-    return {one.reading.measure.slug: one.curves for one in found.measured if one.reading is not None and one.curves}
-
-
-def _found(gathered: Gathered) -> briefs.SectionReadings:
-    readings = _readings(gathered)
-    return briefs.SectionReadings(readings, len(readings) < len(gathered.measured), gathered.beyond)
 
 
 def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
@@ -126,7 +99,6 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int
 
 def endpoint(cache: ProcessCache) -> Endpoint:
     """Return the brief of a country."""
-    made = Briefs(cache)
     return Endpoint(
         path="/briefs/{country}",
         operation_id="getCountryBrief",
@@ -135,7 +107,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id, slug or any name that /entities/resolve finds exactly; EUR for the euro area.",
-        handler=made.brief,
+        handler=partial(_brief, cache),
         braces=(
             Param(
                 "country",
@@ -143,7 +115,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
                 example="USA",
             ),
         ),
-        warm=made.warm,
+        warm=lambda view, now: prepare(cache, view, day_of(now)),
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",

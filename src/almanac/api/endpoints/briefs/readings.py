@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.briefs.records import BriefReading
+from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
+from almanac.api.endpoints.screeners.screening import ProcessCache
 from almanac.api.rows.redaction import redaction_of
 from almanac.api.rows.rights import of_row
 from almanac.domain.numbers import difference
-from almanac.domain.periods import end_of
+from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before
 from almanac.domain.times import wire_day
@@ -30,202 +27,172 @@ from almanac.store.observations.reading.reader import View
 from almanac.store.observations.reading.series_info import SeriesInfo, SeriesRights
 
 
-class Moment(NamedTuple):
-    """A state of the data as known at a moment. `as_of` in unix seconds; None: now. `today`: what freshness is judged by."""
-
-    view: View
-    version: int
-    as_of: int | None
-    today: date
-
-
-class PeerReading(NamedTuple):
+class Peer(NamedTuple):
     """A country's public reading that is fresh."""
 
-    entity: str
     value: float
     unit: str | None
-    frequency: str
+    frequency: Frequency
     known: int
     curve: str | None
     #: Last day of its period.
     end: date
 
 
-class MeasuredReading(NamedTuple):
-    """One measure of one country: for the words (None: withheld), and for the wire. `used`: knowledge times of the rows."""
-
-    reading: MeasureReading | None
-    record: BriefReading
-    used: tuple[int, ...]
-    #: Kinds of curve it was ranked among, its own first.
-    curves: tuple[str, ...] = ()
-
-
 class Gathered(NamedTuple):
-    """What there is of a section. `beyond`: older readings than the plan reaches."""
+    """What there is of a section: for the words, and for the wire."""
 
-    measured: list[MeasuredReading]
-    beyond: bool
+    said: briefs.SectionReadings
+    records: list[BriefReading]
+    #: Knowledge times of the rows.
+    used: set[int]
+    #: By measure, the kinds of curve that it was ranked among, its own first.
+    curves: dict[str, list[str]]
 
 
-class PeerReadings:
-    """What the readings of all countries are at one moment; measure by measure, as asked for. No plan cuts them."""
+def fresh_peers(
+    cache: ProcessCache, view: View, measure: MeasureSpec, *, version: int, as_of: int | None, today: date
+) -> list[Peer]:
+    """
+    Return every country's fresh public reading of a measure, made once for each state of the data and day. No plan cuts them.
 
-    def __init__(self, entities: Sequence[Entity]) -> None:
-        self.entities = tuple(entities)
-        self.row = {entity.id: row for row, entity in enumerate(self.entities)}
-        self._fresh: dict[str, tuple[PeerReading, ...]] = {}
+    `today` is what freshness is judged by.
+    """
 
-    @classmethod
-    def at(cls, cache: ProcessCache, moment: Moment) -> PeerReadings:
-        """Return the peers of a moment, made once for each state of the data and day."""
-        view = moment.view
-
-        def everyone() -> PeerReadings:
-            return cls([one for one in view.directory.entities.values() if one.kind in {"country", "region"}])
-
-        # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
-        key = ("brief peers", view.epoch, view.version, view.directory.reference, moment.version, moment.as_of, moment.today)  # fmt: skip
-        return cache.once(key, everyone)
-
-    def numbers(self, cache: ProcessCache) -> npt.NDArray[np.int32]:
-        """Return the numbers by which columns of readings know the entities."""
-        return cache.readings.numbers(one.id for one in self.entities)
-
-    def fresh(self, cache: ProcessCache, moment: Moment, measure: MeasureSpec) -> tuple[PeerReading, ...]:
-        """Every country's fresh public reading of a measure. Two threads may make them at once, and make the same."""
-        found = self._fresh.get(measure.slug)
-        if found is None:
-            found = self._fresh[measure.slug] = tuple(self._made(cache, moment, measure))
-        return found
-
-    def _made(self, cache: ProcessCache, moment: Moment, measure: MeasureSpec) -> Iterator[PeerReading]:
-        directory = moment.view.directory
-        readings = cache.readings.column(moment.view, measure.slug, version=moment.version, as_of=moment.as_of)
-        column = AlignedColumn.of(readings, self.numbers(cache))
-        for row, entity in enumerate(self.entities):
+    def make() -> list[Peer]:
+        places = screening.places(cache, view)
+        readings = cache.readings.column(view, measure.slug, version=version, as_of=as_of)
+        column = AlignedColumn.of(readings, places.numbers)
+        peers = []
+        for row, entity in enumerate(places.entities):
             value = float(column.values[row])
             if entity.kind != "country" or math.isnan(value) or (measure.own_bank and shares(entity)):
                 continue
-            series, end = directory.series(column.series(row)), column.end(row)
+            series, end = view.directory.series(column.series(row)), column.end(row)
             # The latest reading is of its series' newest period, so that need not be looked up.
-            if moment.view.judged(series, end, moment.as_of, moment.today) == "fresh":
+            if view.judged(series, end, as_of, today) == "fresh":
                 spec = series.spec
-                yield PeerReading(
-                    entity.id, value, column.unit(row), spec.frequency.value, column.known(row), spec.curve_type, end
-                )
+                peers.append(Peer(value, column.unit(row), spec.frequency, column.known(row), spec.curve_type, end))
+        return peers
+
+    # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
+    key = ("peers", measure.slug, view.epoch, view.version, view.directory.reference, version, as_of, today)
+    return cache.once(key, make)
 
 
-def prepare(cache: ProcessCache, moment: Moment) -> None:
-    """Make what is the same for the briefs of all countries at a moment."""
-    peers = PeerReadings.at(cache, moment)
+def prepare(cache: ProcessCache, view: View, today: date) -> None:
+    """Make what is the same for the briefs of all countries as they are now."""
     for section in SECTIONS:
         for measure in section.measures:
-            if measure.slug in moment.view.directory.indicators:
-                peers.fresh(cache, moment, measure)
+            if measure.slug in view.directory.indicators:
+                fresh_peers(cache, view, measure, version=view.version, as_of=None, today=today)
 
 
-class Gatherer:
-    """Finds the readings of one country for one request."""
-
-    def __init__(self, cache: ProcessCache, ctx: Context, entity: Entity) -> None:
-        self._cache, self._ctx, self._entity = cache, ctx, entity
-        self._exit = redaction_of(ctx)
-        self._as_of: int | None = ctx.params["as_of"]
-        self._moment = Moment(ctx.view, ctx.version, self._as_of, day_of(ctx.as_of))
-        self._peers = PeerReadings.at(cache, self._moment)
-        self._numbers = self._peers.numbers(cache)
-
-    def gather(self, section: SectionSpec, *, own_bank: bool) -> Gathered:
-        """Return the readings of a section, in the order of its measures."""
-        found: list[MeasuredReading] = []
-        settled: set[str] = set()
-        beyond = False
-        for measure in section.measures:
-            group = measure.instead_of or measure.slug
-            if group in settled or (measure.own_bank and not own_bank):
-                continue
-            if measure.slug not in self._ctx.view.directory.indicators:
-                continue
-            column = aligned(self._cache, self._ctx, measure.slug, self._numbers)
-            row = self._peers.row[self._entity.id]
-            if column.places[row] < 0:
-                # A reading that there is lies before the plan's window.
-                beyond = beyond or bool(column.column.rows(self._numbers)[row] >= 0)
-                continue
-            one = self._measured(measure, column, row)
-            found.append(one)
-            if one.reading is not None and one.reading.freshness == "fresh":
+def gather(cache: ProcessCache, ctx: Context, entity: Entity, section: SectionSpec) -> Gathered:
+    """Return the readings of a country in a section, in the order of its measures."""
+    places = screening.places(cache, ctx.view)
+    row = places.ties.index((entity.name, entity.id))
+    readings: list[MeasureReading] = []
+    gathered = Gathered(briefs.SectionReadings(readings), [], set(), {})
+    settled: set[str] = set()
+    beyond = False
+    for measure in section.measures:
+        group = measure.instead_of or measure.slug
+        if group in settled or (measure.own_bank and shares(entity)):
+            continue
+        if measure.slug not in ctx.view.directory.indicators:
+            continue
+        column = screening.aligned(cache, ctx, measure.slug, places.numbers)
+        if column.places[row] < 0:
+            # A reading that there is lies before the plan's window.
+            beyond = beyond or bool(column.column.rows(places.numbers)[row] >= 0)
+            continue
+        reading = _reading(cache, ctx, entity, measure, column, row, gathered)
+        if reading is not None:
+            readings.append(reading)
+            if reading.freshness == "fresh":
                 settled.add(group)
-        return Gathered(found, beyond)
+    return gathered._replace(said=briefs.SectionReadings(readings, len(readings) < len(gathered.records), beyond))
 
-    def _measured(self, measure: MeasureSpec, column: AlignedColumn, row: int) -> MeasuredReading:
-        ctx, place = self._ctx, column.places[row]
-        series = ctx.view.directory.series(column.series(row))
-        period, known = int(column.column.periods[place]), column.known(row)
-        past = history.newest(ctx.view, series, period, version=ctx.version, as_of=self._as_of)
-        lineage = past[0].lineage if past and past[0].period == period else 0
-        rights = ctx.view.directory.row_rights(series, lineage)
-        fresh = self._exit.freshness(series)
-        if rights.withheld or column.column.withheld[place]:
-            return MeasuredReading(None, _record(ctx, measure, series, period, fresh, rights), (known,))
-        before = next((one for one in past if is_before(one.period, period, series.spec.frequency)), None)
-        # The newest one of another time, where that is all there is: its day is told, and nothing compared with it.
-        older = next((one for one in past if one.period < period), None) if before is None else None
-        since = None if older is None or not self._reached(end_of(older.period)) else older.period
-        if before is not None and (before.withheld or not self._reached(end_of(before.period))):
-            before = None
-        value = float(column.values[row])
-        spec, begins = series.spec, decade.begins(period)
-        start = begins if ctx.window_start is None else max(begins, ctx.window_start)
-        # As known when the reading was, and as much of them as the plan reaches.
-        ten_years = history.before(ctx.view, series, start, period, version=ctx.version, as_of=known)
-        percentile = None
-        if ten_years is not None and self._reached(begins):
-            percentile = decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*ten_years)).percentile
-        reading = MeasureReading(
-            measure,
-            value,
-            spec.unit,
-            period,
-            spec.frequency,
-            fresh,
-            None if before is None else before.value,
-            None if before is None else before.period,
-            percentile,
-            usual=None
-            if ten_years is None or measure.kind not in MOVING
-            else typical_change(measure, ten_years.values),
-            since=since,
-        )
-        peers = self._among(measure, series, fresh)
-        reading = reading._replace(ranking=briefs.ranking(value, sorted(one.value for one in peers)))
-        record = _record(ctx, measure, series, period, fresh, rights, reading)
-        used = [known, *(one.known for one in peers)] + ([] if before is None else [before.known])
-        kinds = sorted({one.curve for one in peers if one.curve is not None})
-        own = series.spec.curve_type
-        return MeasuredReading(reading, record, tuple(used), () if own is None or not kinds else (own, *kinds))
 
-    def _reached(self, day: date) -> bool:
-        return self._ctx.window_start is None or day >= self._ctx.window_start
-
-    def _among(self, measure: MeasureSpec, series: SeriesInfo, fresh: str) -> list[PeerReading]:
-        """Countries that a fresh reading of this country is ranked among, itself one of them; none where it is not ranked."""
-        if not measure.ranked or fresh != "fresh" or self._entity.kind != "country":
-            return []
-        spec = series.spec
-        return [
-            one
-            for one in self._peers.fresh(self._cache, self._moment, measure)
-            if one.unit == spec.unit
-            and (measure.instant or one.frequency == spec.frequency.value)
-            and self._reached(one.end)
+def _reading(
+    cache: ProcessCache,
+    ctx: Context,
+    entity: Entity,
+    measure: MeasureSpec,
+    column: AlignedColumn,
+    row: int,
+    gathered: Gathered,
+) -> MeasureReading | None:
+    """Return one measure of a country for the words, None where it is withheld; add to `gathered` the record and what it rests on."""
+    as_of: int | None = ctx.params["as_of"]
+    place = column.places[row]
+    series = ctx.view.directory.series(column.series(row))
+    period, known = int(column.column.periods[place]), column.known(row)
+    past = history.newest(ctx.view, series, period, version=ctx.version, as_of=as_of)
+    lineage = past[0].lineage if past and past[0].period == period else 0
+    rights = ctx.view.directory.row_rights(series, lineage)
+    fresh = redaction_of(ctx).freshness(series)
+    gathered.used.add(known)
+    if rights.withheld or column.column.withheld[place]:
+        gathered.records.append(_record(ctx, measure, series, period, fresh, rights))
+        return None
+    before = next((one for one in past if is_before(one.period, period, series.spec.frequency)), None)
+    # The newest one of another time, where that is all there is: its day is told, and nothing compared with it.
+    older = next((one for one in past if one.period < period), None) if before is None else None
+    since = None if older is None or not _reached(ctx, end_of(older.period)) else older.period
+    if before is not None and (before.withheld or not _reached(ctx, end_of(before.period))):
+        before = None
+    value = float(column.values[row])
+    spec, begins = series.spec, decade.begins(period)
+    start = begins if ctx.window_start is None else max(begins, ctx.window_start)
+    # As known when the reading was, and as much of them as the plan reaches.
+    ten_years = history.before(ctx.view, series, start, period, version=ctx.version, as_of=known)
+    percentile = usual = None
+    if ten_years is not None and _reached(ctx, begins):
+        percentile = decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*ten_years)).percentile
+    if ten_years is not None and measure.kind in MOVING:
+        usual = typical_change(measure, ten_years.values)
+    peers: list[Peer] = []
+    if measure.ranked and fresh == "fresh" and entity.kind == "country":
+        every = fresh_peers(cache, ctx.view, measure, version=ctx.version, as_of=as_of, today=day_of(ctx.as_of))
+        peers = [
+            peer
+            for peer in every
+            if peer.unit == spec.unit
+            and (measure.instant or peer.frequency is spec.frequency)
+            and _reached(ctx, peer.end)
         ]
+    reading = MeasureReading(
+        measure,
+        value,
+        spec.unit,
+        period,
+        spec.frequency,
+        fresh,
+        None if before is None else before.value,
+        None if before is None else before.period,
+        percentile,
+        briefs.ranking(value, sorted(peer.value for peer in peers)),
+        usual=usual,
+        since=since,
+    )
+    gathered.records.append(_record(ctx, measure, series, period, fresh, rights, reading))
+    gathered.used.update(peer.known for peer in peers)
+    if before is not None:
+        gathered.used.add(before.known)
+    kinds = sorted({peer.curve for peer in peers if peer.curve is not None})
+    if spec.curve_type is not None and kinds:
+        gathered.curves[measure.slug] = [spec.curve_type, *kinds]
+    return reading
+
+
+def _reached(ctx: Context, day: date) -> bool:
+    return ctx.window_start is None or day >= ctx.window_start
 
 
 def shares(entity: Entity) -> bool:
-    """Whether a country uses the euro, so that another's central bank sets its policy rate."""
+    """Return whether a country uses the euro, so that another's central bank sets its policy rate."""
     return entity.kind == "country" and entity.currency == "EUR"
 
 

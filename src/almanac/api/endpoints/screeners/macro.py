@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -16,7 +15,7 @@ from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
-from almanac.api.rows.names import PLACES, place, suggested_place
+from almanac.api.rows.names import place, suggested_place
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -31,14 +30,6 @@ _PATH = "/screener"
 _NAME = "name"
 
 
-class _Places(NamedTuple):
-    """Countries and regions in the order of (name, id)."""
-
-    entities: tuple[Entity, ...]
-    ties: list[tuple[str, str]]
-    numbers: npt.NDArray[np.int32]
-
-
 class MacroScreener:
     """The macro screener of one process."""
 
@@ -49,7 +40,7 @@ class MacroScreener:
         """Return one page of the countries and regions that satisfy the filter."""
         fields = _fields(ctx.view.directory)
         query = screening.read_query(ctx, screening.ScreenFields(ctx, fields), (_NAME,), (_NAME, "country"))
-        places = self._places(ctx)
+        places = screening.places(self._cache, ctx.view)
         wanted = _wanted(ctx, places)
         screening.check_window(ctx)
         redaction = redaction_of(ctx)
@@ -68,7 +59,7 @@ class MacroScreener:
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """Return the fields, operators and syntax of the filter."""
-        places, fields = self._places(ctx), _fields(ctx.view.directory)
+        places, fields = screening.places(self._cache, ctx.view), _fields(ctx.view.directory)
         described = [self._describe(ctx, indicator, places) for _, indicator in sorted(fields.items())]
         return screening.described_filters(described, _EXAMPLE)
 
@@ -77,18 +68,7 @@ class MacroScreener:
         for name in _fields(view.directory):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
 
-    def _places(self, ctx: Context) -> _Places:
-        directory = ctx.view.directory
-
-        def make() -> _Places:
-            there = [e for e in directory.entities.values() if e.kind in PLACES]
-            there.sort(key=lambda e: (e.name, e.id))
-            numbers = self._cache.readings.numbers(e.id for e in there)
-            return _Places(tuple(there), [(e.name, e.id) for e in there], numbers)
-
-        return self._cache.once(("places", ctx.view.epoch, directory.reference), make)
-
-    def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: _Places) -> AlignedColumn:
+    def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: screening.Places) -> AlignedColumn:
         """Return readings of one field; under `freshness=fresh` only those that are."""
         found = screening.aligned(self._cache, ctx, slug, places.numbers)
         if ctx.params["freshness"] is None:
@@ -126,7 +106,7 @@ class MacroScreener:
             {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
         )
 
-    def _describe(self, ctx: Context, indicator: Indicator, places: _Places) -> ScreenerField:
+    def _describe(self, ctx: Context, indicator: Indicator, places: screening.Places) -> ScreenerField:
         found = screening.aligned(self._cache, ctx, indicator.slug, places.numbers)
         if screening.is_text(indicator):
             return screening.described_field(indicator.slug, indicator.name, indicator.description, found.texts())
@@ -149,7 +129,7 @@ def _fields(directory: Directory) -> dict[str, Indicator]:
     return {i.slug: i for i in directory.indicators.values() if i.screenable and i.category != "fundamentals"}
 
 
-def _wanted(ctx: Context, places: _Places) -> npt.NDArray[np.bool_]:
+def _wanted(ctx: Context, places: screening.Places) -> npt.NDArray[np.bool_]:
     """All places, or the one country that is asked for; an unknown one is none of them."""
     asked = ctx.params["country"]
     if asked is None:

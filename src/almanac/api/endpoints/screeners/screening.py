@@ -20,22 +20,23 @@ from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF, SUGGESTIONS
-from almanac.api.rows.names import suggested
+from almanac.api.rows.names import PLACES, suggested
 from almanac.domain.periods import lowest_key
-from almanac.domain.reference import Indicator
+from almanac.domain.reference import Entity, Indicator
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.names import Suggestions
 from almanac.reports.screener import Column, Mask, Numbers, Texts, page, place
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.newest.columns import Readings
+from almanac.store.observations.reading.reader import View
 
 T = TypeVar("T")
 
 #: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
 SCREEN_AS_OF = replace(AS_OF, window=False)
 #: Results remembered: most are columns, of a hundred kilobytes each where there are 6,000 companies.
-_REMEMBERED = 72
+_REMEMBERED = 128
 
 
 def where_screened(params: Mapping[str, Any]) -> Where:
@@ -112,6 +113,26 @@ def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[n
     column = cache.readings.column(ctx.view, slug, version=ctx.version, as_of=ctx.params.get("as_of"))
     found = AlignedColumn.of(column, numbers)
     return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
+
+
+class Places(NamedTuple):
+    """Countries and regions in the order of (name, id), with the numbers by which columns know them."""
+
+    entities: list[Entity]
+    ties: list[tuple[str, str]]
+    numbers: npt.NDArray[np.int32]
+
+
+def places(cache: ProcessCache, view: View) -> Places:
+    """Return all countries and regions."""
+
+    def make() -> Places:
+        entities = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
+        entities.sort(key=lambda entity: (entity.name, entity.id))
+        ties = [(entity.name, entity.id) for entity in entities]
+        return Places(entities, ties, cache.readings.numbers(entity.id for entity in entities))
+
+    return cache.once(("places", view.epoch, view.directory.reference), make)
 
 
 # -- reading the request ------------------------------------------------------------------------------------------------
