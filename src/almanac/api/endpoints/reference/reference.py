@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -10,17 +12,84 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro.indicators import day
-from almanac.api.endpoints.reference import records, standing
+from almanac.api.endpoints.reference import records
 from almanac.api.rows.filters import LICENSE, licensed
 from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.paging import keyset
-from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.health import Feed, Tried, health
 from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_time
+from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered
 from almanac.store.summary import coverage, feeds, figures
+
+#: What is remembered of one state of the store: of now, and of the days and versions that walks are still in.
+_HELD = 8
+#: The better of several freshness statuses: one living series keeps a source, or an indicator of a country, alive.
+_BEST = ("fresh", "stale", "unknown")
+
+T = TypeVar("T")
+
+_STANDING: Remembered[dict[object, Any]] = Remembered("standing", lambda _: {})
+
+
+def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
+    """
+    Return what `find` gives, remembered as long as it would give the same.
+
+    Counts and newest periods follow from the state of the store, freshness from it and the day; of series that are judged
+    by when their source was read, from that day too, which moves without a data version.
+    """
+    held = _STANDING.of(ctx.view)
+    key = (find, Redaction.key(ctx), feeds.days_read(ctx.view))
+    if key not in held:
+        if len(held) >= _HELD:
+            held.clear()
+        held[key] = find(ctx.view, redaction_of(ctx))
+    found: T = held[key]
+    return found
+
+
+def best(statuses: set[str]) -> str:
+    """Return the best of several freshness statuses; `unknown` if there is none."""
+    return next((status for status in _BEST if status in statuses), "unknown")
+
+
+def of_place(view: View, redaction: Redaction, name: str) -> str:
+    """
+    Freshness of a country or region: `fresh` where at least half of its indicators are, each judged by the best of its
+    series. What its publisher ended is not counted, where there is anything else.
+    """
+    living: dict[str, set[str]] = {}
+    ended: dict[str, set[str]] = {}
+    for number in figures.series_numbers(view, "entity", name):
+        one = view.directory.series(number)
+        words = ended if one.spec.discontinued else living
+        words.setdefault(one.spec.indicator, set()).add(redaction.freshness(one))
+    judged = [best(words) for words in (living or ended).values()]
+    fresh, stale = judged.count("fresh"), judged.count("stale")
+    return "fresh" if fresh and fresh >= stale else "stale" if stale else "unknown"
+
+
+def of_sources(view: View, redaction: Redaction) -> tuple[dict[str, figures.Figures], dict[str, Feed], dict[str, str]]:
+    """Return what is counted of each source that has rows, its series by freshness, and the best freshness of those computed here."""
+    series = view.directory.series
+    # What is computed here has derived series only, and not many.
+    computed = {
+        one.id: best({redaction.freshness(series(number)) for number in figures.series_numbers(view, "source", one.id)})
+        for one in view.directory.sources.values()
+        if not one.connector
+    }
+    return figures.by_source(view), feeds.feeds(view, redaction.freshness), computed
+
+
+def of_countries(view: View, redaction: Redaction) -> tuple[dict[str, int], dict[str, str]]:
+    """Return how many indicators each entity has, and the freshness of each country or region that has any (`of_place`)."""
+    counts = figures.indicators_of_entities(view)
+    places = [one.id for one in view.directory.entities.values() if counts.get(one.id)]
+    return counts, {name: of_place(view, redaction, name) for name in places}
 
 
 def providers(ctx: Context) -> ListAnswer:
@@ -47,12 +116,12 @@ def providers(ctx: Context) -> ListAnswer:
 def sources(ctx: Context) -> ListAnswer:
     """List sources by id."""
     directory, tried = ctx.view.directory, feeds.tried(ctx.view)
-    held, fed, computed = standing.remembered(ctx, standing.of_sources)
+    held, fed, computed = remembered(ctx, of_sources)
 
     def record(source: Source) -> bytes:
         counted = held.get(source.id, figures.Figures())
         asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
-        fresh = standing.best(feed.words) if source.connector else computed[source.id]
+        fresh = best(feed.words) if source.connector else computed[source.id]
         rights = source.rights
         consent = directory.consents.get(source.id)
         exposure = effective(rights, Exposure.public, consent)
@@ -99,7 +168,7 @@ def sources(ctx: Context) -> ListAnswer:
 
 def countries(ctx: Context) -> ListAnswer:
     """List countries and regions by name, then id."""
-    counts, freshness = standing.remembered(ctx, standing.of_countries)
+    counts, freshness = remembered(ctx, of_countries)
     wanted = ctx.params["has_data"]
     places = {
         (e.name, e.id): e
@@ -123,7 +192,7 @@ def country(ctx: Context) -> ItemAnswer:
             {"parameter": "idOrIso", "suggestion": close} if close else None,
         )
     count = figures.indicators_of_entities(ctx.view, found.id).get(found.id, 0)
-    return ItemAnswer(_country(found, count, standing.of_place(ctx.view, redaction_of(ctx), found.id)))
+    return ItemAnswer(_country(found, count, of_place(ctx.view, redaction_of(ctx), found.id)))
 
 
 def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:

@@ -14,9 +14,9 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners import screening
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
+from almanac.api.endpoints.screeners.screening import AlignedColumn
 from almanac.api.rows.names import place
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator

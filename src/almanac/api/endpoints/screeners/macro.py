@@ -13,8 +13,8 @@ from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners import screening
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerRow
+from almanac.api.endpoints.screeners.screening import AlignedColumn
 from almanac.api.rows.names import place, suggested_place
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.reference import Entity, Indicator

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn, newest_ends
-from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned, newest_ends
 from almanac.domain.periods import add_months, lowest_key
 from almanac.domain.units import currency_of, is_money
 from almanac.reports import scoring
