@@ -8,7 +8,7 @@ from dataclasses import replace
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.openapi import described
 from almanac.api.contract.overview import text
-from almanac.api.contract.ports import ScoreExplainer, unexplained
+from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
 from almanac.api.endpoints.companies import companies
@@ -18,7 +18,7 @@ from almanac.api.endpoints.screeners import equity, macro
 from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
-def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unexplained) -> tuple[Endpoint, ...]:
+def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lambda *_: {}) -> tuple[Endpoint, ...]:
     """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
     cache = ProcessCache()
     data = (
