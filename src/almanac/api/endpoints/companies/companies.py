@@ -6,7 +6,8 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -18,7 +19,7 @@ from almanac.api.contract.params import Param
 from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.companies.records import CompanySchema, CompanyScores, Financials, Profile
-from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
+from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
 from almanac.api.rows.names import exactly, suggested_word
@@ -65,46 +66,37 @@ def company_of(ctx: Context) -> Company:
         meant = exactly(ctx, name, ["company"])
         found = None if meant is None else by_id(ctx.view, meant.entity)
     if found is None:
-        meant_by = _candidates(ctx, name)
-        told = ", ".join(f"{one['name']} ({one['slug']})" for one in meant_by)
+        # Companies whose name, or former name, is these words or begins with them.
+        norm = normal(name)
+        ids = {alias.entity for alias in beginning(ctx.view, norm)} if norm else set()
+        likely = sorted(by_ids(ctx.view, ids).values(), key=lambda company: (company.name, company.entity))[
+            :_CANDIDATES
+        ]
+        named = ", ".join(f"{company.name} ({company.slug})" for company in likely)
+        candidates = [{"entityId": company.entity, "name": company.name, "slug": company.slug} for company in likely]
         raise ApiError(
             404,
-            f"there is no company {quoted(name)}{f'; it may be {told}' if told else ''}: give an entity id, ticker, CIK, LEI or "
+            f"there is no company {quoted(name)}{f'; it may be {named}' if named else ''}: give an entity id, ticker, CIK, LEI or "
             "slug, or a name that is exactly its own; /entities/resolve finds one by likeness",
-            {"parameter": "idOrLookup"} | ({"candidates": meant_by} if meant_by else {}),
+            {"parameter": "idOrLookup"} | ({"candidates": candidates} if candidates else {}),
         )
     return found
 
 
-def _candidates(ctx: Context, name: str) -> list[dict[str, str]]:
-    """Companies whose name, or former name, is these words or begins with them, by name: at most five."""
-    norm = normal(name)
-    ids = {alias.entity for alias in beginning(ctx.view, norm)} if norm else set()
-    found = sorted(by_ids(ctx.view, ids).values(), key=lambda one: (one.name, one.entity))[:_CANDIDATES]
-    return [{"entityId": one.entity, "name": one.name, "slug": one.slug} for one in found]
+def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | None]:
+    """Return the registrants that continue a company and that it continues: of two the nearest in time, for a chain goes on from there."""
+    told = known_successions(ctx.view, ctx.as_of)
+    after = min(((one.since, one.successor) for one in told if one.predecessor == company.entity), default=None)
+    before = max(((one.since, one.predecessor) for one in told if one.successor == company.entity), default=None)
 
+    def relative(since: int, entity: str) -> dict[str, Any] | None:
+        found = by_id(ctx.view, entity)
+        return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
 
-class Relatives(NamedTuple):
-    """Other registrants of the same enterprise, as could be told at the moment asked; None where there is none."""
-
-    predecessor_of: dict[str, Any] | None
-    successor_of: dict[str, Any] | None
-
-    @classmethod
-    def of(cls, ctx: Context, company: Company) -> Relatives:
-        """Of two the nearest in time: a chain goes on from there."""
-        told = known_successions(ctx.view, ctx.as_of)
-        after = [(one.since, one.successor) for one in told if one.predecessor == company.entity]
-        before = [(one.since, one.predecessor) for one in told if one.successor == company.entity]
-        return cls(
-            _relative(ctx, *min(after)) if after else None,
-            _relative(ctx, *max(before)) if before else None,
-        )
-
-
-def _relative(ctx: Context, since: int, entity: str) -> dict[str, Any] | None:
-    found = by_id(ctx.view, entity)
-    return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
+    return {
+        "predecessorOf": None if after is None else relative(*after),
+        "successorOf": None if before is None else relative(*before),
+    }
 
 
 class CompanyScoring:
@@ -186,7 +178,7 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
     def profile(ctx: Context) -> ItemAnswer:
         company = company_of(ctx)
         standing = CompanyScoring(cache, ctx)
-        record, relatives = company.record, Relatives.of(ctx, company)
+        record, relatives = company.record, _relatives(ctx, company)
         whole: bytes = msgspec.json.encode(
             {
                 **standing.row(company),
@@ -197,9 +189,8 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
                 "lei": record.lei,
                 "stateOfIncorporation": record.state_of_incorporation,
                 "website": record.website,
-                "formerNames": _former_names(company, relatives),
-                "predecessorOf": relatives.predecessor_of,
-                "successorOf": relatives.successor_of,
+                "formerNames": _former_names(company, relatives["successorOf"]),
+                **relatives,
                 "latestFilings": _filings(ctx, company),
                 "keyFigures": {name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
                 "scoreDetail": _detail(ctx, company, explain, standing.peers),
@@ -225,21 +216,16 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
     )
 
 
-def _former_names(company: Company, relatives: Relatives) -> list[dict[str, Any]]:
-    told = [{"name": one.name, "from": _day(one.from_), "to": _day(one.to)} for one in company.record.former_names]
-    before = relatives.successor_of
-    if before is not None:
-        told.insert(0, {"name": before["name"], "from": None, "to": f"{before['since'][:10]}T00:00:00Z"})
-    return told
+def _former_names(company: Company, before: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the names that a company had, and that of the registrant whose accounts it continues."""
 
+    def day(text: str | None) -> str | None:
+        return None if text is None else f"{text[:10]}T00:00:00Z"
 
-def _day(text: str | None) -> str | None:
-    """Return a stated day as the wire writes it."""
-    return None if text is None else f"{text[:10]}T00:00:00Z"
-
-
-def _midnight(ordinal: int) -> str:
-    return wire_day(date.fromordinal(ordinal))
+    continued = [] if before is None else [{"name": before["name"], "from": None, "to": day(before["since"])}]
+    return continued + [
+        {"name": former.name, "from": day(former.from_), "to": day(former.to)} for former in company.record.former_names
+    ]
 
 
 def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
@@ -250,8 +236,8 @@ def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
     return [
         {
             "form": one.form,
-            "filedAt": _midnight(one.filed),
-            "periodEnd": None if one.report_date is None else _midnight(one.report_date),
+            "filedAt": wire_day(date.fromordinal(one.filed)),
+            "periodEnd": None if one.report_date is None else wire_day(date.fromordinal(one.report_date)),
             "url": None if invented else page_of(company.cik, one.accession, one.document),
         }
         for one in company_rows.filings(ctx.view, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS)
@@ -381,7 +367,6 @@ def financials(ctx: Context) -> ItemAnswer:
     moment = as_of if as_of is not None else max(used, default=None)
     rights = of_source(ctx, company.source)
     withheld = rights.reason if rights.value_withheld else None
-    relatives = Relatives.of(ctx, company)
     data: bytes = msgspec.json.encode(
         {
             "entityId": company.entity,
@@ -391,8 +376,7 @@ def financials(ctx: Context) -> ItemAnswer:
             "cik": f"{company.cik:010d}",
             "currency": company.currency if as_of is None else _currency_then(told.values()),
             "asOf": None if moment is None else wire_time(moment),
-            "predecessorOf": relatives.predecessor_of,
-            "successorOf": relatives.successor_of,
+            **_relatives(ctx, company),
             "incomeStatements": _joined(told[INCOME], withheld),
             "balanceSheets": _joined(told[BALANCE], withheld),
             "cashFlowStatements": _joined(told[CASH_FLOW], withheld),
@@ -401,28 +385,23 @@ def financials(ctx: Context) -> ItemAnswer:
     return ItemAnswer(data)
 
 
-class _InCurrency(msgspec.Struct):
-    currency: str
-
-
 def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
     """Return the currency of the newest statement given, since the company may report in another one today; None without any."""
     newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
-    return None if newest_one is None else msgspec.json.decode(newest_one.body, type=_InCurrency).currency
+    return None if newest_one is None else msgspec.json.decode(newest_one.body)["currency"]
 
 
 def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:
-    """Bodies as a JSON list. `reason`: why their values may not be sent."""
-    bodies = [one.body if reason is None else _masked(one.body, reason) for one in told]
+    """Return bodies as a JSON list; without values and results of checks where there is a reason why these may not be sent."""
+    bodies = []
+    for row in told:
+        body = row.body
+        if reason is not None:
+            check = {"name": "rights", "status": "withheld", "detail": reason}
+            masked = {"items": {}, "derivedItems": {}, "quality": {"status": "withheld", "checks": [check]}}
+            body = msgspec.json.encode(msgspec.json.decode(body) | masked)
+        bodies.append(body)
     return msgspec.Raw(b"[" + b",".join(bodies) + b"]")
-
-
-def _masked(body: bytes, reason: str) -> bytes:
-    """Return a statement without its values and without the results of its checks."""
-    statement: dict[str, Any] = msgspec.json.decode(body)
-    check = {"name": "rights", "status": "withheld", "detail": reason}
-    statement |= {"items": {}, "derivedItems": {}, "quality": {"status": "withheld", "checks": [check]}}
-    return msgspec.json.encode(statement)
 
 
 _FINANCIALS = Endpoint(
@@ -461,53 +440,47 @@ _FINANCIALS = Endpoint(
 _SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
 
 
-class CompanyList:
-    """The list of one process."""
+def listed(cache: ProcessCache, ctx: Context) -> ListAnswer:
+    """Return one page of companies that have statements."""
+    params = ctx.params
+    standing = CompanyScoring(cache, ctx)
+    table, scores = standing.peers.table, standing.scores
+    columns: dict[str, Column | None] = {
+        "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
+    }  # fmt: skip
+    wanted = _wanted(cache, ctx, standing.peers)
+    numbers, following, _ = cut_page(ctx, wanted, table.ties, columns[params["sort"]])
+    found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
+    rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
+    return ListAnswer(rows, following)
 
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
 
-    def listed(self, ctx: Context) -> ListAnswer:
-        """One page of companies that have statements."""
-        params = ctx.params
-        standing = CompanyScoring(self._cache, ctx)
-        table = standing.peers.table
-        scores = standing.scores
-        columns: dict[str, Column | None] = {
-            "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
-        }  # fmt: skip
-        wanted = self._wanted(ctx, standing.peers)
-        numbers, following, _ = cut_page(ctx, wanted, table.ties, columns[params["sort"]])
-        found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
-        rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
-        return ListAnswer(rows, following)
-
-    def _wanted(self, ctx: Context, peers: Peers) -> Mask:
-        """Companies that pass every filter that is given."""
-        params, table = ctx.params, peers.table
-        passed: Mask = (
-            np.ones(len(table.ties), dtype=np.bool_)
-            if ctx.version == ctx.view.version
-            else reporting(ctx.view, table.companies, ctx.version)
-        )
-        for name, texts in (("sector", table.sectors), ("industry", table.industries)):
-            if (asked := params[name]) is not None:
-                matches = [word.casefold() == asked.casefold() for word in texts.words]
-                if not any(matches):
-                    near = suggested_word(ctx, name, asked, texts.words)
-                    ctx.warn(name, asked, f"is the {name} of no company", near)
-                passed &= _among(texts, matches)
-        domiciles = entities(ctx, "country")
-        if domiciles is not None:
-            passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
-        if params["q"] is not None:
-            words = folded(params["q"]).split()
-            state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
-            described = self._cache.once(state, lambda: _words(table))
-            passed &= np.array(
-                [bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_
-            )
-        return passed
+def _wanted(cache: ProcessCache, ctx: Context, peers: Peers) -> Mask:
+    """Return the companies that pass every filter that is given."""
+    params, table = ctx.params, peers.table
+    passed: Mask = (
+        np.ones(len(table.ties), dtype=np.bool_)
+        if ctx.version == ctx.view.version
+        else reporting(ctx.view, table.companies, ctx.version)
+    )
+    for name, texts in (("sector", table.sectors), ("industry", table.industries)):
+        if (asked := params[name]) is not None:
+            matches = [word.casefold() == asked.casefold() for word in texts.words]
+            if not any(matches):
+                near = suggested_word(ctx, name, asked, texts.words)
+                ctx.warn(name, asked, f"is the {name} of no company", near)
+            passed &= _among(texts, matches)
+    domiciles = entities(ctx, "country")
+    if domiciles is not None:
+        passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
+    if params["q"] is not None:
+        words = folded(params["q"]).split()
+        state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
+        # The text that they are looked for in: name and ticker.
+        named = zip(table.companies.names, table.companies.tickers, strict=True)
+        described = cache.once(state, lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named])
+        passed &= np.array([bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_)
+    return passed
 
 
 def _among(texts: Texts, matches: list[bool]) -> Mask:
@@ -515,15 +488,8 @@ def _among(texts: Texts, matches: list[bool]) -> Mask:
     return np.array([*matches, False], dtype=np.bool_)[texts.codes]
 
 
-def _words(table: CompanyTable) -> list[str]:
-    """Return the text that `q` is looked for in, by company: name and ticker."""
-    named = zip(table.companies.names, table.companies.tickers, strict=True)
-    return [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named]
-
-
 def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
     """Return the endpoints about companies. `explain` computes a company's scores test by test."""
-    companies = CompanyList(cache)
     return (
         Endpoint(
             path="/companies",
@@ -532,7 +498,7 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             description="Companies that have statements. The score compares a company with those of its sector that have a statement of the last "
             "18 months, from values that may be shown; it is computed when asked. Any company that is known by name only is found by "
             "/entities/resolve.",
-            handler=companies.listed,
+            handler=partial(listed, cache),
             scope="companies:read",
             params=(
                 Param("sector", "Only companies of this sector; case does not matter.", example="Technology"),
