@@ -186,9 +186,9 @@ def limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: N
 
     `on_fallback` gets the name of the error each time that a process has to count for itself because Redis fails.
     """
-    from almanac.api.use.limits import Limiter, Memory, Redis
+    from almanac.api.use.limits import Limiter, RedisLimiter
 
-    return Limiter(Memory() if settings.redis_url is None else Redis(settings.redis_url, on_fallback))
+    return Limiter() if settings.redis_url is None else RedisLimiter(settings.redis_url, on_fallback)
 
 
 def missing_plans(settings: Settings) -> list[str]:

@@ -6,8 +6,8 @@ from datetime import date
 import msgspec
 import pytest
 
+from almanac.api.endpoints.companies.companies import ALTMAN, PIOTROSKI
 from almanac.api.endpoints.companies.records import CompanySchema, Financials, Profile
-from almanac.api.endpoints.companies.rows import ALTMAN, PIOTROSKI
 from almanac.domain.companies import CompanyRecord, Listing, company_id
 from almanac.domain.names import folded
 from almanac.domain.observations import FAILED, WARNED

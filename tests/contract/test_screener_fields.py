@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
+from almanac.api.endpoints.screeners.screening import AlignedColumn
 from almanac.store.observations.reading.newest import Readings
 from tests.support.service import Service
 from tests.support.withholding import withhold

@@ -7,7 +7,7 @@ from unittest import mock
 import msgspec
 import pytest
 
-from almanac.api.endpoints.reference import standing
+from almanac.api.endpoints.reference import reference
 from almanac.store.engine import opening
 from almanac.store.observations import specs
 from almanac.store.summary import figures
@@ -74,15 +74,14 @@ def test_it_is_found_once_for_all_who_ask(own, path, name):
         assert counted.call_count == 2
 
 
-def test_few_states_are_remembered(own):
-    with mock.patch.object(standing, "_HELD", 2):
-        memory = standing.Memory(lambda *_: object())
+def test_few_states_are_remembered():
+    view = mock.Mock(shared={})
+    view.execute.return_value = []
+    with mock.patch.object(reference, "_HELD", 2):
         for version in range(5):
-            ctx = mock.Mock(version=version, at=0, params={})
-            ctx.view.execute.return_value = []
-            ctx.view.version = version
-            memory.of(ctx)
-    assert len(memory._held) == 2
+            reference.remembered(mock.Mock(version=version, at=0, params={}, view=view), lambda *_: object())
+    (kept,) = (kept for name, kept in view.shared.items() if name == "standing")
+    assert len(kept) <= 2
 
 
 @pytest.mark.parametrize(("more", "where"), [({}, "thread"), ({"as_of": "2026-01-31"}, "heavy")])

@@ -13,7 +13,7 @@ import pytest
 from argon2 import PasswordHasher
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-from almanac.api.use.limits import Limiter, Memory
+from almanac.api.use.limits import Limiter
 from almanac.dashboard import app as module
 from almanac.dashboard import queue
 from almanac.dashboard.app import Dashboard
@@ -218,7 +218,7 @@ def test_pages_are_counted_by_account_and_strangers_by_address(
     service: Service, slow: Slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_LEAST_PAGES", 3)
-    limits = Limiter(Memory())
+    limits = Limiter()
     app = made(service, slow, limits=limits, failures_per_minute=3)
     module_least, free = module._LEAST_PAGES, service.settings.plans["pro"].requests_per_minute
 

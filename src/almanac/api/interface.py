@@ -8,30 +8,30 @@ from dataclasses import replace
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.openapi import described
 from almanac.api.contract.overview import text
-from almanac.api.contract.ports import ScoreExplainer, unexplained
+from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
-from almanac.api.endpoints.companies import listing
-from almanac.api.endpoints.macro import derived_indicators, indicators, observations, provenance, rates
+from almanac.api.endpoints.companies import companies
+from almanac.api.endpoints.macro import indicators, observations, provenance, rates
 from almanac.api.endpoints.reference import entities, reference
 from almanac.api.endpoints.screeners import equity, macro
 from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
-def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = unexplained) -> tuple[Endpoint, ...]:
+def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lambda *_: {}) -> tuple[Endpoint, ...]:
     """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
     cache = ProcessCache()
     data = (
         *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
-        *reference.endpoints(),
+        *reference.ENDPOINTS,
         *entities.endpoints(),
-        *listing.endpoints(cache, explain_scores),
+        *companies.endpoints(cache, explain_scores),
         *observations.DERIVED,
         rates.ENDPOINT,
         rates.HISTORY,
-        *derived_indicators.ENDPOINTS,
+        *indicators.DERIVED_ENDPOINTS,
         brief.endpoint(cache),
         *releases.ENDPOINTS,
         *macro.endpoints(cache),

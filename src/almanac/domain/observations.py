@@ -110,6 +110,22 @@ class Vintage(NamedTuple):
         return (self.value, self.text, self.flags & COMPARED, marks_of(self.note))
 
 
+class InputCell(NamedTuple):
+    """One input cell of a value: series id, period key, and its vintage as known then."""
+
+    series: str
+    period: int
+    vintage: Vintage
+
+
+class Recomputed(NamedTuple):
+    """A derived value recomputed from its inputs as known at its knowledge time."""
+
+    value: float | None
+    text: str | None
+    inputs: list[InputCell]
+
+
 State = tuple[float | None, str | None, int, Marks | None]
 _NOTHING: State = (None, None, 0, None)
 

@@ -132,9 +132,9 @@ def test_failures_are_throttled_by_address(frame):
 
 def test_failures_under_the_real_limiter(frame):
     """The frame and the real limiter agree on what `fail` means."""
-    from almanac.api.use.limits import Limiter, Memory
+    from almanac.api.use.limits import Limiter
 
-    frame.app._authentication._limiter = Limiter(Memory())
+    frame.app._authentication._limiter = Limiter()
     assert [frame.get("/coverage", None).status_code for _ in range(4)] == [401, 401, 401, 429]
     assert frame.get("/coverage").headers["x-ratelimit-remaining"] == "999"
 

@@ -8,7 +8,7 @@ import uuid
 import pytest
 import structlog
 
-from almanac.api.use.limits import WINDOW, Decision, Limiter, Memory, Redis
+from almanac.api.use.limits import WINDOW, Decision, Limiter, RedisLimiter
 from almanac.config import SettingError
 from tests.support.processes import told_by_four
 
@@ -20,7 +20,7 @@ PATIENCE = 60
 
 @pytest.fixture
 def limiter():
-    return Limiter(Memory())
+    return Limiter()
 
 
 # Decisions
@@ -104,7 +104,7 @@ def closed_port():
 
 def test_local_counters_take_over_where_redis_fails():
     failures, clock = [], Clock()
-    remote = Limiter(Redis(f"redis://:hush@127.0.0.1:{closed_port()}/0", failures.append, monotonic=clock))
+    remote = RedisLimiter(f"redis://:hush@127.0.0.1:{closed_port()}/0", failures.append, monotonic=clock)
     assert [remote.hit("acc", 2, NOW).admitted for _ in range(3)] == [True, True, False]
     assert [remote.fail("192.0.2.1", 1, NOW) for _ in range(2)] == [False, True]
     assert failures == ["ConnectionError"]  # asked once, then left in peace
@@ -116,7 +116,7 @@ def test_local_counters_take_over_where_redis_fails():
 
 def test_redis_is_used_again_once_it_answers():
     failures, clock, answers = [], Clock(), iter([TimeoutError(), [1, 7], [0, 9]])
-    remote = Limiter(Redis(REDIS, failures.append, monotonic=clock))
+    remote = RedisLimiter(REDIS, failures.append, monotonic=clock)
 
     def script(keys, args):
         answer = next(answers)
@@ -124,7 +124,7 @@ def test_redis_is_used_again_once_it_answers():
             raise answer
         return answer
 
-    remote._backend._script = script
+    remote._script = script
     assert remote.hit("acc", 9, NOW).remaining == 8  # the fallback's
     clock.seconds = 1.9
     assert remote.hit("acc", 9, NOW).remaining == 7
@@ -137,14 +137,14 @@ def test_redis_is_used_again_once_it_answers():
 def test_the_log_says_once_that_redis_is_gone_and_once_that_it_is_back():
     clock = Clock()
     refused, answer = [ConnectionError(), ConnectionError(), TimeoutError()], [1, 7]
-    remote = Limiter(Redis("redis://:hush@127.0.0.1/0", monotonic=clock))
+    remote = RedisLimiter("redis://:hush@127.0.0.1/0", monotonic=clock)
 
     def script(keys, args):
         if refused:
             raise refused.pop(0)
         return answer
 
-    remote._backend._script = script
+    remote._script = script
     with structlog.testing.capture_logs() as lines:
         for _ in range(6):
             remote.hit("acc", 9, NOW)
@@ -160,19 +160,19 @@ def test_the_log_says_once_that_redis_is_gone_and_once_that_it_is_back():
 @pytest.mark.parametrize("url", ["http://:hush@localhost", "localhost:6379", "redis://:hush@localhost:port/0", ""])
 def test_a_bad_redis_address_is_a_setting_error_without_the_password(url):
     with pytest.raises(SettingError, match="ALMANAC_REDIS_URL must look like redis://") as caught:
-        Limiter(Redis(url))
+        RedisLimiter(url)
     assert "hush" not in str(caught.value)
 
 
 def test_redis_without_its_extra_is_a_setting_error(monkeypatch):
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(SettingError, match=r"pip install '\.\[redis\]'"):
-        Limiter(Redis(REDIS))
+        RedisLimiter(REDIS)
 
 
 HITS = """
 import sys
-from almanac.api.use.limits import Limiter, Redis
+from almanac.api.use.limits import RedisLimiter
 {make}
 print("ready", flush=True)
 sys.stdin.readline()
@@ -203,14 +203,14 @@ def prefix():
 
 @pytest.mark.redis
 def test_four_processes_admit_exactly_the_limit_through_redis(prefix):
-    make = f"limiter = Limiter(Redis({REDIS!r}, sys.exit, prefix={prefix!r}, timeout={PATIENCE}))"
+    make = f"limiter = RedisLimiter({REDIS!r}, sys.exit, prefix={prefix!r}, timeout={PATIENCE})"
     assert admitted_by_four(HITS.format(make=make)) == 100
 
 
 @pytest.mark.redis
 def test_redis_decides_as_one_process_does(prefix, limiter):
     failures = []
-    remote = Limiter(Redis(REDIS, failures.append, prefix=prefix, timeout=PATIENCE))
+    remote = RedisLimiter(REDIS, failures.append, prefix=prefix, timeout=PATIENCE)
     for name, limit, now in [
         ("a", 2, 0),
         ("a", 2, 1.5),
@@ -222,8 +222,6 @@ def test_redis_decides_as_one_process_does(prefix, limiter):
     ]:
         assert remote.hit(name, limit, NOW + now) == limiter.hit(name, limit, NOW + now)
     assert [remote.fail("192.0.2.1", 2, NOW) for _ in range(4)] == [False, False, True, True]
-    assert {
-        1 <= remote._backend._client.ttl(key) <= 120 for key in remote._backend._client.scan_iter(f"{prefix}*")
-    } == {True}
+    assert {1 <= remote._client.ttl(key) <= 120 for key in remote._client.scan_iter(f"{prefix}*")} == {True}
     assert failures == []
     remote.close()

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from almanac.api.endpoints.companies.rows import of_the_newest_end
+from almanac.api.endpoints.companies.companies import of_the_newest_end
 from almanac.derived.companies.ratios import measures
 from almanac.domain.periods import Frequency
 from almanac.pipeline.explain.scores import explain_scores

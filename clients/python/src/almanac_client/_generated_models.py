@@ -182,9 +182,9 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     native_id: str | None = None
     #: ISO 4217 code of the currency of `unit`.
     currency: str | None = None
-    #: Power of ten that the value is to be multiplied by to be in `unit`, where that is not 0.
+    #: Power of ten that takes the value to `unit`, where not 0.
     scale: int | None = None
-    #: SA: adjusted for the season; NSA: not; SAAR: adjusted, at annual rates.
+    #: SA, NSA (not adjusted), SAAR (annual rates).
     seasonal_adjustment: str | None = None
     #: True: a flow stated as if it went on for a year.
     annualized: bool | None = None
@@ -200,7 +200,7 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     compounding: Compounding | None = None
     #: True: the publisher has ended the series.
     discontinued: bool | None = None
-    #: True: invented, from the simulated world, or computed from what is.
+    #: True: invented, or computed from what is invented.
     simulated: bool | None = None
     #: Whether the publisher states the release to the day (known at its last second) or to the second.
     release_precision: ReleasePrecision | None = None
@@ -212,19 +212,19 @@ class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="c
     quality: Quality | None = None
     #: Of a publisher that numbers the versions of a data set (IMF): the data set and the version in which the value was first read.
     dataflow: str | None = None
-    #: The publisher's marks on the value, or on what it was computed from.
+    #: Publisher's marks on the value or its inputs.
     flags: list[str] | None = None
     #: Of a computed value that was withdrawn: its inputs are on two bases.
     reason: Reason | None = None
     #: The publisher's remarks on the value, as first seen.
     footnotes: list[str] | None = None
-    #: True: the publisher calls the value a projection, or it was computed from one.
+    #: True: called a projection, or computed from one.
     projection: bool | None = None
     #: When the data set was last updated by its publisher, an instant or a day: a bound, not this value's release.
     published_at: str | None = None
-    #: Of a value over a window: how many periods in it have no value.
+    #: Periods without a value in the window it is over.
     missing_periods: int | None = None
-    #: Of a value among countries: how many others it was compared with.
+    #: How many other countries it was compared with.
     peer_count: int | None = None
     #: Accession number of the filing that states the fact.
     accession: str | None = None
@@ -272,7 +272,7 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     source_id: str
     #: Id of the provider, who publishes.
     provider_id: str
-    #: The value, in `unit`. Null: it is a text, was withdrawn, or is withheld (`rights` says).
+    #: The value. Null: a text, withdrawn, or withheld (`rights` says).
     value_numeric: float | None = None
     #: The value of an indicator of words. Null: it is a number, or as above.
     value_text: str | None = None
@@ -292,7 +292,7 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     ingested_at: datetime
     #: `initial`: the first published state; `revised`: a later one; `final`: the publisher says so; `unknown`: the feed does not tell.
     revision_status: RevisionStatus
-    #: The page a person would check the value on. Null: it is computed here.
+    #: Page to check the value on. Null: it is computed here.
     source_url: str | None = None
     #: What to write beside the value when showing it.
     attribution: str
@@ -307,7 +307,7 @@ class Observation(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class DerivedObservation(Observation, frozen=True, kw_only=True, gc=False, rename="camel"):
     """A value that was computed, with the ids of the series it was computed from."""
 
-    #: Ids of the series the value was computed from; empty for a published value.
+    #: Ids of the series it was computed from; empty for a published value.
     derived_from: list[str]
 
 
@@ -324,13 +324,13 @@ class ProvenanceInput(Struct, frozen=True, kw_only=True, gc=False, rename="camel
     period_end: datetime
     #: Knowledge time: from when on it could be known. `as_of` compares with it.
     observed_at: datetime
-    #: The value, in the unit of its series. Null: a text, none, or not shown.
+    #: The value, in its series' unit. Null: a text, none, not shown.
     value_numeric: float | None = None
     #: The value of an indicator of words. Null: a number, none, or not shown.
     value_text: str | None = None
     #: True: the value is not shown.
     value_withheld: bool
-    #: Why it is not shown: its rights, or `outside_plan_history`, before what the plan reaches. Null: it is shown.
+    #: Its rights, or `outside_plan_history` (before the plan's). Null: shown.
     reason: str | None = None
 
 
@@ -375,11 +375,11 @@ class Provenance(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     formula: str | None = None
     #: What it was computed from; empty for a published value.
     inputs: list[ProvenanceInput]
-    #: The response it was read from. Null: it is computed here, or withheld.
+    #: The response it was read from. Null: computed, or withheld.
     payload: ProvenancePayload | None = None
     #: The run that took the response in. Null: it is computed here.
     run: ProvenanceRun | None = None
-    #: Whether it comes out equal when computed again from its inputs. Null: it is published, or not all is shown.
+    #: Whether it comes out equal when computed again. Null: published or hidden.
     verified: bool | None = None
 
 
@@ -406,7 +406,7 @@ class Indicator(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     unit_label: str | None = None
     #: Frequencies that there are values of.
     frequencies: list[Frequency]
-    #: SA or NSA, where that is part of what it means. Null: its series say.
+    #: SA or NSA, if part of its meaning. Null: its series say.
     seasonal_adjustment: str | None = None
     #: How it is computed. Null: it is published.
     formula: str | None = None
@@ -453,7 +453,7 @@ class Series(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     currency: str | None = None
     #: Whether its rows come first among the sources of the same indicator and entity.
     preferred: bool
-    #: Last day of its oldest period. Null: it has no values now.
+    #: Last day of its oldest period. Null: there are no values.
     first_period: datetime | None = None
     #: Last day of its newest period. Null: it has no values now.
     last_period: datetime | None = None
@@ -499,7 +499,7 @@ class Country(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     region: str | None = None
     #: Income group by the World Bank. Null: none.
     income_group: str | None = None
-    #: ISO 4217 code of its currency, what `local_currency` is. Null: it has none of its own.
+    #: ISO 4217 code, what `local_currency` is. Null: none of its own.
     currency: str | None = None
     #: Other names, former ones too.
     aliases: list[str]
@@ -514,7 +514,7 @@ class Country(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class Candidate(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """An entity that a name may mean, with the name of it that was found."""
 
-    #: The entity. Null: several fit as well, all of them among the candidates.
+    #: The entity. Null: several fit as well, see the candidates.
     entity_id: str | None = None
     #: What kind of entity it is. Null: as above.
     type: Type | None = None
@@ -582,7 +582,7 @@ class Company(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     name: str
     #: Its ticker. Null: it has none, or is no longer listed.
     ticker: str | None = None
-    #: Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.
+    #: Number at the U.S. SEC, ten digits. Null: none.
     cik: str | None = None
     #: Where its shares are listed. Null: not known.
     exchange: str | None = None
@@ -600,9 +600,9 @@ class Company(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     score: float | None = None
     #: The pillars of the score.
     scores: CompanyScores
-    #: Piotroski's F, 0 to 9, of the newest twelve months that give a score. Null: a test lacks an input.
+    #: Piotroski's F, 0 to 9, of twelve months. Null: an input is missing.
     piotroski_f: float | None = None
-    #: Altman's Z'' of the same months. Null: an input is missing, or it is not meant for its kind of business.
+    #: Altman's Z'' of the same months. Null: unknown, or not for its business.
     altman_z2: float | None = None
     #: Share of the score's measures that it has, 0 to 1.
     score_coverage: float
@@ -648,7 +648,7 @@ class LatestFiling(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 class KeyFigure(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """The latest reading of a figure over twelve months."""
 
-    #: The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld, or `quality` is failed.
+    #: The figure; a margin is a fraction. Null: withheld, or `quality` is failed.
     value: float | None = None
     #: What the numbers count: `percent`, `percentage_points`, `index`, `usd_billions`, of companies' money the ISO code (`usd`, `eur_per_share`). Null: a score, which has none.
     unit: str | None = None
@@ -713,7 +713,7 @@ class ScoreDetail(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     passed: int | None = None
     #: Its tests.
     tests: list[ScoreTest]
-    #: The worst that checks say of the statements it rests on; failed leaves no value.
+    #: The worst that checks say of the statements it rests on.
     quality: KeyFigureQuality
 
 
@@ -726,7 +726,7 @@ class ScorePeers(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     all: int
     #: How many measures it has.
     measures: int
-    #: How many of its measures are compared within its sector: those that at least ten of it have.
+    #: How many at least ten of its sector have: compared within it.
     measures_within_sector: int
 
 
@@ -741,7 +741,7 @@ class Peer(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     ticker: str | None = None
     #: What makes it one: the same industry, and, where both are known, the nearest revenue.
     basis: Basis
-    #: Its score, 0 to 100. Null: it has none, as with statements older than 18 months.
+    #: Its score, 0 to 100. Null: none, as with statements older than 18 months.
     score: float | None = None
     #: Last day of its newest statement's period. Null: the plan reaches none.
     last_period_end: datetime | None = None
@@ -760,11 +760,11 @@ class Profile(Company, frozen=True, kw_only=True, gc=False, rename="camel"):
     sic_description: str | None = None
     #: Its Legal Entity Identifier, twenty characters. Null: not known.
     lei: str | None = None
-    #: State or country it is incorporated in. Null: not stated.
+    #: Where it is incorporated. Null: not stated.
     state_of_incorporation: str | None = None
     #: Its web site, as it states it. Null: not stated.
     website: str | None = None
-    #: Names it had before, and that of the registrant whose accounts it continues.
+    #: Names before this, and of the registrant it continues.
     former_names: list[FormerName]
     #: The registrant that goes on where this one ends: a new holding company that states its numbers. Null: none.
     predecessor_of: RelatedRegistrant | None = None
@@ -776,16 +776,16 @@ class Profile(Company, frozen=True, kw_only=True, gc=False, rename="camel"):
     key_figures: KeyFigures
     #: By name, the scores whose inputs may be shown.
     score_detail: dict[str, ScoreDetail]
-    #: Among whom it was scored. Null: it takes no part, or its figures may not be shown.
+    #: Among whom it was scored. Null: it takes no part, or withheld.
     score_peers: ScorePeers | None = None
-    #: At most eight companies of its industry: those with statements of the last 18 months first, the nearest in revenue before others.
+    #: At most eight of its industry, reporting ones first, by nearest revenue.
     peers: list[Peer]
 
 
 class DerivedItem(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     """How a line that the filing does not state was come by."""
 
-    #: In a word: a fiscal year less nine months, a sum of tags, a formula, and so on.
+    #: A fiscal year less nine months, a sum of tags, a formula, and so on.
     method: str
     #: Ids of the series it was computed from.
     derived_from: list[str]
@@ -798,7 +798,7 @@ class StatementCheck(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     name: str
     #: What came out.
     status: Status
-    #: The numbers behind it, or the reason, in words. Null: there is nothing to say.
+    #: The numbers behind it, or the reason, in words. Null: nothing to say.
     detail: str | None = None
     #: Keys of the lines that a failure is about. Absent: it did not fail.
     items: list[str] | None = None
@@ -844,7 +844,7 @@ class Statement(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     currency: str
     #: `revised`: a later filing changed a number.
     revision_status: RevisionStatus
-    #: Whether its lines are stated by a filing, computed, or both.
+    #: Whether its lines are filed, computed, or both.
     basis: StatementBasis
     #: Lines by key, as filed: money in units of `currency`, per-share lines in it per share, shares in shares; never adjusted for splits. A line that was not reported is absent, never zero.
     items: dict[str, float]
@@ -861,7 +861,7 @@ class Financials(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     entity_id: str
     #: Its ticker. Null: it has none, or is no longer listed.
     ticker: str | None = None
-    #: Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.
+    #: Number at the U.S. SEC, ten digits. Null: none.
     cik: str | None = None
     #: ISO 4217 code of the currency it reports in; with `as_of` that of the newest statement known then. Null: not known.
     currency: str | None = None
@@ -1010,13 +1010,13 @@ class BriefReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     currency: str | None = None
     #: Last day of the period the number is about.
     period_end: datetime
-    #: The same series' reading of the period before, of daily data of the last day within ten, in `unit`. Null: none.
+    #: The period before, in `unit`; of daily data a day within ten. Null: none.
     previous: float | None = None
-    #: `value` less `previous`, in `unit`; between percentages, percentage points. Null: there is no previous.
+    #: `value` less `previous`, in `unit` (percentage points). Null: no previous.
     change: float | None = None
     #: Mid-rank among the ten years before it, 0 to 100, as in `/release-summaries`. Null: a number with a trend, or they are not all there or not reached.
     percentile10y: float | None = None
-    #: Place among the countries with a fresh public reading in the same unit, 1 the highest. Null: not ranked.
+    #: Place among countries with a fresh public value, 1 the top. Null: none.
     peer_rank: int | None = None
     #: How many countries that are, itself one of them. Null: not ranked.
     peer_count: int | None = None
@@ -1035,7 +1035,7 @@ class BriefSection(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     key: Key
     #: The subject, for people.
     title: str
-    #: Sentences made by rule; every number in them is one of the readings, rounded, or of a date.
+    #: Sentences made by rule; each number is one of the readings, rounded, or of a date.
     text: str
     #: What they are made from.
     readings: list[BriefReading]
@@ -1054,15 +1054,15 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     title: str
     #: Where it stands, as known at the moment asked. `unknown`: it was announced for a day that is past, and nothing says that it happened.
     status: EventStatus
-    #: When it happens or happened; where `timePrecision` is day, the first second of that day.
+    #: When it happens; the first second of the day where `timePrecision` is day.
     occurred_at: datetime
     #: Whether the time is known to the minute or to the day.
     time_precision: TimePrecision
     #: IANA name of the zone the source states the time in.
     time_zone: str
-    #: The country, region or company it is about. Null: none in particular.
+    #: The country, region or company it is about. Null: none.
     entity_id: str | None = None
-    #: Id of its country or region; of a company's event the domicile. Null: not known.
+    #: Id of its country, a company's domicile. Null: unknown.
     country: str | None = None
     #: The indicator that is released. Null: it releases none.
     indicator_id: str | None = None
@@ -1070,11 +1070,11 @@ class Event(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     period: str | None = None
     #: The first print, in `unit`, which stays for ever. Null: none, or not shown.
     actual: float | None = None
-    #: What the first print is now, in `unit`, where that differs. Null: it does not, or is not shown.
+    #: The first print as it is now. Null: it is the same, or not shown.
     revised_actual: float | None = None
     #: The period before, in `unit`, as it stood before the release, of one to come as it stands; of daily data the last day before, within ten. Null: none, or not shown.
     previous: float | None = None
-    #: What that is now, in `unit`, where it differs. Null: it does not, or is not shown.
+    #: The period before as it is now. Null: the same, or not shown.
     revised_previous: float | None = None
     #: What the numbers count. Null: there are none.
     unit: str | None = None
@@ -1109,9 +1109,9 @@ class ReleaseReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
     actual: float | None = None
     #: The period before, in `unit`, as it stood before the release. Null: none.
     previous: float | None = None
-    #: What this release made of it, in `unit`, where that differs. Null: it does not.
+    #: What this release made of it, in `unit`. Null: nothing else.
     revised_previous: float | None = None
-    #: `actual` less the period before as revised, in `unit`; between percentages, percentage points. Null: unknown.
+    #: `actual` less the period before as revised, in `unit`. Null: unknown.
     change: float | None = None
     #: How many standard deviations `actual` lies from the mean of the ten years before. Null: a number with a trend, or they are not all there or not reached.
     z_score_10y: float | None = field(name="zScore10y", default=None)
@@ -1207,7 +1207,7 @@ class ScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     name: str
     #: Its ISO code; where it has none, what the parameter `country` takes.
     country: str
-    #: The readings that satisfy them, and those of the sort field and of `fields` that have a value.
+    #: Its readings of the filter's, sort's and further fields.
     matches: list[ScreenerMatch]
 
 
@@ -1222,7 +1222,7 @@ class ScreenerField(Struct, frozen=True, kw_only=True, gc=False, rename="camel")
     type: ScreenerFieldType
     #: What its values count; `ratio`: a fraction, 0.25 is 25 %. `currency`, `currency_per_share`: money, in the currency each company reports in. Null: a score, or readings in different units.
     unit: str | None = None
-    #: ISO 4217 code of the currency of `min` and `max`. Null: they are no money.
+    #: Currency of `min` and `max`, ISO 4217. Null: no money.
     currency: str | None = None
     #: What it measures, and how.
     description: str
@@ -1267,7 +1267,7 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
     name: str
     #: Its ticker; under `as_of` the last one it had. Null: none.
     ticker: str | None = None
-    #: Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.
+    #: Number at the U.S. SEC, ten digits. Null: none.
     cik: str | None = None
     #: Id of its country, the domicile. Null: not known.
     country: str | None = None
@@ -1275,13 +1275,13 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
     sector: str
     #: Its industry today. Null: not known.
     industry: str | None = None
-    #: Last day of the period that the values are of; of its newest statement where none has one.
+    #: Last day of the values' period; without values, of its newest statement.
     period_end: datetime
     #: From when on all of the values were known; likewise.
     observed_at: datetime
     #: The filtered and sorted fields, and those named in `fields`, that it has a value for, by field: ratios as fractions, money in the currency it reports in, which is US dollars unless a clause names `currency`.
     values: dict[str, float | str]
-    #: The worst that checks say of the statements these numbers rest on; failed only with `quality=all`. Null: there are none.
+    #: Of the statements its numbers rest on. Null: it has no numbers.
     quality: KeyFigureQuality | None = None
 
 
@@ -1310,7 +1310,7 @@ class SourceRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     terms_url: str | None = None
     #: The day on which they were read. Null: not recorded.
     terms_read_on: date | None = None
-    #: The consent this operator has recorded: `by` whom, `on` which day, `reference`. Null: none.
+    #: The consent on record: `by`, `on`, `reference`. Null: none.
     consent: dict[str, str] | None = None
 
 
@@ -1335,7 +1335,7 @@ class Source(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
     rights: SourceRights
     #: Frequencies of its series.
     frequencies: list[Frequency]
-    #: Whether the feed itself gives former states of its values, with their times.
+    #: Whether the feed itself gives former states, with their times.
     stores_vintages: bool
     #: How many of its series have values.
     series_count: int

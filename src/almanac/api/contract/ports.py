@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, Protocol
 
@@ -26,19 +26,8 @@ class KeyStore(Protocol):
         ...
 
 
-class ScoreExplainer(Protocol):
-    """What explains a company's scores to the interface, which knows no formulas."""
-
-    def __call__(self, view: View, entity: str, at: int, ends_from: date | None, /) -> Mapping[str, Mapping[str, Any]]:
-        """
-        Score → its detail (the fields of `ScoreDetailSchema` of the endpoint), as known at a moment (unix seconds).
-
-        Names of scores: `piotroskiF`, `altmanZ2`, `beneishM`. Of periods that end before `ends_from` no input has a value.
-        Empty where nothing can be computed, and where the scores are of such a period themselves.
-        """
-        ...
-
-
-def unexplained(_view: View, _entity: str, _at: int, _ends_from: date | None) -> Mapping[str, Mapping[str, Any]]:
-    """For a service without formulas: no score has a detail."""
-    return {}
+#: Explains the scores of a company to the interface, which knows no formulas: of (view, entity, moment in unix seconds, `ends_from`)
+#: it gives score (`piotroskiF`, `altmanZ2`, `beneishM`) → its detail (the fields of `ScoreDetailSchema`) as known at the moment. Of
+#: periods that end before `ends_from` no input has a value. Empty where nothing can be computed, and where the scores are of such
+#: a period themselves.
+ScoreExplainer = Callable[[View, str, int, date | None], Mapping[str, Mapping[str, Any]]]

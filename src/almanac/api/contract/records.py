@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from almanac.domain.fields import Exposure, LicenseClass, says
 from almanac.domain.numbers import shortest
+
+#: Fields that several records of companies have.
+CompanyName = Annotated[str, says("Its name today.")]
+Ticker = Annotated[str | None, says("Its ticker. Null: it has none, or is no longer listed.", "AAPL")]
+Cik = Annotated[str | None, says("Number at the U.S. SEC, ten digits. Null: none.", "0000320193")]
+Domicile = Annotated[str | None, says("Id of its country, the domicile. Null: not known.", "country_usa")]
+Quality = Annotated[
+    Literal["ok", "warning", "failed"], says("The worst that checks say of the statements it rests on.")
+]
+FiscalPart = Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"]
 
 
 class Record(msgspec.Struct, kw_only=True, rename="camel"):
@@ -33,9 +43,7 @@ class WarningSchema(Record):
 
     parameter: Annotated[str, says("The parameter that the value was given to.", "indicator_id")]
     value: Annotated[str, says("The value, or the clause of a filter, as it was written.", "gov_yeild_2y")]
-    reason: Annotated[
-        str, says("For people: a sentence that goes on from the value. It may change.", "names no indicator")
-    ]
+    reason: Annotated[str, says("For people: a sentence that goes on from the value.", "names no indicator")]
     suggestion: Annotated[str | None, says("What may have been meant. Null: nothing is near.", "gov_yield_2y")]
 
 

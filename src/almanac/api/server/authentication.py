@@ -37,7 +37,7 @@ log = structlog.get_logger("almanac.authentication")
 
 #: Names of query parameters that would carry a key, compared without regard to case.
 KEY_NAMES = frozenset(
-    {
+    [
         "api_key",
         "apikey",
         "api-key",
@@ -49,7 +49,7 @@ KEY_NAMES = frozenset(
         "authorization",
         "auth",
         "bearer",
-    }
+    ]
 )
 _BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
 
@@ -64,18 +64,9 @@ class QueryString(msgspec.Struct, frozen=True):
 def split_query(raw: bytes) -> QueryString:
     """Split at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing."""
     pairs: list[tuple[str, str]] = []
-    if b"%" not in raw and b"+" not in raw and raw.isascii():
-        for text in raw.decode("ascii").split("&") if raw else ():
-            if text:
-                pairs.append(text.partition("=")[::2])
-        return QueryString(pairs)
     broken = None
-    for piece in raw.split(b"&"):
-        if not piece:
-            continue
-        name_bytes, _, value_bytes = piece.partition(b"=")
-        name, fine = _decode(name_bytes)
-        value, also_fine = _decode(value_bytes)
+    for piece in filter(None, raw.split(b"&")):
+        (name, fine), (value, also_fine) = map(_decode, piece.partition(b"=")[::2])
         if not (fine and also_fine) and broken is None:
             broken = name
         pairs.append((name, value))
@@ -273,10 +264,9 @@ class Addresses:
 
     def _is_trusted(self, text: str) -> bool:
         try:
-            address = ip_address(text)
+            return any(ip_address(text) in network for network in self._trusted)
         except ValueError:
             return False
-        return any(address in network for network in self._trusted)
 
 
 def _bare(hop: str) -> str:

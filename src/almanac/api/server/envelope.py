@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import threading
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -55,44 +54,24 @@ def list_body(
     Return the list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
     no escaping.
     """
+    used = b"null" if cursor is None else b'"%b"' % cursor.encode()
+    next_page = b'null,"has_more":false' if following is None else b'"%b","has_more":true' % following.encode()
     total = b',"total":%d' % page.total if page.total is not None else b""
-    return b"".join(
-        (
-            b'{"data":[',
-            data,
-            b'],"meta":{"request_id":"',
-            request_id,
-            b'","requestId":"',
-            request_id,
-            b'","api_version":"v1","pagination":{"limit":%d,"cursor":' % limit,
-            b"null" if cursor is None else b'"' + cursor.encode() + b'"',
-            b',"next_cursor":',
-            b'null,"has_more":false' if following is None else b'"' + following.encode() + b'","has_more":true',
-            total,
-            b"}",
-            b',"warnings":' + warnings if warnings else b"",
-            b'},"requestId":"',
-            request_id,
-            b'"}',
-        )
-    )
+    more = b',"warnings":' + warnings if warnings else b""
+    pagination = b',"pagination":{"limit":%d,"cursor":%b,"next_cursor":%b%b}%b' % (limit, used, next_page, total, more)
+    return b"".join((b'{"data":[', data, b"]", _meta(request_id, pagination)))
 
 
 def item_body(data: bytes, request_id: bytes) -> bytes:
     """Return the single-object envelope."""
-    return b"".join(
-        (
-            b'{"data":',
-            data,
-            b',"meta":{"request_id":"',
-            request_id,
-            b'","requestId":"',
-            request_id,
-            b'","api_version":"v1"},"requestId":"',
-            request_id,
-            b'"}',
-        )
-    )
+    return b"".join((b'{"data":', data, _meta(request_id)))
+
+
+def _meta(request_id: bytes, more: bytes = b"") -> bytes:
+    """Return what stands behind the data of an envelope."""
+    return b',"meta":{"request_id":"%b","requestId":"%b","api_version":"v1"%b},"requestId":"%b"}' % (
+        request_id, request_id, more, request_id,
+    )  # fmt: skip
 
 
 def error_body(error: ApiError, request_id: bytes) -> bytes:
@@ -143,24 +122,14 @@ def matches(if_none_match: bytes, etag: bytes) -> bool:
     return any(tag.strip().removeprefix(b"W/") in {opaque, b"*"} for tag in if_none_match.split(b","))
 
 
-#: A compressor must not be shared between threads, and heavy endpoints wrap their answers in threads of their own.
-_local = threading.local()
-
-
-def _zstd(body: bytes) -> bytes:
-    compressor = getattr(_local, "compressor", None)
-    if compressor is None:
-        compressor = _local.compressor = zstandard.ZstdCompressor(level=_ZSTD_LEVEL)
-    return bytes(compressor.compress(body))
-
-
 def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | None]:
     """Return the body as the client likes it, and the name of the coding (None: as it was)."""
     if accept_encoding is None or len(body) < CODING_MIN_BYTES:
         return body, None
     coding = choose_coding(accept_encoding)
     if coding == b"zstd":
-        return _zstd(body), coding
+        # A compressor of its own: one must not be shared between threads, and heavy endpoints wrap their answers in theirs.
+        return zstandard.compress(body, _ZSTD_LEVEL), coding
     if coding == b"gzip":
         # A fixed time keeps equal answers equal byte for byte.
         return gzip.compress(body, _GZIP_LEVEL, mtime=0), coding

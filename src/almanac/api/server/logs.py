@@ -35,13 +35,19 @@ _PATH_READ, _PATH_TOLD = 4_096, 200
 
 def told_path(path: str) -> str:
     """Return a client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
-    text = quote(_KEY_LIKE.sub("[redacted]", redact(path[:_PATH_READ])), safe="/:@!$&'()*+,;=~[]", errors="replace")
-    return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
+    return _cut(quote(_without_keys(path), safe="/:@!$&'()*+,;=~[]", errors="replace"))
 
 
 def told_text(text: str) -> str:
     """Return a value that a client sent, for the log: what looks like a key blotted out, and cut."""
-    text = _KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ]))
+    return _cut(_without_keys(text))
+
+
+def _without_keys(text: str) -> str:
+    return _KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ]))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
 
 

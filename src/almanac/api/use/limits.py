@@ -11,7 +11,6 @@ import math
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 import structlog
@@ -44,38 +43,43 @@ class Decision(msgspec.Struct, frozen=True):
     retry_after: int
 
 
-class Backend(Protocol):
-    """Counters of requests by kind and name, for a UTC minute."""
-
-    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
-        """
-        Count one more if that stays within `limit`. Return whether it did, the count, and the window that it is of.
-
-        `now` is real time in unix seconds.
-        """
-        ...
-
-    def close(self) -> None:
-        """Let go of what is held open."""
-        ...
-
-
 class Limiter:
-    """Limits requests of accounts and failures of addresses, counted by a backend. `now` is real time in unix seconds."""
+    """
+    Limits requests of accounts and failures of addresses. `now` is real time in unix seconds.
 
-    def __init__(self, backend: Backend) -> None:
-        self._backend = backend
-        self.close = backend.close
+    It counts in this process, of the newest window; a request that read the clock just before it turned counts there too.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._window = -1
+        self._counts: dict[tuple[str, str], int] = {}
 
     def hit(self, account: str, limit: int, now: float) -> Decision:
         """Count a request of an account, unless it is over `limit`."""
-        admitted, count, window = self._backend.take("hit", account, limit, now)
+        admitted, count, window = self.take("hit", account, limit, now)
         reset_at = (window + 1) * WINDOW
         return Decision(admitted, limit, max(0, limit - count), reset_at, max(1, math.ceil(reset_at - now)))
 
     def fail(self, address: str, limit: int, now: float) -> bool:
         """Count a failed authentication. Return whether this address is over `limit` failures."""
-        return not self._backend.take("fail", address, limit, now)[0]
+        return not self.take("fail", address, limit, now)[0]
+
+    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
+        """Count one more if that stays within `limit`. Return whether it did, the count, and the window that it is of."""
+        window = int(now // WINDOW)
+        with self._lock:
+            if window > self._window or self._window - window > 1:  # the clock was set back
+                self._window, self._counts = window, {}
+            count = self._counts.get((kind, name), 0)
+            if count >= limit:
+                return False, count, self._window
+            if count or kind == "hit" or len(self._counts) < _MOST_NAMES:
+                self._counts[kind, name] = count + 1
+            return True, count + 1, self._window
+
+    def close(self) -> None:
+        """Let go of what is held open: here nothing."""
 
 
 def limit_headers(plan: str, decision: Decision, now: float) -> tuple[Header, ...]:
@@ -97,30 +101,6 @@ def limit_headers(plan: str, decision: Decision, now: float) -> tuple[Header, ..
     )
 
 
-class Memory:
-    """Counts in this process, of the newest window; a request that read the clock just before it turned counts there too."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._window = -1
-        self._counts: dict[tuple[str, str], int] = {}
-
-    def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
-        window = int(now // WINDOW)
-        with self._lock:
-            if window > self._window or self._window - window > 1:  # the clock was set back
-                self._window, self._counts = window, {}
-            count = self._counts.get((kind, name), 0)
-            if count >= limit:
-                return False, count, self._window
-            if count or kind == "hit" or len(self._counts) < _MOST_NAMES:
-                self._counts[kind, name] = count + 1
-            return True, count + 1, self._window
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-
 # One script, so that reading, counting and expiry are one step for every host.
 _SCRIPT = """
 local count = tonumber(redis.call('GET', KEYS[1]) or '0')
@@ -131,7 +111,7 @@ return {1, count}
 """
 
 
-class Redis:
+class RedisLimiter(Limiter):
     """
     Counts exactly over all processes and hosts that share a Redis server.
 
@@ -149,6 +129,7 @@ class Redis:
         monotonic: Callable[[], float] = time.monotonic,
         timeout: float = _REDIS_TIMEOUT,
     ) -> None:
+        super().__init__()
         try:
             import redis  # noqa: PLC0415 - an optional extra
             from redis.backoff import NoBackoff  # noqa: PLC0415 - as above
@@ -169,7 +150,7 @@ class Redis:
             ) from None
         self._script = self._client.register_script(_SCRIPT)
         self._errors = (redis.RedisError, OSError)
-        self._local, self._on_failure, self._prefix = Memory(), on_failure, prefix
+        self._on_failure, self._prefix = on_failure, prefix
         self._monotonic, self._resume = monotonic, -math.inf
         #: Since when Redis has not answered; None while it does.
         self._away_since: float | None = None
@@ -177,12 +158,12 @@ class Redis:
     def take(self, kind: str, name: str, limit: int, now: float) -> tuple[bool, int, int]:
         window = int(now // WINDOW)
         if self._monotonic() < self._resume:
-            return self._local.take(kind, name, limit, now)
+            return super().take(kind, name, limit, now)
         try:
             admitted, count = self._script(keys=[f"{self._prefix}{kind}:{name}:{window}"], args=[limit, 2 * WINDOW])
         except self._errors as error:
             self._failed(type(error).__name__)
-            return self._local.take(kind, name, limit, now)
+            return super().take(kind, name, limit, now)
         if self._away_since is not None:
             seconds, self._away_since = self._monotonic() - self._away_since, None
             log.info("Redis answers again", seconds=round(seconds, 1))

@@ -10,10 +10,9 @@ from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import InputCell, Recomputed, Vintage
 from almanac.domain.periods import Frequency, end_of
 from almanac.pipeline.derive.companies import read
-from almanac.pipeline.explain.macro import InputCell, Recomputed
 from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
 

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date, timedelta
-from typing import NamedTuple
 
 from almanac.catalog.records import Catalog, Formula
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, peer_comparison, result_of
 from almanac.derived.macro.derivation import InputSeries, span_needed
 from almanac.derived.macro.explain import explain
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import InputCell, Recomputed, Vintage
 from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
 from almanac.pipeline.derive.plans import factor, operator_of
 from almanac.store.observations.reading.lookup import history
@@ -23,22 +22,6 @@ from almanac.store.observations.reading.reader import View
 
 #: Before this day a month can't be subtracted.
 _EARLIEST = date(1, 2, 1)
-
-
-class InputCell(NamedTuple):
-    """One input cell of a value: series id, period key, and its vintage as known then."""
-
-    series: str
-    period: int
-    vintage: Vintage
-
-
-class Recomputed(NamedTuple):
-    """A derived value recomputed from its inputs as known at its knowledge time."""
-
-    value: float | None
-    text: str | None
-    inputs: list[InputCell]
 
 
 class Explainer:

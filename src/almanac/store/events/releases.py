@@ -146,12 +146,6 @@ _KNOWN_EACH = (
 )
 
 
-def last_known(db: Queryable) -> int | None:
-    """Return the last knowledge time of all vintages in the newest data version (unix seconds), or None in an empty store."""
-    found: int | None = db.execute("SELECT max(last_known) FROM series").get
-    return found
-
-
 def events_of(db: Database, source: str | None, kind: str, country: str) -> list[str]:
     """Return the ids of a source's events (None: any source) of a type about a country."""
     sql = f"SELECT DISTINCT event FROM event WHERE country = ?1 AND source = coalesce(?2, source) AND type = ?3 AND to_version = {OPEN}"

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from datetime import date
+from functools import partial
+from typing import NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -10,70 +13,265 @@ from msgspec.structs import replace
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param, day_of
-from almanac.api.endpoints.briefs.readings import Gathered, Gatherer, Moment, prepare, shares
-from almanac.api.endpoints.briefs.records import Brief, BriefSection
+from almanac.api.contract.records import wire_number
+from almanac.api.endpoints.briefs.records import Brief, BriefReading, BriefSection
 from almanac.api.endpoints.calendar.events import records as event_records
 from almanac.api.endpoints.calendar.records import EventSchema
 from almanac.api.endpoints.calendar.releases import recent
-from almanac.api.endpoints.screeners.screening import ProcessCache
+from almanac.api.endpoints.screeners import screening
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
+from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.rights import of_row
 from almanac.domain.events import COMING
+from almanac.domain.numbers import difference
+from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import Entity
-from almanac.domain.times import DAY_SECONDS, wire_time
-from almanac.reports import briefs
-from almanac.reports.measures import SECTIONS, MeasureReading
+from almanac.domain.releases import is_before
+from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
+from almanac.reports import briefs, decade
+from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, Ranking, SectionSpec, typical_change
 from almanac.store.events import events
+from almanac.store.observations.reading.lookup import newest_numbers, numbers_before
+from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View
+
+
+class Peer(NamedTuple):
+    """A country's public reading that is fresh."""
+
+    value: float
+    unit: str | None
+    frequency: Frequency
+    known: int
+    curve: str | None
+    #: Last day of its period.
+    end: date
+
+
+class Gathered(NamedTuple):
+    """What there is of a section: for the words, and for the wire."""
+
+    said: briefs.SectionReadings
+    records: list[BriefReading]
+    #: Knowledge times of the rows.
+    used: set[int]
+    #: By measure, the kinds of curve that it was ranked among, its own first.
+    curves: dict[str, list[str]]
+
+
+def fresh_peers(
+    cache: ProcessCache, view: View, measure: MeasureSpec, *, version: int, as_of: int | None, today: date
+) -> list[Peer]:
+    """
+    Return every country's fresh public reading of a measure, made once for each state of the data and day. No plan cuts them.
+
+    `today` is what freshness is judged by.
+    """
+
+    def make() -> list[Peer]:
+        places = screening.places(cache, view)
+        readings = cache.readings.column(view, measure.slug, version=version, as_of=as_of)
+        column = AlignedColumn.of(readings, places.numbers)
+        peers = []
+        for row, entity in enumerate(places.entities):
+            value = float(column.values[row])
+            if entity.kind != "country" or math.isnan(value) or (measure.own_bank and shares(entity)):
+                continue
+            series, end = view.directory.series(column.series(row)), column.end(row)
+            # The latest reading is of its series' newest period, so that need not be looked up.
+            if view.judged(series, end, as_of, today) == "fresh":
+                spec = series.spec
+                peers.append(Peer(value, column.unit(row), spec.frequency, column.known(row), spec.curve_type, end))
+        return peers
+
+    # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
+    key = ("peers", measure.slug, view.epoch, view.version, view.directory.reference, version, as_of, today)
+    return cache.once(key, make)
+
+
+def prepare(cache: ProcessCache, view: View, today: date) -> None:
+    """Make what is the same for the briefs of all countries as they are now."""
+    for section in SECTIONS:
+        for measure in section.measures:
+            if measure.slug in view.directory.indicators:
+                fresh_peers(cache, view, measure, version=view.version, as_of=None, today=today)
+
+
+def gather(cache: ProcessCache, ctx: Context, entity: Entity, section: SectionSpec) -> Gathered:
+    """Return the readings of a country in a section, in the order of its measures."""
+    places = screening.places(cache, ctx.view)
+    row = places.ties.index((entity.name, entity.id))
+    readings: list[MeasureReading] = []
+    gathered = Gathered(briefs.SectionReadings(readings), [], set(), {})
+    settled: set[str] = set()
+    beyond = False
+    for measure in section.measures:
+        group = measure.instead_of or measure.slug
+        if group in settled or (measure.own_bank and shares(entity)):
+            continue
+        if measure.slug not in ctx.view.directory.indicators:
+            continue
+        column = screening.aligned(cache, ctx, measure.slug, places.numbers)
+        if column.places[row] < 0:
+            # A reading that there is lies before the plan's window.
+            beyond = beyond or bool(column.column.rows(places.numbers)[row] >= 0)
+            continue
+        reading = _reading(cache, ctx, entity, measure, column, row, gathered)
+        if reading is not None:
+            readings.append(reading)
+            if reading.freshness == "fresh":
+                settled.add(group)
+    return gathered._replace(said=briefs.SectionReadings(readings, len(readings) < len(gathered.records), beyond))
+
+
+def _reading(
+    cache: ProcessCache,
+    ctx: Context,
+    entity: Entity,
+    measure: MeasureSpec,
+    column: AlignedColumn,
+    row: int,
+    gathered: Gathered,
+) -> MeasureReading | None:
+    """Return one measure of a country for the words, None where it is withheld; add to `gathered` the record and what it rests on."""
+    as_of: int | None = ctx.params["as_of"]
+    place = column.places[row]
+    series = ctx.view.directory.series(column.series(row))
+    period, known = int(column.column.periods[place]), column.known(row)
+    past = newest_numbers(ctx.view, series, period, version=ctx.version, as_of=as_of)
+    lineage = past[0].lineage if past and past[0].period == period else 0
+    rights = ctx.view.directory.row_rights(series, lineage)
+    fresh = redaction_of(ctx).freshness(series)
+    gathered.used.add(known)
+    if rights.withheld or column.column.withheld[place]:
+        gathered.records.append(_record(ctx, measure, series, period, fresh, rights))
+        return None
+    before = next((one for one in past if is_before(one.period, period, series.spec.frequency)), None)
+    # The newest one of another time, where that is all there is: its day is told, and nothing compared with it.
+    older = next((one for one in past if one.period < period), None) if before is None else None
+    since = None if older is None or not _reached(ctx, end_of(older.period)) else older.period
+    if before is not None and (before.withheld or not _reached(ctx, end_of(before.period))):
+        before = None
+    value = float(column.values[row])
+    spec, begins = series.spec, decade.begins(period)
+    start = begins if ctx.window_start is None else max(begins, ctx.window_start)
+    # As known when the reading was, and as much of them as the plan reaches.
+    ten_years = numbers_before(ctx.view, series, start, period, version=ctx.version, as_of=known)
+    percentile = usual = None
+    if ten_years is not None and _reached(ctx, begins):
+        percentile = decade.standing(value, spec.unit, period, spec.frequency, decade.Decade(*ten_years)).percentile
+    if ten_years is not None and measure.kind in MOVING:
+        usual = typical_change(measure, ten_years.values)
+    peers: list[Peer] = []
+    if measure.ranked and fresh == "fresh" and entity.kind == "country":
+        every = fresh_peers(cache, ctx.view, measure, version=ctx.version, as_of=as_of, today=day_of(ctx.as_of))
+        peers = [
+            peer
+            for peer in every
+            if peer.unit == spec.unit
+            and (measure.instant or peer.frequency is spec.frequency)
+            and _reached(ctx, peer.end)
+        ]
+    reading = MeasureReading(
+        measure,
+        value,
+        spec.unit,
+        period,
+        spec.frequency,
+        fresh,
+        None if before is None else before.value,
+        None if before is None else before.period,
+        percentile,
+        briefs.ranking(value, sorted(peer.value for peer in peers)),
+        usual=usual,
+        since=since,
+    )
+    gathered.records.append(_record(ctx, measure, series, period, fresh, rights, reading))
+    gathered.used.update(peer.known for peer in peers)
+    if before is not None:
+        gathered.used.add(before.known)
+    kinds = sorted({peer.curve for peer in peers if peer.curve is not None})
+    if spec.curve_type is not None and kinds:
+        gathered.curves[measure.slug] = [spec.curve_type, *kinds]
+    return reading
+
+
+def _reached(ctx: Context, day: date) -> bool:
+    return ctx.window_start is None or day >= ctx.window_start
+
+
+def shares(entity: Entity) -> bool:
+    """Return whether a country uses the euro, so that another's central bank sets its policy rate."""
+    return entity.kind == "country" and entity.currency == "EUR"
+
+
+def _record(
+    ctx: Context, measure: MeasureSpec, series: SeriesInfo, period: int, fresh: str, rights: SeriesRights,
+    reading: MeasureReading | None = None,
+) -> BriefReading:  # fmt: skip
+    """Make the record of a reading. Its numbers are null where `reading` is None: they are withheld."""
+    indicator = ctx.view.directory.indicators[measure.slug]
+    value = previous = change = percentile = None
+    ranking: Ranking | None = None
+    if reading is not None:
+        value, previous, percentile, ranking = reading.value, reading.previous, reading.percentile, reading.ranking
+        computed = indicator.kind == "derived"
+        change = None if previous is None else difference(value, previous, computed=computed)
+    return BriefReading(
+        indicator_id=f"indicator_{measure.slug}",
+        name=indicator.name,
+        value=wire_number(value),
+        unit=series.spec.unit,
+        currency=series.currency,
+        period_end=wire_day(end_of(period)),
+        previous=wire_number(previous),
+        change=wire_number(change),
+        percentile10y=wire_number(percentile),
+        peer_rank=None if ranking is None else ranking.rank,
+        peer_count=None if ranking is None else ranking.of,
+        freshness_status=fresh,  # type: ignore[arg-type]  # one of the three words
+        series_id=series.id,
+        rights=of_row(rights),
+    )
+
 
 _EVENTS = 10
 _OFFICIAL = ("macro_release", "central_bank")
 
 
-class Briefs:
-    """Briefs of one process."""
-
-    def __init__(self, cache: ProcessCache) -> None:
-        self._cache = cache
-
-    def brief(self, ctx: Context) -> ItemAnswer:
-        """Return the brief of one country."""
-        entity = _entity(ctx)
-        gatherer = Gatherer(self._cache, ctx, entity)
-        place = briefs.BriefSubject(entity.name, shares(entity))
-        gathered = {one.key: gatherer.gather(one, own_bank=not place.shares) for one in SECTIONS}
-        readings = {key: _readings(found) for key, found in gathered.items()}
-        coming, coming_known = _upcoming(ctx, entity)
-        # Release summaries are as known at the moment of the request; here at the one asked for.
-        came = recent(replace(ctx, at=ctx.as_of), entity.id)
-        used = [known for found in gathered.values() for one in found.measured for known in one.used]
-        times = [wire_time(known) for known in {*used, *coming_known}] + [one.observed_at for one in came]
-        asked = ctx.params["as_of"]
-        records = {key: [one.record for one in found.measured] for key, found in gathered.items()}
-        told = Brief(
-            entity_id=entity.id,
-            name=entity.name,
-            country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
-            as_of=max(times, default=None) if asked is None else wire_time(asked),
-            headline=briefs.headline(place, readings),
-            sections=[
-                BriefSection(
-                    key=one.key,
-                    title=one.title,
-                    text=briefs.section_text(one, place, _found(gathered[one.key]), _curves(gathered[one.key])),
-                    readings=records[one.key],
-                )
-                for one in SECTIONS
-            ],
-            upcoming_events=coming,
-            recent_releases=came,
-            derived_from=sorted({one.series_id for found in records.values() for one in found}),
-        )
-        return ItemAnswer(msgspec.json.encode(told))
-
-    def warm(self, view: View, now: int) -> None:
-        """Line up the readings of all countries as they are now: the same for the briefs of all."""
-        prepare(self._cache, Moment(view, view.version, None, day_of(now)))
+def _brief(cache: ProcessCache, ctx: Context) -> ItemAnswer:
+    """Return the brief of one country."""
+    entity = _entity(ctx)
+    place = briefs.BriefSubject(entity.name, shares(entity))
+    gathered = {section.key: gather(cache, ctx, entity, section) for section in SECTIONS}
+    coming, coming_known = _upcoming(ctx, entity)
+    # Release summaries are as known at the moment of the request; here at the one asked for.
+    came = recent(replace(ctx, at=ctx.as_of), entity.id)
+    used = set(coming_known).union(*(found.used for found in gathered.values()))
+    times = [wire_time(known) for known in used] + [one.observed_at for one in came]
+    asked = ctx.params["as_of"]
+    record = Brief(
+        entity_id=entity.id,
+        name=entity.name,
+        country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
+        as_of=max(times, default=None) if asked is None else wire_time(asked),
+        headline=briefs.headline(place, {key: found.said.readings for key, found in gathered.items()}),
+        sections=[
+            BriefSection(
+                key=section.key,
+                title=section.title,
+                text=briefs.section_text(section, place, gathered[section.key].said, gathered[section.key].curves),
+                readings=gathered[section.key].records,
+            )
+            for section in SECTIONS
+        ],
+        upcoming_events=coming,
+        recent_releases=came,
+        derived_from=sorted({reading.series_id for found in gathered.values() for reading in found.records}),
+    )
+    return ItemAnswer(msgspec.json.encode(record))
 
 
 def _entity(ctx: Context) -> Entity:
@@ -87,19 +285,6 @@ def _entity(ctx: Context) -> Entity:
             {"parameter": "country"},
         )
     return found
-
-
-def _readings(found: Gathered) -> list[MeasureReading]:
-    return [one.reading for one in found.measured if one.reading is not None]
-
-
-def _curves(found: Gathered) -> dict[str, Sequence[str]]:
-    return {one.reading.measure.slug: one.curves for one in found.measured if one.reading is not None and one.curves}
-
-
-def _found(gathered: Gathered) -> briefs.SectionReadings:
-    readings = _readings(gathered)
-    return briefs.SectionReadings(readings, len(readings) < len(gathered.measured), gathered.beyond)
 
 
 def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
@@ -126,7 +311,6 @@ def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int
 
 def endpoint(cache: ProcessCache) -> Endpoint:
     """Return the brief of a country."""
-    made = Briefs(cache)
     return Endpoint(
         path="/briefs/{country}",
         operation_id="getCountryBrief",
@@ -135,7 +319,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         "written by rule from the latest readings: every number in a text is one of them. Ranks are among countries, 1 the "
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id, slug or any name that /entities/resolve finds exactly; EUR for the euro area.",
-        handler=made.brief,
+        handler=partial(_brief, cache),
         braces=(
             Param(
                 "country",
@@ -143,7 +327,7 @@ def endpoint(cache: ProcessCache) -> Endpoint:
                 example="USA",
             ),
         ),
-        warm=made.warm,
+        warm=lambda view, now: prepare(cache, view, day_of(now)),
         scope="analytics:read",
         params=(AS_OF,),
         kind="item",

@@ -19,16 +19,8 @@ class BriefReading(Record):
     unit: fields.Unit
     currency: fields.Currency
     period_end: fields.PeriodEnd
-    previous: Annotated[
-        float | None,
-        says(
-            "The same series' reading of the period before, of daily data of the last day within ten, in `unit`. Null: none."
-        ),
-    ]
-    change: Annotated[
-        float | None,
-        says("`value` less `previous`, in `unit`; between percentages, percentage points. Null: there is no previous."),
-    ]
+    previous: Annotated[float | None, says("The period before, in `unit`; of daily data a day within ten. Null: none.")]
+    change: Annotated[float | None, says("`value` less `previous`, in `unit` (percentage points). Null: no previous.")]
     percentile10y: Annotated[
         float | None,
         says(
@@ -36,12 +28,7 @@ class BriefReading(Record):
             "they are not all there or not reached."
         ),
     ]
-    peer_rank: Annotated[
-        int | None,
-        says(
-            "Place among the countries with a fresh public reading in the same unit, 1 the highest. Null: not ranked."
-        ),
-    ]
+    peer_rank: Annotated[int | None, says("Place among countries with a fresh public value, 1 the top. Null: none.")]
     peer_count: Annotated[int | None, says("How many countries that are, itself one of them. Null: not ranked.")]
     freshness_status: fields.FreshnessStatus
     series_id: fields.SeriesId
@@ -55,9 +42,7 @@ class BriefSection(Record):
         Literal["growth", "inflation", "labor", "rates", "external", "fiscal"], says("The subject, for programs.")
     ]
     title: Annotated[str, says("The subject, for people.")]
-    text: Annotated[
-        str, says("Sentences made by rule; every number in them is one of the readings, rounded, or of a date.")
-    ]
+    text: Annotated[str, says("Sentences made by rule; each number is one of the readings, rounded, or of a date.")]
     readings: Annotated[list[BriefReading], says("What they are made from.")]
 
 

@@ -31,25 +31,15 @@ class EventSchema(Record):
             "says that it happened."
         ),
     ]
-    occurred_at: Annotated[
-        Time, says("When it happens or happened; where `timePrecision` is day, the first second of that day.")
-    ]
+    occurred_at: Annotated[Time, says("When it happens; the first second of the day where `timePrecision` is day.")]
     time_precision: Annotated[Precision, says("Whether the time is known to the minute or to the day.")]
     time_zone: Annotated[str, says("IANA name of the zone the source states the time in.", "America/New_York")]
-    entity_id: Annotated[
-        fields.EntityId | None, says("The country, region or company it is about. Null: none in particular.")
-    ]
-    country: Annotated[
-        str | None,
-        says("Id of its country or region; of a company's event the domicile. Null: not known.", "country_usa"),
-    ]
+    entity_id: Annotated[fields.EntityId | None, says("The country, region or company it is about. Null: none.")]
+    country: Annotated[str | None, says("Id of its country, a company's domicile. Null: unknown.", "country_usa")]
     indicator_id: Annotated[fields.IndicatorId | None, says("The indicator that is released. Null: it releases none.")]
     period: Annotated[str | None, says("The period it is about. Null: none.", "2026-10", "2026-Q3")]
     actual: Annotated[float | None, says("The first print, in `unit`, which stays for ever. Null: none, or not shown.")]
-    revised_actual: Annotated[
-        float | None,
-        says("What the first print is now, in `unit`, where that differs. Null: it does not, or is not shown."),
-    ]
+    revised_actual: Annotated[float | None, says("The first print as it is now. Null: it is the same, or not shown.")]
     previous: Annotated[
         float | None,
         says(
@@ -57,9 +47,7 @@ class EventSchema(Record):
             "last day before, within ten. Null: none, or not shown."
         ),
     ]
-    revised_previous: Annotated[
-        float | None, says("What that is now, in `unit`, where it differs. Null: it does not, or is not shown.")
-    ]
+    revised_previous: Annotated[float | None, says("The period before as it is now. Null: the same, or not shown.")]
     unit: Annotated[str | None, says("What the numbers count. Null: there are none.", "percent")]
     currency: fields.Currency
     form: Annotated[str | None, says("Form of a company's filing. Null: it is none.", "10-Q")]
@@ -79,15 +67,8 @@ class ReleaseReading(Record):
     currency: fields.Currency
     actual: Annotated[float | None, says("What was released, in `unit`. Null: withheld, or none.")]
     previous: Annotated[float | None, says("The period before, in `unit`, as it stood before the release. Null: none.")]
-    revised_previous: Annotated[
-        float | None, says("What this release made of it, in `unit`, where that differs. Null: it does not.")
-    ]
-    change: Annotated[
-        float | None,
-        says(
-            "`actual` less the period before as revised, in `unit`; between percentages, percentage points. Null: unknown."
-        ),
-    ]
+    revised_previous: Annotated[float | None, says("What this release made of it, in `unit`. Null: nothing else.")]
+    change: Annotated[float | None, says("`actual` less the period before as revised, in `unit`. Null: unknown.")]
     z_score_10y: Annotated[
         float | None,
         says(

@@ -2,13 +2,219 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import timedelta
+from typing import NamedTuple
+
+import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.endpoints.calendar.records import ReleaseSummary
-from almanac.api.endpoints.calendar.release_rows import WrittenSummary, summary
+from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
+from almanac.api.rows.rights import of_row
+from almanac.domain.numbers import plain
+from almanac.domain.observations import AHEAD
+from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
+from almanac.domain.releases import NEAR_DAYS, Release, period_before
+from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
+from almanac.reports import decade
+from almanac.reports import releases as report
+from almanac.reports.measures import MEASURES, typical_change
 from almanac.store.events import releases as store
+from almanac.store.observations.ids import observation_id
+from almanac.store.observations.reading.lookup import numbers_of_vintages
+from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
+
+#: A measure of a release that is known later than so many seconds after the release itself is none of it.
+_TOGETHER = DAY_SECONDS
+
+
+class _CellReading(NamedTuple):
+    series: SeriesInfo
+    rights: SeriesRights
+    figures: report.ReleaseFigures
+    observation: str
+    before: int | None
+
+
+def series_of(ctx: Context, data: str, entity: str, slug: str, frequency: Frequency) -> SeriesInfo | None:
+    """Return the main series of a source for an indicator of an entity; None where it has none."""
+    return ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
+
+
+def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) -> _CellReading | None:
+    """
+    Return the reading of one cell, None where there was none by the moment `by` (unix seconds).
+
+    `since`: when the release it belongs to was out: the numbers are those known then, or within a day of it. What the plan
+    does not reach takes no part: of a period before it the numbers are None, and nothing is placed among ten years of which
+    it lacks some.
+    """
+    spec = series.spec
+    if spec.frequency is Frequency.DAILY:
+        lowest = lowest_key(end_of(period) - timedelta(days=NEAR_DAYS))
+    else:
+        lowest = lowest_key(min(decade.begins(period), end_of(period_before(period, spec.frequency))))
+    start = ctx.window_start
+    reached = start is None or end_of(period) >= start
+    if start is not None:
+        lowest = max(lowest, min(period, lowest_key(start)))
+    latest = min(by, since + _TOGETHER - 1)
+    span = (lowest, highest_key(end_of(period)))
+    found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
+    mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
+    first = stated(mine)
+    if first is None:
+        return None
+    at = max(since, first)
+    shown = [row for row in mine if row[1] <= at][-1]
+    rights = ctx.view.directory.row_rights(series, shown[4])
+    before = before_of(ctx, found, period, spec.frequency)
+    figures = report.ReleaseFigures()
+    if reached and not rights.withheld:
+        measure, actual = MEASURES.get(spec.indicator), shown[2]
+        # As known with the number shown: a brief that shows it places it among the same.
+        past = numbers_of_vintages(ctx.view, series, found, decade.begins(period), period, as_of=shown[1])
+        stands = decade.DecadePlace()
+        if past is not None and actual is not None and (start is None or decade.begins(period) >= start):
+            stands = decade.standing(actual, spec.unit, period, spec.frequency, decade.Decade(*past))
+        figures = report.figures(
+            # A projection is no number of its period.
+            [(row[0], row[1], None if row[3] & AHEAD else row[2]) for row in found],
+            period,
+            before,
+            first,
+            at,
+            vintages=series.source.stores_vintages,
+            standing=stands,
+            usual=None if measure is None or past is None else typical_change(measure, past.values),
+            computed=series.kind == "derived",
+        )
+    return _CellReading(series, rights, figures, observation_id(series.id, period, shown[1]), before)
+
+
+def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
+    """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
+    found = store.known(ctx.view, series.topic, series.number, (period, period), ctx.version, by)
+    return stated([row for row in found if not row[3] & AHEAD])
+
+
+def stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+    """Knowledge time of the first vintage that has a number, of those of one cell in the order of that."""
+    return next((row[1] for row in mine if row[2] is not None), None)
+
+
+def before_of(
+    ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
+) -> int | None:
+    """Return the key of the period before, None where this request may not see it."""
+    if frequency is Frequency.DAILY:
+        before = max((row[0] for row in found if row[0] < period), default=None)
+    else:
+        before = period_before(period, frequency)
+    if before is None or (ctx.window_start is not None and end_of(before) < ctx.window_start):
+        return None
+    return before
+
+
+def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
+    """Return the summary of a release; None where the plan does not reach its numbers, or there are none yet."""
+    directory = ctx.view.directory
+    release: Release | None = directory.releases.get(out.type)
+    entity = directory.entities.get(out.country)
+    source = directory.sources.get(out.source)
+    if release is None or entity is None or source is None:
+        return None
+    for data, frequency in readable(ctx, release, entity.id, out.data):
+        head = series_of(ctx, data, entity.id, release.headline, frequency)
+        period = key_of(out.period, frequency)
+        if head is None or period is None:
+            continue
+        if ctx.window_start is not None and end_of(period) < ctx.window_start:
+            return None
+        since = _first(ctx, head, period, by=ctx.at)
+        if since is None:
+            continue
+        shown = [
+            (slug, one)
+            for slug in release.indicators
+            if (series := series_of(ctx, data, entity.id, slug, frequency)) is not None
+            and (one := read(ctx, series, period, since=since, by=ctx.at)) is not None
+        ]
+        headline = next((one for slug, one in shown if slug == release.headline), None)
+        if headline is None:
+            continue
+        indicator = directory.indicators.get(release.headline)
+        return ReleaseSummary(
+            id="rls_" + out.event.removeprefix("evt_"),
+            release=release.type,
+            name=release.name,
+            country=entity.id,
+            entity_id=entity.id,
+            period=out.period,
+            period_end=wire_day(end_of(period)),
+            released_at=wire_time(out.released),
+            observed_at=wire_time(since),
+            source_id=source.id,
+            provider_id=source.provider,
+            headline=report.headline(
+                report.HeadlineParts(
+                    place=entity.name,
+                    slug=release.headline,
+                    name=release.headline if indicator is None else indicator.name,
+                    unit=head.spec.unit,
+                    frequency=frequency,
+                    period=period,
+                    before=headline.before,
+                    withheld=headline.rights.withheld,
+                    figures=headline.figures,
+                )
+            ),
+            readings=[_reading(slug, one) for slug, one in shown],
+        )
+    return None
+
+
+@functools.lru_cache(maxsize=16_384)
+def key_of(text: str, frequency: Frequency) -> int | None:
+    """Key of a period as an event has it; None where that is of another frequency."""
+    parsed = Period.parse(text)
+    period = Period.ending(parsed.end, frequency)
+    return period.key if frequency in {Frequency.WEEKLY, Frequency.DAILY} or period == parsed else None
+
+
+def _reading(slug: str, one: _CellReading) -> ReleaseReading:
+    figures = one.figures
+    return ReleaseReading(
+        indicator_id=f"indicator_{slug}",
+        unit=one.series.spec.unit,
+        currency=one.series.currency,
+        actual=_plain(figures.actual),
+        previous=_plain(figures.previous),
+        revised_previous=_plain(figures.revised_previous),
+        change=_plain(figures.change),
+        z_score_10y=_plain(figures.z_score),
+        percentile_10y=_plain(figures.percentile),
+        observation_id=one.observation,
+        rights=of_row(one.rights),
+    )
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None else plain(value)
+
+
+def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
+    """Where the numbers of a release may be, in order: what may not be shown behind what may."""
+    places = [(source, frequency) for source in data for frequency in release.frequencies]
+
+    def withheld(place: tuple[str, Frequency]) -> bool:
+        series = series_of(ctx, place[0], entity, release.headline, place[1])
+        return series is not None and series.rights.withheld
+
+    return sorted(places, key=withheld)
 
 
 def listed(ctx: Context) -> ListAnswer:
@@ -23,7 +229,7 @@ def listed(ctx: Context) -> ListAnswer:
         after=ctx.after,
         limit=params["limit"],
     )
-    return ListAnswer([row.encoded for row in rows], following)
+    return ListAnswer([msgspec.json.encode(row) for row in rows], following)
 
 
 def _types(ctx: Context) -> tuple[str, ...] | None:
@@ -42,7 +248,7 @@ def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     reading transaction.
     """
     rows, _ = _walk(ctx, types=None, countries=(entity,), span=(None, None), descending=True, after=None, limit=limit)
-    return [row.record for row in rows]
+    return rows
 
 
 def _walk(
@@ -54,10 +260,10 @@ def _walk(
     descending: bool,
     after: list[object] | None,
     limit: int,
-) -> tuple[list[WrittenSummary], list[object] | None]:
+) -> tuple[list[ReleaseSummary], list[object] | None]:
     """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
     starts = [moment for moment in (span[0], ctx.window_seconds) if moment is not None]
-    rows: list[WrittenSummary] = []
+    rows: list[ReleaseSummary] = []
     last: list[object] | None = None
     following = after
     while True:

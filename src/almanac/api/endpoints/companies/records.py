@@ -7,16 +7,13 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from almanac.api.contract.records import Record
+from almanac.api.contract.records import Cik, CompanyName, Domicile, FiscalPart, Quality, Record, Ticker
 from almanac.domain.fields import AsOf, Currency, EntityId, ObservedAt, PeriodEnd, Revision, Time, Unit, Uri, says
 
 _Pillar = Annotated[
     float | None, says("Place among its peers (`scorePeers`), 0 to 100. Null: it has none of the pillar's measures.")
 ]
-_Ticker = Annotated[str | None, says("Its ticker. Null: it has none, or is no longer listed.", "AAPL")]
-_Cik = Annotated[
-    str | None, says("Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.", "0000320193")
-]
+_LastPeriodEnd = Annotated[Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")]
 
 
 class CompanyScores(Record):
@@ -33,17 +30,15 @@ class CompanySchema(Record):
     """A company and its score, which is computed when asked."""
 
     entity_id: EntityId
-    name: Annotated[str, says("Its name today.")]
-    ticker: _Ticker
-    cik: _Cik
+    name: CompanyName
+    ticker: Ticker
+    cik: Cik
     exchange: Annotated[str | None, says("Where its shares are listed. Null: not known.", "Nasdaq")]
-    country: Annotated[str | None, says("Id of its country, the domicile. Null: not known.", "country_usa")]
+    country: Domicile
     sector: Annotated[str, says("Its sector today, from its industry code.")]
     industry: Annotated[str | None, says("Its industry today, as the regulator names it. Null: not known.")]
     fiscal_year_end: Annotated[str | None, says("Month and day its fiscal year ends on. Null: not known.", "09-30")]
-    last_period_end: Annotated[
-        Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")
-    ]
+    last_period_end: _LastPeriodEnd
     score: Annotated[
         float | None,
         says(
@@ -52,16 +47,8 @@ class CompanySchema(Record):
         ),
     ]
     scores: Annotated[CompanyScores, says("The pillars of the score.")]
-    piotroski_f: Annotated[
-        float | None,
-        says("Piotroski's F, 0 to 9, of the newest twelve months that give a score. Null: a test lacks an input."),
-    ]
-    altman_z2: Annotated[
-        float | None,
-        says(
-            "Altman's Z'' of the same months. Null: an input is missing, or it is not meant for its kind of business."
-        ),
-    ]
+    piotroski_f: Annotated[float | None, says("Piotroski's F, 0 to 9, of twelve months. Null: an input is missing.")]
+    altman_z2: Annotated[float | None, says("Altman's Z'' of the same months. Null: unknown, or not for its business.")]
     score_coverage: Annotated[float, says("Share of the score's measures that it has, 0 to 1.")]
     score_model: Annotated[str, says("Name and version of the model behind `score`.")]
 
@@ -78,7 +65,7 @@ class RelatedRegistrant(Record):
     """Another registrant of the same enterprise."""
 
     entity_id: EntityId
-    name: Annotated[str, says("Its name today.")]
+    name: CompanyName
     since: Annotated[Time, says("When the report could be read that shows that the one continues the other.")]
 
 
@@ -104,17 +91,12 @@ class LatestFiling(Record):
 class KeyFigure(Record):
     """The latest reading of a figure over twelve months."""
 
-    value: Annotated[
-        float | None,
-        says("The figure, in `unit`; a margin is a fraction, 0.25 is 25 %. Null: withheld, or `quality` is failed."),
-    ]
+    value: Annotated[float | None, says("The figure; a margin is a fraction. Null: withheld, or `quality` is failed.")]
     unit: Unit
     currency: Currency
     period_end: PeriodEnd
     observed_at: ObservedAt
-    quality: Annotated[
-        Literal["ok", "warning", "failed"], says("The worst that checks say of the statements it rests on.")
-    ]
+    quality: Quality
 
 
 class KeyFigures(Record):
@@ -152,10 +134,7 @@ class ScoreDetailSchema(Record):
     of: Annotated[int, says("How many tests there are.")]
     passed: Annotated[int | None, says("How many are passed. Null: the score asks for none.")]
     tests: Annotated[list[ScoreTest], says("Its tests.")]
-    quality: Annotated[
-        Literal["ok", "warning", "failed"],
-        says("The worst that checks say of the statements it rests on; failed leaves no value."),
-    ]
+    quality: Quality
 
 
 class ScorePeers(Record):
@@ -164,27 +143,21 @@ class ScorePeers(Record):
     sector: Annotated[int, says("How many of them are of its sector.")]
     all: Annotated[int, says("How many they are.")]
     measures: Annotated[int, says("How many measures it has.")]
-    measures_within_sector: Annotated[
-        int, says("How many of its measures are compared within its sector: those that at least ten of it have.")
-    ]
+    measures_within_sector: Annotated[int, says("How many at least ten of its sector have: compared within it.")]
 
 
 class PeerSchema(Record):
     """A company like this one."""
 
     entity_id: EntityId
-    name: Annotated[str, says("Its name today.")]
-    ticker: _Ticker
+    name: CompanyName
+    ticker: Ticker
     basis: Annotated[
         Literal["industry", "industry, revenue_ttm"],
         says("What makes it one: the same industry, and, where both are known, the nearest revenue."),
     ]
-    score: Annotated[
-        float | None, says("Its score, 0 to 100. Null: it has none, as with statements older than 18 months.")
-    ]
-    last_period_end: Annotated[
-        Time | None, says("Last day of its newest statement's period. Null: the plan reaches none.")
-    ]
+    score: Annotated[float | None, says("Its score, 0 to 100. Null: none, as with statements older than 18 months.")]
+    last_period_end: _LastPeriodEnd
 
 
 class Profile(CompanySchema):
@@ -195,36 +168,22 @@ class Profile(CompanySchema):
     sic: Annotated[str | None, says("Its Standard Industrial Classification code, four digits. Null: none.", "3571")]
     sic_description: Annotated[str | None, says("That code in words. Null: none.")]
     lei: Annotated[str | None, says("Its Legal Entity Identifier, twenty characters. Null: not known.")]
-    state_of_incorporation: Annotated[
-        str | None, says("State or country it is incorporated in. Null: not stated.", "DE")
-    ]
+    state_of_incorporation: Annotated[str | None, says("Where it is incorporated. Null: not stated.", "DE")]
     website: Annotated[str | None, says("Its web site, as it states it. Null: not stated.")]
-    former_names: Annotated[
-        list[FormerNameSchema], says("Names it had before, and that of the registrant whose accounts it continues.")
-    ]
+    former_names: Annotated[list[FormerNameSchema], says("Names before this, and of the registrant it continues.")]
     predecessor_of: _PredecessorOf
     successor_of: _SuccessorOf
     latest_filings: Annotated[list[LatestFiling], says("Its newest filings that the plan reaches, the newest first.")]
     key_figures: Annotated[KeyFigures, says("Figures over twelve months.")]
     score_detail: Annotated[dict[str, ScoreDetailSchema], says("By name, the scores whose inputs may be shown.")]
-    score_peers: Annotated[
-        ScorePeers | None, says("Among whom it was scored. Null: it takes no part, or its figures may not be shown.")
-    ]
-    peers: Annotated[
-        list[PeerSchema],
-        says(
-            "At most eight companies of its industry: those with statements of the last 18 months first, the nearest in revenue "
-            "before others."
-        ),
-    ]
+    score_peers: Annotated[ScorePeers | None, says("Among whom it was scored. Null: it takes no part, or withheld.")]
+    peers: Annotated[list[PeerSchema], says("At most eight of its industry, reporting ones first, by nearest revenue.")]
 
 
 class DerivedItem(Record):
     """How a line that the filing does not state was come by."""
 
-    method: Annotated[
-        str, says("In a word: a fiscal year less nine months, a sum of tags, a formula, and so on.", "fy_minus_9m")
-    ]
+    method: Annotated[str, says("A fiscal year less nine months, a sum of tags, a formula, and so on.", "fy_minus_9m")]
     derived_from: Annotated[list[str], says("Ids of the series it was computed from.")]
 
 
@@ -239,9 +198,7 @@ class StatementCheck(Record):
         ),
     ]
     status: Annotated[Literal["passed", "failed", "not_applicable", "withheld"], says("What came out.")]
-    detail: Annotated[
-        str | None, says("The numbers behind it, or the reason, in words. Null: there is nothing to say.")
-    ]
+    detail: Annotated[str | None, says("The numbers behind it, or the reason, in words. Null: nothing to say.")]
     items: Annotated[
         list[str] | UnsetType, says("Keys of the lines that a failure is about. Absent: it did not fail.", ["revenue"])
     ] = UNSET
@@ -263,9 +220,7 @@ class StatementSchema(Record):
 
     frequency: Annotated[Literal["annual", "semiannual", "quarterly"], says("Which length of period it is of.")]
     fiscal_year: Annotated[int | None, says("Fiscal year, as the company counts. Null: not known.")]
-    fiscal_period: Annotated[
-        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None, says("Part of the fiscal year. Null: not known.")
-    ]
+    fiscal_period: Annotated[FiscalPart | None, says("Part of the fiscal year. Null: not known.")]
     calendar_year: Annotated[int, says("Calendar year that most of the period lies in.")]
     calendar_quarter: Annotated[
         int | None,
@@ -283,9 +238,7 @@ class StatementSchema(Record):
     source_url: Annotated[Uri | None, says("Where the filing can be read. Null: it is invented.")]
     currency: Annotated[str, says("ISO 4217 code of the currency of all amounts.", "USD")]
     revision_status: Annotated[Revision, says("`revised`: a later filing changed a number.")]
-    basis: Annotated[
-        Literal["reported", "derived", "mixed"], says("Whether its lines are stated by a filing, computed, or both.")
-    ]
+    basis: Annotated[Literal["reported", "derived", "mixed"], says("Whether its lines are filed, computed, or both.")]
     items: Annotated[
         dict[str, float],
         says(
@@ -301,8 +254,8 @@ class Financials(Record):
     """Statements of a company, newest first."""
 
     entity_id: EntityId
-    ticker: _Ticker
-    cik: _Cik
+    ticker: Ticker
+    cik: Cik
     currency: Annotated[
         str | None,
         says(
@@ -326,8 +279,8 @@ class StatementLine(Record):
     """
 
     entity_id: EntityId
-    ticker: _Ticker
-    cik: _Cik
+    ticker: Ticker
+    cik: Cik
     statement: Annotated[Literal["income", "balance", "cash_flow"], says("Which statement it is.")]
     frequency: Annotated[Literal["annual", "semiannual", "quarterly"], says("Which length of period it is of.")]
     fiscal_year: Annotated[int | None, says("Fiscal year, as the company counts. Null: not known.")]

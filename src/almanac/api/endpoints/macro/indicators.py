@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -14,7 +15,9 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.endpoints.macro import records
+from almanac.api.endpoints.macro.records import DerivedIndicatorEntity, IndicatorSchema
 from almanac.api.rows import filters
+from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
@@ -24,9 +27,10 @@ from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of, is_money
 from almanac.reports.indicator_search import CALLED, nearness, relevance
+from almanac.store.companies.rows import names as company_names
 from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
-from almanac.store.summary.figures import Figures, by_indicator
+from almanac.store.summary.figures import Figures, by_indicator, entities_with
 from almanac.store.summary.native_codes import code_form, holding
 from almanac.store.summary.series import Counted, of_indicator
 
@@ -278,5 +282,52 @@ ENDPOINTS = (
         ),
         kind="list",
         record=records.SeriesSchema,
+    ),
+)
+
+
+def entities_of_derived(ctx: Context) -> ListAnswer:
+    """List entities for which a derived indicator has data, by name."""
+    indicator = find(ctx, kind="derived")
+    places = ctx.view.directory.entities
+    ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
+    warn_of_scopes(ctx, scopes_lacking(ctx, None, (indicator.slug,), None))
+    if not ctx.may_read(COMPANIES):
+        ids = [i for i in ids if not is_company(i)]
+    companies = company_names(ctx.view) if any(i not in places for i in ids) else {}
+    named = {i: places[i].name if i in places else companies[i] for i in ids if i in places or i in companies}
+    page, following = keyset(ctx, {(name, i): i for i, name in named.items()})
+    rows = [msgspec.json.encode(DerivedIndicatorEntity(entity_id=i, name=named[i])) for i in page]
+    return ListAnswer(rows, following)
+
+
+_DERIVED_IN_PATH = replace(
+    INDICATOR_IN_PATH, description="Id, slug or alias of a derived indicator.", example="cpi_inflation_yoy"
+)
+_ANALYTICS = partial(Endpoint, scope="analytics:read", record=IndicatorSchema, tag="Analytics")
+DERIVED_ENDPOINTS = (
+    _ANALYTICS(
+        path="/derived-indicators",
+        operation_id="listDerivedIndicators",
+        summary="Derived indicators",
+        handler=lambda ctx: listing(ctx, kind="derived"),
+        params=FILTERS[:1] + FILTERS[2:],
+        kind="list",
+    ),
+    _ANALYTICS(
+        path="/derived-indicators/{idOrSlug}",
+        operation_id="getDerivedIndicator",
+        summary="One derived indicator",
+        handler=lambda ctx: ItemAnswer(encoded(ctx, find(ctx, kind="derived"))),
+        braces=(_DERIVED_IN_PATH,),
+    ),
+    _ANALYTICS(
+        path="/derived-indicators/{idOrSlug}/entities",
+        operation_id="listDerivedIndicatorEntities",
+        summary="Entities that a derived indicator has data for",
+        handler=entities_of_derived,
+        braces=(_DERIVED_IN_PATH,),
+        kind="list",
+        record=DerivedIndicatorEntity,
     ),
 )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import date
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from almanac.api.rows.filters import ANALYTICS, COMPANIES
 from almanac.api.rows.redaction import redaction_of
 from almanac.domain.companies import is_company
 from almanac.domain.numbers import plain
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import InputCell, Recomputed
 from almanac.domain.periods import Period, end_of
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.ids import observation_id
@@ -27,29 +27,7 @@ from almanac.store.observations.reading.reader import View
 OUTSIDE = "outside_plan_history"
 
 
-class ExplainedInput(Protocol):
-    """One input cell: series id, period key, and its vintage as known then."""
-
-    @property
-    def series(self) -> str: ...
-    @property
-    def period(self) -> int: ...
-    @property
-    def vintage(self) -> Vintage: ...
-
-
-class ExplainedValue(Protocol):
-    """A derived value computed again."""
-
-    @property
-    def value(self) -> float | None: ...
-    @property
-    def text(self) -> str | None: ...
-    @property
-    def inputs(self) -> Sequence[ExplainedInput]: ...
-
-
-Explain = Callable[[View, ObservationRow], ExplainedValue | None]
+Explain = Callable[[View, ObservationRow], Recomputed | None]
 
 
 def endpoint(explain: Explain) -> Endpoint:
@@ -142,7 +120,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     return msgspec.json.encode(parts)
 
 
-def _input(ctx: Context, one: ExplainedInput) -> ProvenanceInput:
+def _input(ctx: Context, one: InputCell) -> ProvenanceInput:
     info = ctx.view.directory.series_by_id(one.series)
     period = Period.from_key(one.period)
     reason = info.rights.reason if info is not None and info.rights.withheld else None

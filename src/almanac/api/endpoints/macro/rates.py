@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Any, Literal
@@ -28,119 +28,108 @@ from almanac.store.observations.reading.query import ObservationFilter, Observat
 _ROWS = 1_000
 
 
-class _Question:
-    """What is asked of every yield: as known when (unix seconds; None: now), and of a day up to which one."""
+class _Yields:
+    """
+    The latest public numbers as known at a moment (unix seconds; None: now).
 
-    def __init__(self, ctx: Context, moment: int | None, ends_by: date | None = None) -> None:
-        self.ctx, self.moment, self.ends_by = ctx, moment, ends_by
+    With days, they are asked for in order by setting `ends_by`: what became known over their span is read at once.
+    """
 
-    def latest(self, indicator: str, entity: str, **bounds: Any) -> ObservationRow | None:
-        """Return the latest public number of an indicator of an entity; None where there is none."""
-        chosen = {"ends_by": self.ends_by, "ends_from": self.ctx.window_start, **bounds}
-        chosen.setdefault("sources", _public(self.ctx, indicator, entity))
-        version = self.ctx.version
-        row = reading(self.ctx.view, ObservationFilter(**chosen), indicator, entity, version=version, as_of=self.moment)
-        return row if row is not None and _counts(row) else None
-
-
-class _DaysQuestion(_Question):
-    """Ask every yield of many days, in the order of `ends_by`: what became known over their span is read at once."""
-
-    def __init__(self, ctx: Context, moment: int | None, days: Sequence[date]) -> None:
-        super().__init__(ctx, moment)
-        self._first, self._last = min(days), max(days)
+    def __init__(self, ctx: Context, moment: int | None, days: Sequence[date] = ()) -> None:
+        self.ctx, self.moment = ctx, moment
+        self.by_scope = {e.rates_scope: e for e in ctx.view.directory.entities.values() if e.rates_scope}
+        self.ends_by: date | None = None
+        self._days = days
         self._held: dict[tuple[str, str], list[ObservationRow]] = {}
 
     def latest(self, indicator: str, entity: str, **bounds: Any) -> ObservationRow | None:
-        if bounds or self.ends_by is None:
-            return super().latest(indicator, entity, **bounds)
+        """Return the latest public number of an indicator of an entity; None where there is none."""
+        if self.ends_by is not None and not bounds:
+            return self._of_day(indicator, entity, self.ends_by)
+        ctx = self.ctx
+        chosen = {"ends_by": self.ends_by, "ends_from": ctx.window_start, **bounds}
+        chosen.setdefault("sources", _public(ctx, indicator, entity))
+        row = reading(ctx.view, ObservationFilter(**chosen), indicator, entity, version=ctx.version, as_of=self.moment)
+        return row if row is not None and _counts(row) else None
+
+    def _of_day(self, indicator: str, entity: str, day: date) -> ObservationRow | None:
         rows = self._held.get((indicator, entity))
         if rows is None:
-            before = super().latest(indicator, entity, ends_by=self._first - timedelta(days=1))
-            rows = [*([] if before is None else [before]), *self._inside(indicator, entity)]
-            self._held[indicator, entity] = rows
-        place = bisect_right(rows, self.ends_by, key=lambda row: end_of(row.period))
+            first, last = min(self._days), max(self._days)
+            before = self.latest(indicator, entity, ends_by=first - timedelta(days=1))
+            inside = _rows(self.ctx, indicator, entity, self.moment, first, last, limit=_ROWS, every=True)
+            # Of one day the one of the higher frequency is the latest.
+            inside.sort(key=lambda row: (end_of(row.period), -row.series.spec.frequency.rank))
+            rows = self._held[indicator, entity] = [*([] if before is None else [before]), *inside]
+        place = bisect_right(rows, day, key=lambda row: end_of(row.period))
         return rows[place - 1] if place else None
-
-    def _inside(self, indicator: str, entity: str) -> list[ObservationRow]:
-        """Return the numbers of the span, the latest last: of one day the one of the higher frequency."""
-        chosen = _selection(self.ctx, indicator, entity, self._first, self._last)
-        found: list[ObservationRow] = []
-        for frequency in self.ctx.view.directory.topics(indicator, entity):
-            after: list[Any] | None = None
-            while True:
-                rows, after = _page(self.ctx, chosen, frequency, self.moment, limit=_ROWS, after=after)
-                found += filter(_counts, rows)
-                if after is None:
-                    break
-        return sorted(found, key=lambda row: (end_of(row.period), -row.series.spec.frequency.rank))
 
 
 def _counts(row: ObservationRow) -> bool:
-    """Whether a row is a number that is no forecast."""
+    """Return whether a row is a number that is no forecast."""
     return not row.flags & AHEAD and row.value is not None
 
 
-def _selection(ctx: Context, indicator: str, entity: str, first: date | None, last: date | None) -> ObservationFilter:
-    """Return what may be shown of an indicator of an entity between two days."""
-    return ObservationFilter(
+def _rows(
+    ctx: Context,
+    indicator: str,
+    entity: str,
+    moment: int | None,
+    first: date | None,
+    last: date | None,
+    *,
+    limit: int,
+    descending: bool = False,
+    every: bool = False,
+) -> list[ObservationRow]:
+    """Return the public numbers between two days: of each frequency at most `limit` rows or, with `every`, all in pages of so many."""
+    chosen = ObservationFilter(
         indicators=(indicator,),
         entities=(entity,),
         sources=_public(ctx, indicator, entity),
         ends_from=max((day for day in (first, ctx.window_start) if day is not None), default=None),
         ends_by=last,
     )
-
-
-def _page(
-    ctx: Context,
-    chosen: ObservationFilter,
-    frequency: str,
-    moment: int | None,
-    *,
-    limit: int,
-    descending: bool = False,
-    after: list[Any] | None = None,
-) -> tuple[list[ObservationRow], list[Any] | None]:
-    asked = msgspec.structs.replace(chosen, frequency=frequency)
-    return read_page(ctx.view, ObservationQuery(asked, ctx.version, moment, limit, after, descending=descending))
+    found: list[ObservationRow] = []
+    for frequency in ctx.view.directory.topics(indicator, entity):
+        asked = msgspec.structs.replace(chosen, frequency=frequency)
+        after: list[Any] | None = None
+        while True:
+            query = ObservationQuery(asked, ctx.version, moment, limit, after, descending=descending)
+            rows, after = read_page(ctx.view, query)
+            found += filter(_counts, rows)
+            if after is None or not every:
+                break
+    return found
 
 
 def _public(ctx: Context, indicator: str, entity: str) -> frozenset[str] | None:
     """Return sources whose series of an indicator of an entity may be shown; None: all of them."""
-    public = public_sources(ctx.view, indicator, entity)
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
+    public = public_sources(ctx.view, indicator, entity)
     return None if all(series.source.id in public for series in every) else public
 
 
 def rates(ctx: Context) -> ItemAnswer:
-    """Spreads and slopes of one scope."""
-    return ItemAnswer(msgspec.json.encode(_rates(_scope(ctx), _Question(ctx, None))))
+    """Return spreads and slopes of one scope."""
+    return ItemAnswer(msgspec.json.encode(_rates(_scope(ctx), _Yields(ctx, None))))
 
 
 def history(ctx: Context) -> ListAnswer:
     """List spreads and slopes of one scope by past days, as known at any moment; without days the latest of that moment."""
     scope, params = _scope(ctx), ctx.params
-    asked: int | None = params["as_of"]
+    following = None
     if params["start_date"] is None and params["end_date"] is None:
-        found = report.of_day(_rates(scope, _Question(ctx, asked)))
-        rows, following = ([] if found is None else [found]), None
+        found = [report.of_day(_rates(scope, _Yields(ctx, params["as_of"])))]
     else:
         limit = params["limit"]
         days = _days(ctx, scope, limit + 1)
-        rows = [
-            one for day in _each(ctx, asked, days[:limit]) if (one := report.of_day(_rates(scope, day))) is not None
-        ]
         following = [days[limit - 1].toordinal()] if len(days) > limit else None
-    return ListAnswer([msgspec.json.encode(one) for one in rows], following)
-
-
-def _each(ctx: Context, moment: int | None, days: Sequence[date]) -> Iterator[_Question]:
-    """Return the question of each of these days."""
-    if days:
-        question = _DaysQuestion(ctx, moment, days)
-        for question.ends_by in days:
-            yield question
+        yields = _Yields(ctx, params["as_of"], days[:limit])
+        found = []
+        for yields.ends_by in days[:limit]:
+            found.append(report.of_day(_rates(scope, yields)))
+    return ListAnswer([msgspec.json.encode(one) for one in found if one is not None], following)
 
 
 def _days(ctx: Context, scope: str, limit: int) -> list[date]:
@@ -151,28 +140,26 @@ def _days(ctx: Context, scope: str, limit: int) -> list[date]:
     if after is not None:
         beyond = date.fromordinal(after[0] + (-1 if descending else 1))
         first, last = (first, beyond) if descending else (beyond, last)
-    entity = _by_scope(ctx).get(scope)
+    entity = _Yields(ctx, None).by_scope.get(scope)
     if entity is None:
         return []
     found: set[date] = set()
     for indicator in (f"gov_yield_{tenor}" for tenor in report.TENORS):
-        chosen = _selection(ctx, indicator, entity.id, first, last)
-        for frequency in ctx.view.directory.topics(indicator, entity.id):
-            rows, _ = _page(ctx, chosen, frequency, params["as_of"], limit=limit, descending=descending)
-            found.update(end_of(row.period) for row in rows if _counts(row))
+        rows = _rows(ctx, indicator, entity.id, params["as_of"], first, last, limit=limit, descending=descending)
+        found.update(end_of(row.period) for row in rows)
     return sorted(found, reverse=descending)[:limit]
 
 
-def _rates(scope: str, question: _Question) -> report.Rates:
+def _rates(scope: str, yields: _Yields) -> report.Rates:
     """Return the payload of one scope."""
-    by_scope = _by_scope(question.ctx)
+    by_scope = yields.by_scope
     curves: dict[str, dict[str, report.YieldReading]] = {}
     withheld: list[str] = []
     for name in report.SCOPES:
         if name in by_scope:
             curves[name] = {}
             for tenor in report.TENORS:
-                one, note = _yield(question, name, by_scope[name], tenor)
+                one, note = _yield(yields, name, by_scope[name], tenor)
                 curves[name] |= {tenor: one} if one is not None else {}
                 withheld += [note] if note is not None else []
             curves[name], gone = report.without_gone(curves[name])
@@ -184,18 +171,14 @@ def _rates(scope: str, question: _Question) -> report.Rates:
         entity.currency if entity else None,
         [one for curve in curves.values() for one in curve.values()],
         [
-            _legs(question, name, by_scope[name], slope, curve[short], curve[long])
+            _legs(yields, name, by_scope[name], slope, curve[short], curve[long])
             for name, curve in curves.items()
             for slope, (short, long) in report.SLOPES.items()
             if short in curve and long in curve
         ],
         withheld,
-        question.moment,
+        yields.moment,
     )
-
-
-def _by_scope(ctx: Context) -> dict[str | None, Entity]:
-    return {e.rates_scope: e for e in ctx.view.directory.entities.values() if e.rates_scope}
 
 
 def _scope(ctx: Context) -> str:
@@ -208,31 +191,21 @@ def _scope(ctx: Context) -> str:
         details: dict[str, Any] = {
             "parameter": "scope", "reason": "unsupported", "supportedScopes": list(report.SCOPES),
         }  # fmt: skip
-        shared = None if meant is None else _of_currency(ctx, meant.currency)
         message = f"'scope' must be one of {', '.join(report.SCOPES)}"
-        if meant is not None and shared is not None:
-            message += (
-                f"; {meant.name} has no curve of its own here, and {shared} is that of its currency, {meant.currency}"
-            )
-            details["suggestion"] = shared
+        if meant is not None and meant.currency is not None:
+            scopes = [e for e in ctx.view.directory.entities.values() if e.rates_scope in report.SCOPES]
+            shared = next((e.rates_scope for e in scopes if e.currency == meant.currency), None)
+            if shared is not None:
+                message += f"; {meant.name} has no curve of its own here, and {shared} is that of its currency, {meant.currency}"
+                details["suggestion"] = shared
         raise ApiError(404, message, details)
     return meant.rates_scope
 
 
-def _of_currency(ctx: Context, currency: str | None) -> str | None:
-    """Return the scope whose bonds are in a currency."""
-    if currency is None:
-        return None
-    places = ctx.view.directory.entities.values()
-    return next((e.rates_scope for e in places if e.rates_scope in report.SCOPES and e.currency == currency), None)
-
-
-def _yield(
-    question: _Question, scope: str, entity: Entity, tenor: str
-) -> tuple[report.YieldReading | None, str | None]:
+def _yield(yields: _Yields, scope: str, entity: Entity, tenor: str) -> tuple[report.YieldReading | None, str | None]:
     """Return the latest public yield of a tenor, or a sentence on why one that exists is not shown."""
-    indicator, view = f"gov_yield_{tenor}", question.ctx.view
-    row = question.latest(indicator, entity.id)
+    indicator, view = f"gov_yield_{tenor}", yields.ctx.view
+    row = yields.latest(indicator, entity.id)
     if row is not None:
         return _reading(scope, tenor, row), None
     series = [view.directory.series(number) for number in numbers_of(view, indicator, entity.id)]
@@ -259,7 +232,7 @@ def _reading(scope: str, tenor: str, row: ObservationRow) -> report.YieldReading
 
 
 def _legs(
-    question: _Question,
+    yields: _Yields,
     scope: str,
     entity: Entity,
     name: Literal["2s10s", "5s30s"],
@@ -273,7 +246,7 @@ def _legs(
     derived, for no source has both legs, it is the newest day that the latest readings of both have in common; where they
     have none, or none that is recent enough for the curve, their latest.
     """
-    derived = question.latest(f"yield_slope_{name}", entity.id)
+    derived = yields.latest(f"yield_slope_{name}", entity.id)
     newest, allowance = max(short.day, long.day), max(short.allowance, long.allowance)
     if derived is not None and not report.is_gone(end_of(derived.period), newest, allowance):
         day, source = end_of(derived.period), derived.series.source.id
@@ -283,14 +256,14 @@ def _legs(
         legs = [
             _reading(scope, leg.tenor, row)
             for leg in (short, long)
-            if (row := question.latest(f"gov_yield_{leg.tenor}", entity.id, **of_day)) is not None
+            if (row := yields.latest(f"gov_yield_{leg.tenor}", entity.id, **of_day)) is not None
         ]
         if len(legs) == 2:
             return report.SlopeLegs(scope, name, *legs)
     one, other = short, long
     while one.day != other.day:
         later, day = (one, other.day) if one.day > other.day else (other, one.day)
-        row = question.latest(f"gov_yield_{later.tenor}", entity.id, ends_by=day)
+        row = yields.latest(f"gov_yield_{later.tenor}", entity.id, ends_by=day)
         if row is None or report.is_gone(end_of(row.period), newest, allowance):
             return report.SlopeLegs(scope, name, short, long)
         moved = _reading(scope, later.tenor, row)

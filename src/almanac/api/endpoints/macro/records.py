@@ -6,10 +6,13 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, UnsetType
 
-from almanac.api.contract.records import Record, RowRights
+from almanac.api.contract.records import FiscalPart, Record, RowRights
 from almanac.domain import fields
 from almanac.domain.fields import Time, says
 from almanac.domain.reference import INDICATOR_CATEGORIES
+
+_FirstPeriod = Annotated[Time | None, says("Last day of its oldest period. Null: there are no values.")]
+_LastPeriod = Annotated[Time | None, says("Last day of its newest period, forecasts aside. Null: there are no values.")]
 
 
 class ObservationMetadata(Record):
@@ -18,13 +21,8 @@ class ObservationMetadata(Record):
     series_id: fields.SeriesId
     native_id: Annotated[str | UnsetType, says("The publisher's own code of the series.", "BC_10YEAR")] = UNSET
     currency: Annotated[str | UnsetType, says("ISO 4217 code of the currency of `unit`.", "USD")] = UNSET
-    scale: Annotated[
-        int | UnsetType,
-        says("Power of ten that the value is to be multiplied by to be in `unit`, where that is not 0."),
-    ] = UNSET
-    seasonal_adjustment: Annotated[
-        str | UnsetType, says("SA: adjusted for the season; NSA: not; SAAR: adjusted, at annual rates.", "SA")
-    ] = UNSET
+    scale: Annotated[int | UnsetType, says("Power of ten that takes the value to `unit`, where not 0.")] = UNSET
+    seasonal_adjustment: Annotated[str | UnsetType, says("SA, NSA (not adjusted), SAAR (annual rates).", "SA")] = UNSET
     annualized: Annotated[bool | UnsetType, says("True: a flow stated as if it went on for a year.")] = UNSET
     basis: Annotated[str | UnsetType, says("What an index is 100 in.", "2015=100")] = UNSET
     price_basis: Annotated[
@@ -34,9 +32,7 @@ class ObservationMetadata(Record):
     curve_type: fields.CurveType | UnsetType = UNSET
     compounding: fields.Compounding | UnsetType = UNSET
     discontinued: Annotated[bool | UnsetType, says("True: the publisher has ended the series.")] = UNSET
-    simulated: Annotated[
-        bool | UnsetType, says("True: invented, from the simulated world, or computed from what is.")
-    ] = UNSET
+    simulated: Annotated[bool | UnsetType, says("True: invented, or computed from what is invented.")] = UNSET
     release_precision: Annotated[
         Literal["day", "instant"] | UnsetType,
         says("Whether the publisher states the release to the day (known at its last second) or to the second."),
@@ -58,28 +54,20 @@ class ObservationMetadata(Record):
             "IMF.RES:WEO(9.0.0)",
         ),
     ] = UNSET
-    flags: Annotated[
-        list[str] | UnsetType, says("The publisher's marks on the value, or on what it was computed from.", ["p"])
-    ] = UNSET
+    flags: Annotated[list[str] | UnsetType, says("Publisher's marks on the value or its inputs.", ["p"])] = UNSET
     reason: Annotated[
         Literal["two_bases"] | UnsetType, says("Of a computed value that was withdrawn: its inputs are on two bases.")
     ] = UNSET
     footnotes: Annotated[list[str] | UnsetType, says("The publisher's remarks on the value, as first seen.")] = UNSET
-    projection: Annotated[
-        bool | UnsetType, says("True: the publisher calls the value a projection, or it was computed from one.")
-    ] = UNSET
+    projection: Annotated[bool | UnsetType, says("True: called a projection, or computed from one.")] = UNSET
     published_at: Annotated[
         str | UnsetType,
         says(
             "When the data set was last updated by its publisher, an instant or a day: a bound, not this value's release."
         ),
     ] = UNSET
-    missing_periods: Annotated[
-        int | UnsetType, says("Of a value over a window: how many periods in it have no value.")
-    ] = UNSET
-    peer_count: Annotated[
-        int | UnsetType, says("Of a value among countries: how many others it was compared with.")
-    ] = UNSET
+    missing_periods: Annotated[int | UnsetType, says("Periods without a value in the window it is over.")] = UNSET
+    peer_count: Annotated[int | UnsetType, says("How many other countries it was compared with.")] = UNSET
     accession: Annotated[str | UnsetType, says("Accession number of the filing that states the fact.")] = UNSET
     form: Annotated[str | UnsetType, says("Form of that filing.", "10-K")] = UNSET
     inconsistent: Annotated[bool | UnsetType, says("True: the filing states two values for the fact.")] = UNSET
@@ -87,7 +75,7 @@ class ObservationMetadata(Record):
         int | UnsetType, says("Of a company's figure: the fiscal year its period is of, as the company counts.", 2024)
     ] = UNSET
     fiscal_period: Annotated[
-        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | UnsetType,
+        FiscalPart | UnsetType,
         says("Of a company's figure: which part of that fiscal year the period is, whatever the calendar's.", "Q4"),
     ] = UNSET
     method: Annotated[
@@ -108,9 +96,7 @@ class Observation(Record):
     indicator_id: fields.IndicatorId
     source_id: fields.SourceId
     provider_id: fields.ProviderId
-    value_numeric: Annotated[
-        float | None, says("The value, in `unit`. Null: it is a text, was withdrawn, or is withheld (`rights` says).")
-    ]
+    value_numeric: Annotated[float | None, says("The value. Null: a text, withdrawn, or withheld (`rights` says).")]
     value_text: Annotated[str | None, says("The value of an indicator of words. Null: it is a number, or as above.")]
     unit: fields.Unit
     frequency: fields.FrequencyWord
@@ -120,9 +106,7 @@ class Observation(Record):
     released_at: Annotated[Time | None, says("The publisher's release time. Null: the feed states none.")]
     ingested_at: Annotated[Time, says("When this service fetched it.")]
     revision_status: fields.Revision
-    source_url: Annotated[
-        fields.Uri | None, says("The page a person would check the value on. Null: it is computed here.")
-    ]
+    source_url: Annotated[fields.Uri | None, says("Page to check the value on. Null: it is computed here.")]
     attribution: Annotated[str, says("What to write beside the value when showing it.")]
     freshness_status: fields.FreshnessStatus
     metadata: Annotated[ObservationMetadata, says("What else applies to the row.")]
@@ -132,9 +116,7 @@ class Observation(Record):
 class DerivedObservation(Observation):
     """A value that was computed, with the ids of the series it was computed from."""
 
-    derived_from: Annotated[
-        list[str], says("Ids of the series the value was computed from; empty for a published value.")
-    ]
+    derived_from: Annotated[list[str], says("Ids of the series it was computed from; empty for a published value.")]
 
 
 class IndicatorSchema(Record):
@@ -158,9 +140,7 @@ class IndicatorSchema(Record):
     ]
     unit_label: Annotated[str | None, says("The unit in words. Null: its series differ in it.", "%")]
     frequencies: Annotated[list[fields.FrequencyWord], says("Frequencies that there are values of.")]
-    seasonal_adjustment: Annotated[
-        str | None, says("SA or NSA, where that is part of what it means. Null: its series say.", "NSA")
-    ]
+    seasonal_adjustment: Annotated[str | None, says("SA or NSA, if part of its meaning. Null: its series say.", "NSA")]
     formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
     inputs: Annotated[list[str], says("Ids of the indicators it is computed from; empty for a raw one.")]
     preferred_providers: Annotated[list[str], says("Ids of providers, the one whose values are preferred first.")]
@@ -168,10 +148,8 @@ class IndicatorSchema(Record):
     screenable: Annotated[bool, says("Whether a screener's filter may name it.")]
     series_count: Annotated[int, says("How many series have values of it.")]
     entity_count: Annotated[int, says("How many entities have values of it.")]
-    first_period: Annotated[Time | None, says("Last day of its oldest period. Null: there are no values.")]
-    last_period: Annotated[
-        Time | None, says("Last day of its newest period, forecasts aside. Null: there are no values.")
-    ]
+    first_period: _FirstPeriod
+    last_period: _LastPeriod
 
 
 class SeriesSchema(Record):
@@ -188,7 +166,7 @@ class SeriesSchema(Record):
     unit: fields.Unit
     currency: fields.Currency
     preferred: Annotated[bool, says("Whether its rows come first among the sources of the same indicator and entity.")]
-    first_period: Annotated[Time | None, says("Last day of its oldest period. Null: it has no values now.")]
+    first_period: _FirstPeriod
     last_period: Annotated[Time | None, says("Last day of its newest period. Null: it has no values now.")]
     observation_count: Annotated[int, says("How many periods have a value now.")]
     vintage_count: Annotated[int, says("How many published states of its periods are kept.")]
@@ -213,17 +191,10 @@ class ProvenanceInput(Record):
     period_start: fields.PeriodStart
     period_end: fields.PeriodEnd
     observed_at: fields.ObservedAt
-    value_numeric: Annotated[
-        float | None, says("The value, in the unit of its series. Null: a text, none, or not shown.")
-    ]
+    value_numeric: Annotated[float | None, says("The value, in its series' unit. Null: a text, none, not shown.")]
     value_text: Annotated[str | None, says("The value of an indicator of words. Null: a number, none, or not shown.")]
     value_withheld: Annotated[bool, says("True: the value is not shown.")]
-    reason: Annotated[
-        str | None,
-        says(
-            "Why it is not shown: its rights, or `outside_plan_history`, before what the plan reaches. Null: it is shown."
-        ),
-    ]
+    reason: Annotated[str | None, says("Its rights, or `outside_plan_history` (before the plan's). Null: shown.")]
 
 
 class ProvenancePayload(Record):
@@ -253,13 +224,6 @@ class Provenance(Record):
     vintages: Annotated[list[DerivedObservation], says("All known states of its cell, oldest first.")]
     formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
     inputs: Annotated[list[ProvenanceInput], says("What it was computed from; empty for a published value.")]
-    payload: Annotated[
-        ProvenancePayload | None, says("The response it was read from. Null: it is computed here, or withheld.")
-    ]
+    payload: Annotated[ProvenancePayload | None, says("The response it was read from. Null: computed, or withheld.")]
     run: Annotated[ProvenanceRun | None, says("The run that took the response in. Null: it is computed here.")]
-    verified: Annotated[
-        bool | None,
-        says(
-            "Whether it comes out equal when computed again from its inputs. Null: it is published, or not all is shown."
-        ),
-    ]
+    verified: Annotated[bool | None, says("Whether it comes out equal when computed again. Null: published or hidden.")]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
@@ -27,6 +26,7 @@ from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
+from almanac.store.state_memory import Remembered
 from almanac.store.summary.native_codes import with_code
 
 #: Scheme of publishers' codes of series, which name no entity and are looked for only where they are asked for.
@@ -70,29 +70,28 @@ def _time(day: int | None) -> str | None:
 
 
 class _Index(NamedTuple):
-    """All that may be meant at one data version."""
+    """All that may be meant in one state of the store."""
 
-    state: tuple[str, int, int]
     places: list[names.Alias]
     #: By type asked for (None: any), by entity id.
     subjects: Mapping[str | None, Mapping[str, Subject]]
-    #: Names of places and companies, and the same to be found by likeness.
-    spelled: list[names.Alias]
+    #: Names of places and companies, to be found by likeness.
     spellings: Spellings
 
 
 class Resolver:
-    """Resolves names for all threads of one process. What it holds belongs to one data version."""
+    """Resolves names for all threads of one process."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._index: _Index | None = None
+        self._index = Remembered("entities by name", self._made)
+        #: What takes longest to make, with the names it is made of: most states differ from the one before in none.
+        self._spelled: tuple[list[names.Alias], Spellings] | None = None
 
     def resolve(self, ctx: Context) -> ItemAnswer:
-        """Which entity an alias means."""
+        """Return the entity that an alias means."""
         params = ctx.params
         text, scheme = params["alias"], params["scheme"]
-        index = self._current_index(ctx.view)
+        index = self._index.of(ctx.view)
         subjects = index.subjects[params["type"]]
         if scheme == NATIVE:
             return ItemAnswer(msgspec.json.encode(_resolved(_by_code(ctx.view, text, subjects))))
@@ -109,37 +108,19 @@ class Resolver:
             raise ApiError(404, f"nothing is called {quoted(text)} or anything like it{hint}", {"parameter": "alias"})
         return ItemAnswer(msgspec.json.encode(_resolved(told)))
 
-    def _current_index(self, view: View) -> _Index:
-        state = (view.epoch, view.version, view.directory.reference)
-        held = self._index
-        if held is not None and held.state == state:
-            return held
-        with self._lock:
-            held = self._index
-            if held is None or held.state != state:
-                held = self._index = _index(view, state, held)
-        return held
-
-
-def _index(view: View, state: tuple[str, int, int], before: _Index | None) -> _Index:
-    """Return the index of a state; most states differ from the one `before` in no name, so what takes longest to make is kept."""
-    kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
-    english = [alias for entity in kept for alias in names.of_place(entity)]
-    places = [*english, *foreign_names(kept)]
-    by_type: dict[str | None, dict[str, Subject]] = {
-        kind: {one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False) for one in kept if one.kind == kind}
-        for kind in PLACES
-    }
-    by_type["company"] = {
-        entity: Subject(entity, "company", name, slug, reports=reports)
-        for entity, name, slug, reports in company_rows.subjects(view)
-    }
-    subjects: dict[str | None, Mapping[str, Subject]] = {**by_type}
-    subjects[None] = {entity: one for found in by_type.values() for entity, one in found.items()}
-    spelled = [*english, *aliases.spelled_out(view)]
-    if before is not None and before.spelled == spelled:
-        return before._replace(state=state, places=places, subjects=subjects)
-    return _Index(state, places, subjects, spelled, Spellings(spelled))
+    def _made(self, view: View) -> _Index:
+        kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
+        english = [alias for entity in kept for alias in names.of_place(entity)]
+        subjects: dict[str | None, dict[str, Subject]] = {kind: {} for kind in (*PLACES, "company")}
+        for one in kept:
+            subjects[one.kind][one.id] = Subject(one.id, one.kind, one.name, one.slug, reports=False)
+        for entity, name, slug, reports in company_rows.subjects(view):
+            subjects["company"][entity] = Subject(entity, "company", name, slug, reports=reports)
+        subjects[None] = {entity: one for found in subjects.values() for entity, one in found.items()}
+        spelled = [*english, *aliases.spelled_out(view)]
+        if self._spelled is None or self._spelled[0] != spelled:
+            self._spelled = spelled, Spellings(spelled)
+        return _Index([*english, *foreign_names(kept)], subjects, self._spelled[1])
 
 
 def _by_id(directory: MetadataCache, text: str) -> list[names.Alias]:

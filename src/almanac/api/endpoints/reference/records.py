@@ -34,9 +34,7 @@ class AliasSchema(Record):
 class Candidate(Record):
     """An entity that a name may mean, with the name of it that was found."""
 
-    entity_id: Annotated[
-        fields.EntityId | None, says("The entity. Null: several fit as well, all of them among the candidates.")
-    ]
+    entity_id: Annotated[fields.EntityId | None, says("The entity. Null: several fit as well, see the candidates.")]
     type: Annotated[Literal["country", "region", "company"] | None, says("What kind of entity it is. Null: as above.")]
     name: Annotated[str | None, says("Name of the entity. Null: as above.")]
     slug: Annotated[str | None, says("Its name in filters and paths. Null: as above.", "united-states")]
@@ -66,10 +64,7 @@ class Country(Record):
     kind: Annotated[Literal["country", "region"], says("A country, or several together.")]
     region: Annotated[str | None, says("Region by the World Bank. Null: none.", "North America")]
     income_group: Annotated[str | None, says("Income group by the World Bank. Null: none.", "High income")]
-    currency: Annotated[
-        str | None,
-        says("ISO 4217 code of its currency, what `local_currency` is. Null: it has none of its own.", "USD"),
-    ]
+    currency: Annotated[str | None, says("ISO 4217 code, what `local_currency` is. Null: none of its own.", "USD")]
     aliases: Annotated[list[str], says("Other names, former ones too.")]
     indicator_count: Annotated[int, says("How many indicators have values of it.")]
     rates_scope: Annotated[bool, says("Whether /rates has it as a scope.")]
@@ -110,10 +105,7 @@ class SourceRights(Record):
     modification_rule: Annotated[str | None, says("What must be said of changed values. Null: nothing.")]
     terms_url: Annotated[fields.Uri | None, says("Where the terms are. Null: nowhere public.")]
     terms_read_on: Annotated[fields.Day | None, says("The day on which they were read. Null: not recorded.")]
-    consent: Annotated[
-        dict[str, str] | None,
-        says("The consent this operator has recorded: `by` whom, `on` which day, `reference`. Null: none."),
-    ]
+    consent: Annotated[dict[str, str] | None, says("The consent on record: `by`, `on`, `reference`. Null: none.")]
 
 
 class SourceSchema(Record):
@@ -128,9 +120,7 @@ class SourceSchema(Record):
     attribution: Annotated[str, says("What to write beside its values when showing them.")]
     rights: Annotated[SourceRights, says("What its terms say.")]
     frequencies: Annotated[list[fields.FrequencyWord], says("Frequencies of its series.")]
-    stores_vintages: Annotated[
-        bool, says("Whether the feed itself gives former states of its values, with their times.")
-    ]
+    stores_vintages: Annotated[bool, says("Whether the feed itself gives former states, with their times.")]
     series_count: Annotated[int, says("How many of its series have values.")]
     first_period: Annotated[Time | None, says("Last day of its oldest period. Null: it has no values.")]
     last_period: Annotated[Time | None, says("Last day of its newest period, forecasts aside. Null: it has no values.")]

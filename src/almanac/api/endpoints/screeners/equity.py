@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
 
@@ -14,17 +14,17 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAns
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners import screening
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
-from almanac.api.endpoints.screeners.peers import Peers
+from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
-from almanac.api.rows.names import place as place_called
+from almanac.api.endpoints.screeners.screening import AlignedColumn
+from almanac.api.rows.names import place
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Indicator
 from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, is_amount, is_money
-from almanac.reports.filter_text import Clause, Field
+from almanac.reports.filter_text import Clause
 from almanac.reports.scoring import MEASURES
-from almanac.reports.screener import Column, Numbers, Texts, matching, page, place
+from almanac.reports.screener import Column, Numbers, Texts, matching
 from almanac.store.companies.rows import last_tickers
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.newest import QUALITIES
@@ -68,76 +68,54 @@ class EquityScreener:
         self._cache = cache
 
     def screen(self, ctx: Context) -> ListAnswer:
-        """One page of the companies that satisfy the filter."""
-        fields = _screen_fields(ctx.view.directory)
-        asked = tuple(_of_place(ctx, clause) for clause in screening.clauses(ctx, fields))
-        by = screening.sort_field(ctx, fields, *_IDENTITY)
-        further = screening.further_fields(ctx, fields, *_IDENTITY)
+        """Return one page of the companies that satisfy the filter."""
+        fields = screening.ScreenFields(
+            ctx, _fields(ctx.view.directory), {**dict.fromkeys(_TEXTS, True), _SCORE: False}
+        )
+        query = screening.read_query(ctx, fields, _IDENTITY, _IDENTITY)
+        clauses = tuple(_of_place(ctx, clause) for clause in query.clauses)
         screening.check_window(ctx)
-        wanted = dict.fromkeys(clause.field.name for clause in asked)
-        if by is not None and by not in _IDENTITY:
-            wanted[by] = None
-        wanted |= dict.fromkeys(further)
         peers = Peers(self._cache, ctx)
-        dollars = not any(clause.field.name == "currency" for clause in asked)
-        readings: dict[str, AlignedColumn] = {}
-        columns: dict[str, Column] = {}
-        for name in wanted:
-            if name in _TEXTS and name != _QUALITY:
-                columns[name] = _texts(peers, name)
-            elif name == _SCORE:
-                columns[name] = peers.scores().score
-            elif name != _QUALITY:
-                readings[name] = peers.readings(name, dollars=dollars)
-                columns[name] = readings[name].values
-        ends = _row_ends(peers, asked, readings, columns)
-        of_row = {name: one.ending(ends) for name, one in readings.items()}
-        columns |= {name: one.values for name, one in of_row.items()}
-        if _SCORE in columns:
-            columns[_SCORE] = np.where(peers.score_ends() == ends, peers.scores().score, np.nan)
-        quality = _quality(peers, of_row.values(), columns.get(_SCORE))
-        if _QUALITY in wanted:
-            columns[_QUALITY] = quality
-        screening.warn_of_texts(ctx, asked, columns)
-        key = None if by is None or by == "name" else peers.table.tickers if by == "ticker" else columns[by]
-        cut = page(
-            matching(asked, columns, peers.taking_part), peers.table.ties, key,
-            descending=ctx.params["order"] == "desc", after=ctx.after, limit=ctx.params["limit"],
-        )  # fmt: skip
-        rows = cut.rows.tolist()
-        following = place(rows[-1], peers.table.ties, key) if cut.more else None
-        as_of, ids = ctx.params["as_of"], peers.table.companies.ids
-        delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
+        table, scores = peers.table, peers.scores().score if _SCORE in query.fields else None
+        dollars = not any(clause.field.name == "currency" for clause in clauses)
+        indicators = [name for name in query.fields if name not in _TEXTS and name != _SCORE]
+        readings = {name: peers.readings(name, dollars=dollars) for name in indicators}
+        # The period that each row is of: the newest of the numbers in its clauses, else of those that it is sorted by or
+        # tells; 0 where it has none. Values of other periods are none of the row's.
+        ends = {name: one.ends() for name, one in readings.items()}
+        if scores is not None:
+            ends[_SCORE] = peers.score_ends()
+        in_clauses = {clause.field.name for clause in clauses} & ends.keys()
+        nothing = np.zeros(len(peers.newest), dtype=np.int64)
+        row_ends: npt.NDArray[np.int64] = np.maximum.reduce([nothing, *(ends[name] for name in in_clauses or ends)])
+        readings = {name: one.ending(row_ends) for name, one in readings.items()}
+        if scores is not None:
+            scores = np.where(ends[_SCORE] == row_ends, scores, np.nan)
+        quality = _quality(peers, readings.values(), scores)
+        of_row: dict[str, Column] = {name: one.values for name, one in readings.items()}
+        of_row |= {**_texts(table), _QUALITY: quality} | ({} if scores is None else {_SCORE: scores})
+        columns = {name: of_row[name] for name in query.fields}
+        screening.warn_of_texts(ctx, clauses, columns)
+        by = None if query.sort is None else {**columns, "ticker": table.tickers}.get(query.sort)
+        passed = matching(clauses, columns, peers.taking_part)
+        rows, following, total = screening.cut_page(ctx, passed, table.ties, by)
         return ListAnswer(
-            _rows(peers, columns, of_row, ends, quality, rows, delisted), following, cut.total,
+            _rows(ctx, peers, columns, readings, row_ends, quality, rows), following, total,
             {name: "text" if isinstance(column, Texts) else "number" for name, column in columns.items()},
         )  # fmt: skip
 
     def filters(self, ctx: Context) -> ItemAnswer:
         """Return the fields, operators and syntax of the filter."""
         peers = Peers(self._cache, ctx)
-        companies, there = peers.table.companies, peers.taking_part
         told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
         scores = peers.scores().score
-        told.append(
-            screening.number_field(
-                _SCORE, "Score", None,
-                "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality.",
-                scores,
-            )
-        )  # fmt: skip
-        values: dict[str, Sequence[str | None]] = {
-            "sector": companies.sectors,
-            "industry": companies.industries,
-            "currency": companies.currencies,
-            "country": companies.countries,
-        }
-        found = _quality(peers, (), scores)
-        values[_QUALITY] = tuple(found.at(row) for row in range(len(there)))
+        description = "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality."
+        told.append(screening.described_field(_SCORE, "Score", description, scores))
+        texts = {**_texts(peers.table), _QUALITY: _quality(peers, (), scores)}
         for name, (title, description) in _TEXTS.items():
-            taking_part = (value for value, takes in zip(values[name], there, strict=True) if takes)
-            told.append(screening.text_field(name, title, description, taking_part))
-        return ItemAnswer(screening.encoded_filters(told, _EXAMPLE))
+            values = [texts[name].at(row) for row in np.flatnonzero(peers.taking_part).tolist()]
+            told.append(screening.described_field(name, title, description, values))
+        return screening.described_filters(told, _EXAMPLE)
 
     def warm(self, view: View, _: int) -> None:
         """Line up what scores are made of, and the companies: else whoever asks first waits for it."""
@@ -157,7 +135,7 @@ class EquityScreener:
         elif unit == _RATIO:
             notes = [_FRACTION]
         description = " ".join([indicator.description, *notes])
-        return screening.number_field(indicator.slug, indicator.name, unit, description, values, currency)
+        return screening.described_field(indicator.slug, indicator.name, description, values, unit, currency)
 
 
 def _fields(directory: MetadataCache) -> dict[str, Indicator]:
@@ -176,83 +154,46 @@ def _unit(indicator: Indicator, found: AlignedColumn) -> str | None:
     return indicator.unit
 
 
-def _screen_fields(directory: MetadataCache) -> screening.ScreenFields:
-    fields = _fields(directory)
-    called: dict[str, Sequence[str]] = {slug: (one.name, *one.other_names) for slug, one in fields.items()}
-    called |= dict.fromkeys((*_TEXTS, _SCORE), ())
-    return screening.ScreenFields(lambda name: _find(directory, fields, name), called)
-
-
-def _find(directory: MetadataCache, fields: dict[str, Indicator], name: str) -> Field | None:
-    word = name.lower()
-    if word in _TEXTS:
-        return Field(word, text=True)
-    if word == _SCORE:
-        return Field(word, text=False)
-    indicator = directory.indicator(name)
-    if indicator is None or indicator.slug not in fields:
-        return None
-    return Field(indicator.slug, text=False)
-
-
 def _of_place(ctx: Context, clause: Clause) -> Clause:
     """Return a clause on the country with ids in place of its names, as far as they name one."""
     if clause.field.name != "country":
         return clause
-    found = [place_called(ctx, name) for name in clause.written]
+    found = [place(ctx, name) for name in clause.written]
     ids = (value if one is None else one.id for one, value in zip(found, clause.values, strict=True))
     return clause._replace(values=tuple(str(value) for value in ids))
 
 
-def _texts(peers: Peers, name: str) -> Texts:
-    table = peers.table
+def _texts(table: CompanyTable) -> dict[str, Texts]:
+    """Return the columns of texts, but for what checks say."""
     return {
         "sector": table.sectors,
         "industry": table.industries,
         "currency": table.currencies,
         "country": table.countries,
-    }[name]
+    }
 
 
-def _quality(peers: Peers, readings: Iterable[AlignedColumn], scores: Numbers | Texts | None) -> Texts:
+def _quality(peers: Peers, readings: Iterable[AlignedColumn], scores: Numbers | None) -> Texts:
     """Return what checks say of what each row's numbers rest on; of a score that is what it was made of."""
     worst = np.full(len(peers.newest), -1, dtype=np.int8)
     for one in readings:
         worst = np.maximum(worst, one.qualities())
-    if isinstance(scores, np.ndarray):
+    if scores is not None:
         worst = np.maximum(worst, np.where(np.isnan(scores), np.int8(-1), peers.qualities()))
     return Texts(worst.astype(np.int32), QUALITIES).in_order()
 
 
-def _row_ends(
-    peers: Peers, asked: Iterable[Clause], readings: dict[str, AlignedColumn], columns: dict[str, Column]
-) -> npt.NDArray[np.int64]:
-    """
-    Return the last day of the period that each row is of, as an ordinal: the newest of the numbers in its clauses, else of those that
-    it is sorted by or tells; 0 where it has none.
-
-    Values of other periods are none of the row's. Further fields do not move its period, for they leave no row out.
-    """
-    ends = {name: one.ends() for name, one in readings.items()}
-    if _SCORE in columns:
-        ends[_SCORE] = peers.score_ends()
-    in_clauses = {clause.field.name for clause in asked} & ends.keys()
-    nothing = np.zeros(len(peers.newest), dtype=np.int64)
-    found: npt.NDArray[np.int64] = np.maximum.reduce([nothing, *(ends[name] for name in in_clauses or ends)])
-    return found
-
-
 def _rows(
+    ctx: Context,
     peers: Peers,
     columns: dict[str, Column],
     readings: dict[str, AlignedColumn],
     ends: npt.NDArray[np.int64],
     quality: Texts,
     rows: list[int],
-    delisted: dict[str, str],
 ) -> list[bytes]:
-    """Rows as JSON. `delisted`: the tickers of companies that have none today."""
-    companies = peers.table.companies
+    companies, as_of = peers.table.companies, ctx.params["as_of"]
+    delisted = {} if as_of is None else last_tickers(ctx.view, [companies.ids[row] for row in rows], as_of)
     dated = {row: [one for one in readings.values() if not np.isnan(one.values[row])] for row in rows}
     known = peers.statement_known([row for row, found in dated.items() if not found])
     encoded = []
@@ -297,7 +238,7 @@ def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
     """Return the equity screener and its fields."""
     screener = EquityScreener(cache)
     return (
-        Endpoint(
+        screening.SCREEN(
             path=_PATH,
             operation_id="screenCompanies",
             summary="Companies by fundamentals, ratios, sector, industry and country",
@@ -306,7 +247,6 @@ def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
             "fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort "
             "last by it, unless the filter has a clause on `currency`. `total` counts all matches, not only this page's.",
             handler=screener.screen,
-            scope="screeners:read",
             params=(
                 screening.filter_param(_EXAMPLE, f"GET {_PATH}/filters"),
                 Param(
@@ -327,20 +267,14 @@ def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
                     example="all",
                 ),
             ),
-            kind="list",
             record=EquityScreenerRow,
-            dated=True,
-            total=True,
             max_limit=200,
             warm=screener.warm,
-            cost=screening.where_screened,
-            cached=True,
-            tag="Screeners",
         ),
-        screening.filters_endpoint(
-            f"{_PATH}/filters",
-            "listEquityScreenerFilters",
-            "Fields of the equity screener",
-            screener.filters,
+        screening.FILTERS(
+            path=f"{_PATH}/filters",
+            operation_id="listEquityScreenerFilters",
+            summary="Fields of the equity screener",
+            handler=screener.filters,
         ),
     )

@@ -20,8 +20,7 @@ import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context
 from almanac.api.contract.params import day_of
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn, newest_ends
-from almanac.api.endpoints.screeners.screening import ProcessCache, aligned
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, aligned, newest_ends
 from almanac.domain.periods import add_months, lowest_key
 from almanac.domain.units import currency_of, is_money
 from almanac.reports import scoring
@@ -58,7 +57,8 @@ class Peers:
     def __init__(self, cache: ProcessCache, ctx: Context) -> None:
         self._cache, self._ctx = cache, ctx
         companies = cache.universe.companies(ctx.view)
-        self.table: CompanyTable = cache.table("companies", companies, lambda: _table(cache, companies))
+        state = ("companies", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
+        self.table = cache.once(state, lambda: _table(cache, companies))
         self._last = last = day_of(ctx.as_of)
         first = date.min if last < _EARLY else add_months(last, -scoring.MONTHS)
         if ctx.window_start is not None:
@@ -111,9 +111,8 @@ class Peers:
         if self._as_of is not None or self._ctx.version != view.version:
             return self._read(slug, dollars=dollars, failed_too=failed_too)
         # What is known today is asked for again and again; the reading of one company, too, is found in a column of all.
-        state = (view.epoch, view.version, view.directory.reference, self._last)
-        key = (slug, dollars, window, failed_too)
-        return self._cache.lined_up(state, key, lambda: self._read(slug, dollars=dollars, failed_too=failed_too))
+        key = (slug, view.epoch, view.version, view.directory.reference, self._last, dollars, window, failed_too)
+        return self._cache.once(key, lambda: self._read(slug, dollars=dollars, failed_too=failed_too))
 
     def _read(self, slug: str, *, dollars: bool, failed_too: bool) -> AlignedColumn:
         found = aligned(self._cache, self._ctx, slug, self.table.numbers).handed_over(self._handed_over)

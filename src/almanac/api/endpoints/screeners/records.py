@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from almanac.api.contract.records import Record
+from almanac.api.contract.records import Cik, CompanyName, Domicile, Quality, Record
 from almanac.domain.fields import Currency, EntityId, FreshnessStatus, ObservedAt, PeriodEnd, SeriesId, Time, Unit, says
 from almanac.reports.filter_text import MEANINGS
 
@@ -30,27 +30,20 @@ class ScreenerRow(Record):
     entity_id: EntityId
     name: Annotated[str, says("Name of the country or region.")]
     country: Annotated[str, says("Its ISO code; where it has none, what the parameter `country` takes.", "USA")]
-    matches: Annotated[
-        list[ScreenerMatch],
-        says("The readings that satisfy them, and those of the sort field and of `fields` that have a value."),
-    ]
+    matches: Annotated[list[ScreenerMatch], says("Its readings of the filter's, sort's and further fields.")]
 
 
 class EquityScreenerRow(Record):
     """A company that satisfies every clause."""
 
     entity_id: EntityId
-    name: Annotated[str, says("Its name today.")]
+    name: CompanyName
     ticker: Annotated[str | None, says("Its ticker; under `as_of` the last one it had. Null: none.", "AAPL")]
-    cik: Annotated[
-        str | None, says("Number at the U.S. Securities and Exchange Commission, ten digits. Null: none.", "0000320193")
-    ]
-    country: Annotated[str | None, says("Id of its country, the domicile. Null: not known.", "country_usa")]
+    cik: Cik
+    country: Domicile
     sector: Annotated[str, says("Its sector today.")]
     industry: Annotated[str | None, says("Its industry today. Null: not known.")]
-    period_end: Annotated[
-        Time, says("Last day of the period that the values are of; of its newest statement where none has one.")
-    ]
+    period_end: Annotated[Time, says("Last day of the values' period; without values, of its newest statement.")]
     observed_at: Annotated[Time, says("From when on all of the values were known; likewise.")]
     values: Annotated[
         dict[str, float | str],
@@ -59,13 +52,7 @@ class EquityScreenerRow(Record):
             "reports in, which is US dollars unless a clause names `currency`."
         ),
     ]
-    quality: Annotated[
-        Literal["ok", "warning", "failed"] | None,
-        says(
-            "The worst that checks say of the statements these numbers rest on; failed only with `quality=all`. Null: there are "
-            "none."
-        ),
-    ]
+    quality: Annotated[Quality | None, says("Of the statements its numbers rest on. Null: it has no numbers.")]
 
 
 class ScreenerField(Record):
@@ -81,9 +68,7 @@ class ScreenerField(Record):
             "each company reports in. Null: a score, or readings in different units."
         ),
     ]
-    currency: Annotated[
-        str | None, says("ISO 4217 code of the currency of `min` and `max`. Null: they are no money.", "USD")
-    ]
+    currency: Annotated[str | None, says("Currency of `min` and `max`, ISO 4217. Null: no money.", "USD")]
     description: Annotated[str, says("What it measures, and how.")]
     operators: Annotated[list[_Operator], says("Operators that a clause on it may have.")]
     min: Annotated[float | None, says("The least value that may be shown. Null: a text, or there is none.")]

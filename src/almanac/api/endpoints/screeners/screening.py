@@ -1,10 +1,12 @@
-"""What both screeners share: reading the filter, lining up columns of readings, cutting pages, telling the fields."""
+"""What both screeners share: columns of readings, reading the request, cutting pages, telling the fields."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -12,30 +14,118 @@ import numpy as np
 import numpy.typing as npt
 from cachetools import LRUCache
 
-from almanac.api.contract.endpoint import Context, Endpoint, Handler, Where
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Where
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
 from almanac.api.contract.records import wire_number
-from almanac.api.endpoints.screeners.aligned_columns import AlignedColumn
 from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
 from almanac.api.rows.filters import AS_OF, SUGGESTIONS
-from almanac.api.rows.names import suggested
-from almanac.domain.periods import lowest_key
+from almanac.api.rows.names import PLACES, suggested
+from almanac.domain.periods import SPAN_BITS, end_of, lowest_key
+from almanac.domain.reference import Entity, Indicator
 from almanac.reports import filter_text
 from almanac.reports.filter_text import Clause, Field, FilterError
 from almanac.reports.names import Suggestions
-from almanac.reports.screener import Numbers, Texts
+from almanac.reports.screener import Column, Mask, Numbers, Texts, page, place
 from almanac.store.companies.universe import Universe
-from almanac.store.observations.reading.newest import Readings
+from almanac.store.observations.reading.newest import QUALITIES, Readings
+from almanac.store.observations.reading.newest import Column as LatestReadings
+from almanac.store.observations.reading.reader import View
+
+
+class AlignedColumn(NamedTuple):
+    """A column aligned with the rows of a table: where each row's reading stands in it (-1: it has none)."""
+
+    column: LatestReadings
+    places: npt.NDArray[np.intp]
+    values: Numbers
+
+    @classmethod
+    def of(cls, column: LatestReadings, numbers: npt.NDArray[np.int32]) -> AlignedColumn:
+        """Return the readings of entities, by their small numbers."""
+        places = column.rows(numbers)
+        return cls(column, places, np.append(column.values, np.nan)[places])
+
+    def end(self, row: int) -> date:
+        return end_of(int(self.column.periods[self.places[row]]))
+
+    def ends(self) -> npt.NDArray[np.int64]:
+        """Return the last day of each row's period as an ordinal; 0 for a row without a number that may be shown."""
+        found: npt.NDArray[np.int64] = np.append(self.column.periods >> SPAN_BITS, 0)[self.places]
+        return np.where(np.isnan(self.values), 0, found)
+
+    def known(self, row: int) -> int:
+        return int(self.column.known[self.places[row]])
+
+    def qualities(self) -> npt.NDArray[np.int8]:
+        """Return the quality of each row's reading as an index into `columns.QUALITIES`; -1 for a row without one."""
+        found: npt.NDArray[np.int8] = np.append(self.column.quality, np.int8(-1))[self.places]
+        return found
+
+    def quality(self, row: int) -> str:
+        """Return the quality of a row's reading, which must exist."""
+        return QUALITIES[int(self.column.quality[self.places[row]])]
+
+    def unit(self, row: int) -> str | None:
+        return self.column.units[int(self.column.unit[self.places[row]])]
+
+    def series(self, row: int) -> int:
+        return int(self.column.series[self.places[row]])
+
+    def text(self, row: int) -> str | None:
+        """Return the text of a row's reading, which must exist."""
+        found: str | None = self.column.texts[self.places[row]]
+        return found
+
+    def texts(self) -> list[str | None]:
+        """Return the text of each row's reading."""
+        found = (*self.column.texts, None)
+        return [found[place] for place in self.places]
+
+    def only(self, mask: Mask) -> AlignedColumn:
+        """Keep the readings of the rows of a mask; others have none."""
+        return AlignedColumn(self.column, np.where(mask, self.places, -1), np.where(mask, self.values, np.nan))
+
+    def handed_over(self, rows: Iterable[tuple[int, int]]) -> AlignedColumn:
+        """Give each second row the reading of the first, where it has none of its own."""
+        places, values = self.places, self.values
+        for old, new in rows:
+            if places[new] < 0 <= places[old]:
+                if places is self.places:
+                    places, values = places.copy(), values.copy()
+                places[new], values[new] = places[old], values[old]
+        return AlignedColumn(self.column, places, values)
+
+    def since(self, period: int) -> Mask:
+        """Rows whose reading is of a period with this key or a later one."""
+        passes = np.append(self.column.periods >= period, False)
+        found: Mask = passes[self.places]
+        return found
+
+    def ending(self, ends: npt.NDArray[np.int64]) -> AlignedColumn:
+        """Keep the readings whose period ends on the day that each row asks for."""
+        return self.only(self.ends() == ends)
+
+    def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
+        """Rows whose reading is in a unit that is wanted."""
+        passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
+        codes = np.append(self.column.unit, len(self.column.units))
+        found: Mask = passes[codes[self.places]]
+        return found
+
+
+def newest_ends(columns: Iterable[AlignedColumn]) -> npt.NDArray[np.int64]:
+    """Return the last day of the newest period for which each row has a reading, as an ordinal; 0 for none."""
+    found: npt.NDArray[np.int64] = np.maximum.reduce([column.ends() for column in columns])
+    return found
+
 
 T = TypeVar("T")
 
 #: Checked against the plan's window by the handler, after the filter: what is malformed is 400 before it is too old.
 SCREEN_AS_OF = replace(AS_OF, window=False)
-#: Results remembered whole, of some hundred kilobytes each where there are 6,000 companies.
-_MADE = 8
-#: Columns remembered as they are lined up, of a hundred kilobytes each where there are 6,000 companies.
-_LINED_UP = 64
+#: Results remembered: most are columns, of a hundred kilobytes each where there are 6,000 companies.
+_REMEMBERED = 128
 
 
 def where_screened(params: Mapping[str, Any]) -> Where:
@@ -63,47 +153,40 @@ FURTHER = Param(
     maximum=30,
 )
 
-
-def filters_endpoint(path: str, operation_id: str, summary: str, handler: Handler) -> Endpoint:
-    """Return the list of a screener's fields."""
-    return Endpoint(
-        path=path,
-        operation_id=operation_id,
-        summary=summary,
-        description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
-        "the operators, the syntax and an example.",
-        handler=handler,
-        scope="screeners:read",
-        record=ScreenerFilters,
-        cost="thread",
-        # The same for everybody until the data change; made anew it takes a look at every column.
-        cached=True,
-        tag="Screeners",
-    )
+#: A screener, and the list of its fields: the latter is the same for everybody until the data change, and takes a look at every column.
+SCREEN = partial(
+    Endpoint,
+    scope="screeners:read",
+    kind="list",
+    dated=True,
+    total=True,
+    cost=where_screened,
+    cached=True,
+    tag="Screeners",
+)
+FILTERS = partial(
+    Endpoint,
+    description="Every field a filter may name, with unit, operators and the bounds of its latest public readings; "
+    "the operators, the syntax and an example.",
+    scope="screeners:read",
+    record=ScreenerFilters,
+    cost="thread",
+    cached=True,
+    tag="Screeners",
+)
 
 
 class ProcessCache:
-    """What the screeners of one process remember between requests: columns, companies, and tables made of them."""
+    """What one process remembers between requests: columns of readings, companies, and what is made of them."""
 
     def __init__(self) -> None:
         self.readings = Readings()
         self.universe = Universe()
         self._lock = threading.Lock()
-        self._tables: dict[str, tuple[object, Any]] = {}
-        self._made: LRUCache[Hashable, Any] = LRUCache(_MADE)
-        self._state: Hashable = None
-        self._lined_up: LRUCache[Hashable, AlignedColumn] = LRUCache(_LINED_UP)
-
-    def table(self, name: str, of: object, make: Callable[[], Any]) -> Any:
-        """Return what `make` gives, made anew where `of` is not what it was last time."""
-        with self._lock:
-            held = self._tables.get(name)
-            if held is None or held[0] != of:
-                held = self._tables[name] = (of, make())
-            return held[1]
+        self._made: LRUCache[Hashable, Any] = LRUCache(_REMEMBERED)
 
     def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` gives, remembered for a few keys. A key holds all that it follows from."""
+        """Return what `make` gives, remembered under a key that holds all it follows from. Nobody may write in it."""
         with self._lock:
             if key in self._made:
                 kept: T = self._made[key]
@@ -111,26 +194,6 @@ class ProcessCache:
         made = make()
         with self._lock:
             self._made[key] = made
-        return made
-
-    def lined_up(self, state: Hashable, key: Hashable, make: Callable[[], AlignedColumn]) -> AlignedColumn:
-        """
-        Return the column that `make` gives, remembered for as long as no other state is asked for; nobody may write in it.
-
-        `state` and `key` hold all that it follows from.
-        """
-        with self._lock:
-            kept = self._lined_up.get(key) if self._state == state else None
-        if kept is not None:
-            return kept
-        made = make()
-        for array in (made.places, made.values):
-            array.setflags(write=False)
-        with self._lock:
-            if self._state != state:
-                self._state = state
-                self._lined_up.clear()
-            self._lined_up[key] = made
         return made
 
 
@@ -141,28 +204,100 @@ def aligned(cache: ProcessCache, ctx: Context, slug: str, numbers: npt.NDArray[n
     return found if ctx.window_start is None else found.only(found.since(lowest_key(ctx.window_start)))
 
 
+class Places(NamedTuple):
+    """Countries and regions in the order of (name, id), with the numbers by which columns know them."""
+
+    entities: list[Entity]
+    ties: list[tuple[str, str]]
+    numbers: npt.NDArray[np.int32]
+
+
+def places(cache: ProcessCache, view: View) -> Places:
+    """Return all countries and regions."""
+
+    def make() -> Places:
+        entities = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
+        entities.sort(key=lambda entity: (entity.name, entity.id))
+        ties = [(entity.name, entity.id) for entity in entities]
+        return Places(entities, ties, cache.readings.numbers(entity.id for entity in entities))
+
+    return cache.once(("places", view.epoch, view.directory.reference), make)
+
+
 # -- reading the request ------------------------------------------------------------------------------------------------
 
 
-class ScreenFields(NamedTuple):
-    """What a request may name: `find` gives the field that a name means; all names, and others that each goes by."""
+class ScreenFields:
+    """The fields that a request may name: indicators, and `others` by name, with whether their values are texts."""
 
-    find: Callable[[str], Field | None]
-    called: Mapping[str, Sequence[str]]
+    def __init__(
+        self, ctx: Context, indicators: Mapping[str, Indicator], others: Mapping[str, bool] | None = None
+    ) -> None:
+        self._ctx, self._indicators, self._others = ctx, indicators, others or {}
+        self.names = sorted((*indicators, *self._others))
 
-    def near(self, ctx: Context, text: str) -> str | None:
+    def find(self, name: str) -> Field | None:
+        """Return the field that a name means."""
+        word = name.lower()
+        if word in self._others:
+            return Field(word, self._others[word])
+        indicator = self._ctx.view.directory.indicator(name)
+        if indicator is None or indicator.slug not in self._indicators:
+            return None
+        return Field(indicator.slug, is_text(indicator))
+
+    def near(self, text: str) -> str | None:
         """Return the field that may have been meant."""
-        return suggested(ctx, f"fields of {ctx.endpoint.path}", text, self.called.items)
+        called = {slug: (one.name, *one.other_names) for slug, one in self._indicators.items()}
+        every = (*called.items(), *((name, ()) for name in self._others))
+        return suggested(self._ctx, f"fields of {self._ctx.endpoint.path}", text, lambda: every)
 
 
-def clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
-    """Read the clauses of a request's filter. Raises ApiError 400 that quotes the clause it cannot read."""
+class ScreenQuery(NamedTuple):
+    """What a request asks of a screener: its clauses, the field or word to sort by, and all fields that need a column."""
+
+    clauses: tuple[Clause, ...]
+    sort: str | None
+    fields: tuple[str, ...]
+
+
+def read_query(ctx: Context, fields: ScreenFields, sorts: Sequence[str], shown: Sequence[str]) -> ScreenQuery:
+    """
+    Read `filter`, `sort` and `fields`. Raise ApiError 400 that names the parameter and quotes what cannot be read.
+
+    `sorts` are words to sort by beside the fields, and `shown` what every row has anyway.
+    """
+    asked = _clauses(ctx, fields)
+    wanted = [clause.field.name for clause in asked]
+    sort = ctx.params["sort"]
+    if sort is not None and sort.lower() in sorts:
+        sort = sort.lower()
+    elif sort is not None:
+        field = fields.find(sort)
+        if field is None:
+            words = ", ".join(("a field of the filter", *sorts[:-1]))
+            message = f"must be {words} or {sorts[-1]}, not {quoted(sort)}"
+            near = nearest(sort, list(sorts)) or fields.near(sort)
+            raise refuse("sort", message, [*fields.names, *sorts], near, code="choice")
+        sort = field.name
+        wanted.append(sort)
+    for name in ctx.params["fields"] or ():
+        field = fields.find(name)
+        if field is not None:
+            wanted.append(field.name)
+        elif name.lower() not in shown:
+            message = f"must be fields of the filter, and {quoted(name)} is none"
+            raise refuse("fields", message, fields.names, fields.near(name), code="choice")
+    return ScreenQuery(asked, sort, tuple(dict.fromkeys(wanted)))
+
+
+def _clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
     try:
-        return filter_text.parse(ctx.params["filter"], fields.find, sorted(fields.called))
+        return filter_text.parse(ctx.params["filter"], fields.find, fields.names)
     except FilterError as error:
         near = None
         if error.code == "field" and error.word:
-            near = fields.near(ctx, error.word)
+            near = fields.near(error.word)
         elif error.word and error.allowed:
             near = nearest(error.word, list(error.allowed))
         raise refuse(
@@ -174,33 +309,17 @@ def clauses(ctx: Context, fields: ScreenFields) -> tuple[Clause, ...]:
         ) from None
 
 
-def sort_field(ctx: Context, fields: ScreenFields, *others: str) -> str | None:
-    """Return the field to sort by, or one of `others`, which no clause may name; None where none is asked for. Raises ApiError 400."""
-    asked = ctx.params["sort"]
-    if asked is None or asked.lower() in others:
-        return None if asked is None else str(asked.lower())
-    field = fields.find(asked)
-    if field is None:
-        said = f"must be {', '.join(('a field of the filter', *others[:-1]))} or {others[-1]}, not {quoted(asked)}"
-        near = nearest(asked, list(others)) or fields.near(ctx, asked)
-        raise refuse("sort", said, [*sorted(fields.called), *others], near, code="choice")
-    return field.name
+def cut_page(
+    ctx: Context, wanted: Mask, ties: Sequence[tuple[str, str]], by: Column | None
+) -> tuple[list[int], list[Any] | None, int]:
+    """Return the rows of a page by number, the key to go on after (None: there are no more), and the number of all matches."""
+    params = ctx.params
+    cut = page(wanted, ties, by, descending=params["order"] == "desc", after=ctx.after, limit=params["limit"])
+    rows = cut.rows.tolist()
+    return rows, place(rows[-1], ties, by) if cut.more else None, cut.total
 
 
-def further_fields(ctx: Context, fields: ScreenFields, *others: str) -> list[str]:
-    """Return the fields that rows shall tell too; `others`, which every row has, need no column. Raises ApiError 400."""
-    found = []
-    for name in ctx.params["fields"] or ():
-        field = fields.find(name)
-        if field is not None:
-            found.append(field.name)
-        elif name.lower() not in others:
-            said = f"must be fields of the filter, and {quoted(name)} is none"
-            raise refuse("fields", said, sorted(fields.called), fields.near(ctx, name), code="choice")
-    return found
-
-
-def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Numbers | Texts]) -> None:
+def warn_of_texts(ctx: Context, asked: Iterable[Clause], columns: Mapping[str, Column]) -> None:
     """Say which texts of clauses nothing has. Only `columns` of what the request may see tell what there is instead."""
     near: dict[str, Suggestions] = {}
     for clause in asked:
@@ -231,44 +350,42 @@ def check_window(ctx: Context) -> None:
 # -- telling the fields -------------------------------------------------------------------------------------------------
 
 
-def number_field(
-    name: str, title: str, unit: str | None, description: str, values: Numbers, currency: str | None = None
+def is_text(indicator: Indicator) -> bool:
+    """Return whether the values of an indicator are words."""
+    return indicator.unit == "text"
+
+
+def described_field(
+    name: str,
+    title: str,
+    description: str,
+    values: Numbers | Iterable[str | None],
+    unit: str | None = None,
+    currency: str | None = None,
 ) -> ScreenerField:
-    """Return a field of numbers, with the bounds of those there are, which are in `currency` where they are money."""
-    there = values[~np.isnan(values)]
+    """Return a field of numbers or of texts, with the bounds of numbers, which are in `currency` where they are money."""
+    if isinstance(values, np.ndarray):
+        numbers: list[float] = values[~np.isnan(values)].tolist()
+        kind, operators, count = "number", filter_text.NUMBER_OPERATORS, len(numbers)
+    else:
+        numbers, unit = [], "text"
+        kind, operators, count = "text", filter_text.TEXT_OPERATORS, sum(value is not None for value in values)
     return ScreenerField(
         field=name,
         name=title,
-        type="number",
+        type=kind,  # type: ignore[arg-type]  # one of the two
         unit=unit,
         currency=currency,
         description=description,
-        operators=list(filter_text.NUMBER_OPERATORS),
-        min=wire_number(float(there.min()) if len(there) else None),
-        max=wire_number(float(there.max()) if len(there) else None),
-        entity_count=len(there),
+        operators=list(operators),
+        min=wire_number(min(numbers, default=None)),
+        max=wire_number(max(numbers, default=None)),
+        entity_count=count,
     )
 
 
-def text_field(name: str, title: str, description: str, values: Iterable[str | None]) -> ScreenerField:
-    """Return a field of texts."""
-    return ScreenerField(
-        field=name,
-        name=title,
-        type="text",
-        unit="text",
-        currency=None,
-        description=description,
-        operators=list(filter_text.TEXT_OPERATORS),
-        min=None,
-        max=None,
-        entity_count=sum(value is not None for value in values),
-    )
-
-
-def encoded_filters(fields: list[ScreenerField], example: str) -> bytes:
+def described_filters(fields: list[ScreenerField], example: str) -> ItemAnswer:
     """Return the payload of a screener's /filters."""
     operators = [ScreenerOperator(operator=name, meaning=text) for name, text in filter_text.MEANINGS.items()]
-    return msgspec.json.encode(
-        ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
-    )
+    filters = ScreenerFilters(fields=fields, operators=operators, syntax=filter_text.SYNTAX, example=example)
+    return ItemAnswer(msgspec.json.encode(filters))

@@ -1,0 +1,564 @@
+"""Companies: the scored list, and what is known of one."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from functools import partial
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Lines, ListAnswer
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param
+from almanac.api.contract.ports import ScoreExplainer
+from almanac.api.contract.records import wire_number
+from almanac.api.endpoints.companies.records import CompanySchema, CompanyScores, Financials, Profile, StatementLine
+from almanac.api.endpoints.screeners.peers import Peers
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
+from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
+from almanac.api.rows.names import exactly, suggested_word
+from almanac.api.rows.rights import of_source
+from almanac.domain.filings import page_of
+from almanac.domain.names import folded, normal
+from almanac.domain.numbers import plain
+from almanac.domain.periods import end_of
+from almanac.domain.times import wire_day, wire_time
+from almanac.domain.units import currency_of
+from almanac.reports.scoring import MODEL, PILLARS
+from almanac.reports.screener import Column, Mask, Texts
+from almanac.store.companies import rows as company_rows
+from almanac.store.companies.aliases import beginning
+from almanac.store.companies.rows import Company, by_id, by_ids, by_lookup, last_tickers
+from almanac.store.companies.statements import (
+    BALANCE,
+    CASH_FLOW,
+    FREQUENCIES,
+    INCOME,
+    StatementRow,
+    last_period,
+    newest,
+)
+from almanac.store.companies.succession import known_successions
+from almanac.store.companies.universe import reporting
+
+K = TypeVar("K")
+
+PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
+#: Tests whose scores a row shows.
+TESTS = (PIOTROSKI, ALTMAN)
+
+
+#: Companies told of where a name is none's alone.
+_CANDIDATES = 5
+
+
+def company_of(ctx: Context) -> Company:
+    """Return the company that the path names. Raises ApiError 404."""
+    name = ctx.path["idOrLookup"]
+    found = by_lookup(ctx.view, name)
+    if found is None:
+        meant = exactly(ctx, name, ["company"])
+        found = None if meant is None else by_id(ctx.view, meant.entity)
+    if found is None:
+        # Companies whose name, or former name, is these words or begins with them.
+        norm = normal(name)
+        ids = {alias.entity for alias in beginning(ctx.view, norm)} if norm else set()
+        likely = sorted(by_ids(ctx.view, ids).values(), key=lambda company: (company.name, company.entity))[
+            :_CANDIDATES
+        ]
+        named = ", ".join(f"{company.name} ({company.slug})" for company in likely)
+        candidates = [{"entityId": company.entity, "name": company.name, "slug": company.slug} for company in likely]
+        raise ApiError(
+            404,
+            f"there is no company {quoted(name)}{f'; it may be {named}' if named else ''}: give an entity id, ticker, CIK, LEI or "
+            "slug, or a name that is exactly its own; /entities/resolve finds one by likeness",
+            {"parameter": "idOrLookup"} | ({"candidates": candidates} if candidates else {}),
+        )
+    return found
+
+
+def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | None]:
+    """Return the registrants that continue a company and that it continues: of two the nearest in time, for a chain goes on from there."""
+    told = known_successions(ctx.view, ctx.as_of)
+    after = min(((one.since, one.successor) for one in told if one.predecessor == company.entity), default=None)
+    before = max(((one.since, one.predecessor) for one in told if one.successor == company.entity), default=None)
+
+    def relative(since: int, entity: str) -> dict[str, Any] | None:
+        found = by_id(ctx.view, entity)
+        return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
+
+    return {
+        "predecessorOf": None if after is None else relative(*after),
+        "successorOf": None if before is None else relative(*before),
+    }
+
+
+class CompanyScoring:
+    """How companies stand, for one request."""
+
+    def __init__(self, cache: ProcessCache, ctx: Context) -> None:
+        self._ctx = ctx
+        self.peers = Peers(cache, ctx)
+        self.scores = self.peers.scores()
+        told = {name: self.peers.readings(name) for name in (PIOTROSKI, ALTMAN, _BENEISH)}
+        self.tests = {name: values for name, values in of_the_newest_end(told).items() if name in TESTS}
+
+    def row(self, company: Company) -> dict[str, Any]:
+        """Fields of a row of /companies, by the names of the wire."""
+        place = self.peers.table.row.get(company.entity)
+        end = company.record.fiscal_year_end
+        last = self.last(company.entity, place)
+        scores = self.scores
+        return {
+            "entityId": company.entity,
+            "name": company.name,
+            "ticker": company.ticker,
+            "cik": f"{company.cik:010d}",
+            "exchange": company.exchange,
+            "country": company.country,
+            "sector": company.sector,
+            "industry": company.industry,
+            "fiscalYearEnd": f"{end[:2]}-{end[2:]}" if end is not None and len(end) == 4 else None,
+            "lastPeriodEnd": None if last is None else wire_day(end_of(last)),
+            "score": _shown(scores.score, place),
+            "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
+            "piotroskiF": _shown(self.tests[PIOTROSKI], place),
+            "altmanZ2": _shown(self.tests[ALTMAN], place),
+            "scoreCoverage": 0 if place is None else plain(float(scores.coverage[place])),
+            "scoreModel": MODEL,
+        }
+
+    def last(self, entity: str, place: int | None) -> int | None:
+        """Key of the newest period it has a statement of: of those that take part it is known, older ones are looked up."""
+        if place is not None and self.peers.newest[place]:
+            return int(self.peers.newest[place])
+        ctx = self._ctx
+        return last_period(ctx.view, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
+
+
+def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
+    """
+    Values of each score by company, NaN for none: those of the newest twelve months of which any score is there. An older
+    one beside it would be of other accounts.
+    """
+    newest = newest_ends(told.values())
+    return {name: one.ending(newest).values for name, one in told.items()}
+
+
+def _shown(values: Any, place: int | None) -> float | int | None:
+    return None if place is None or np.isnan(values[place]) else plain(float(values[place]))
+
+
+_FILINGS, _PEERS = 10, 8
+#: What begins a further word of a score's name on the wire.
+_CAPITAL = re.compile(r"[A-Z]")
+_REVENUE = "revenue_ttm"
+#: Key figure → indicator.
+FIGURES = {
+    "revenue": _REVENUE,
+    "netIncome": "net_income_ttm",
+    "operatingCashFlow": "net_cash_flow_from_operations_ttm",
+    "freeCashFlow": "free_cash_flow_ttm",
+    "grossMargin": "gross_margin",
+    "operatingMargin": "operating_margin",
+    "netMargin": "net_margin",
+    "fcfMargin": "fcf_margin",
+}
+
+
+def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
+    """Return the endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
+
+    def profile(ctx: Context) -> ItemAnswer:
+        company = company_of(ctx)
+        standing = CompanyScoring(cache, ctx)
+        record, relatives = company.record, _relatives(ctx, company)
+        whole: bytes = msgspec.json.encode(
+            {
+                **standing.row(company),
+                "legalName": record.legal_name or company.name,
+                "tickers": company_rows.tickers(ctx.view, company),
+                "sic": record.sic,
+                "sicDescription": record.sic_description,
+                "lei": record.lei,
+                "stateOfIncorporation": record.state_of_incorporation,
+                "website": record.website,
+                "formerNames": _former_names(company, relatives["successorOf"]),
+                **relatives,
+                "latestFilings": _filings(ctx, company),
+                "keyFigures": {name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
+                "scoreDetail": _detail(ctx, company, explain, standing.peers),
+                "scorePeers": _score_peers(ctx, standing.peers, company),
+                "peers": _alike(standing, company),
+            }
+        )
+        return ItemAnswer(whole)
+
+    return Endpoint(
+        path="/companies/{idOrLookup}/profile",
+        operation_id="getCompanyProfile",
+        summary="Profile of one company",
+        description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
+        "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
+        handler=profile,
+        braces=(COMPANY_IN_PATH,),
+        scope="companies:read",
+        record=Profile,
+        dated=True,
+        cost="thread",
+        tag="Companies",
+    )
+
+
+def _former_names(company: Company, before: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Return the names that a company had, and that of the registrant whose accounts it continues."""
+
+    def day(text: str | None) -> str | None:
+        return None if text is None else f"{text[:10]}T00:00:00Z"
+
+    continued = [] if before is None else [{"name": before["name"], "from": None, "to": day(before["since"])}]
+    return continued + [
+        {"name": former.name, "from": day(former.from_), "to": day(former.to)} for former in company.record.former_names
+    ]
+
+
+def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
+    """Return the newest filings that the plan reaches."""
+    since = 1 if ctx.window_start is None else ctx.window_start.toordinal()
+    source = ctx.view.directory.sources.get(company.source)
+    invented = source is not None and source.simulated
+    return [
+        {
+            "form": one.form,
+            "filedAt": wire_day(date.fromordinal(one.filed)),
+            "periodEnd": None if one.report_date is None else wire_day(date.fromordinal(one.report_date)),
+            "url": None if invented else page_of(company.cik, one.accession, one.document),
+        }
+        for one in company_rows.filings(ctx.view, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS)
+    ]
+
+
+def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
+    """Return the latest reading of one figure, None where there is none."""
+    row = peers.table.row.get(company.entity)
+    if row is None:
+        return None
+    found = peers.readings(slug, failed_too=True)
+    if found.places[row] < 0:
+        return None
+    value, unit, quality = float(found.values[row]), found.unit(row), found.quality(row)
+    return {
+        "value": None if math.isnan(value) or quality == "failed" else wire_number(value),
+        "unit": unit,
+        "currency": currency_of(unit, None),
+        "periodEnd": wire_day(found.end(row)),
+        "observedAt": wire_time(found.known(row)),
+        "quality": quality,
+    }
+
+
+def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peers) -> dict[str, Any]:
+    """
+    Each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement which
+    fails a grave check has its tests, and no value.
+    """
+    if of_source(ctx, company.source).value_withheld:
+        return {}
+    told = explain(ctx.view, company.entity, ctx.as_of, ctx.window_start)
+    row = peers.table.row.get(company.entity)
+    found: dict[str, Any] = {}
+    for name, one in told.items():
+        reading = peers.readings(_CAPITAL.sub(lambda big: f"_{big[0].lower()}", name), failed_too=True)
+        there = row is not None and reading.places[row] >= 0
+        quality = reading.quality(row) if there and row is not None else "ok"
+        found[name] = {**one, "quality": quality}
+        if quality == "failed":
+            found[name] |= {"value": None, "verdict": None}
+    return found
+
+
+def _score_peers(ctx: Context, peers: Peers, company: Company) -> dict[str, int] | None:
+    """Among whom it is scored; None where it takes no part, or its figures may not be shown."""
+    row = peers.table.row.get(company.entity)
+    if row is None or not peers.taking_part[row] or of_source(ctx, company.source).value_withheld:
+        return None
+    found = peers.compared(row)
+    return {
+        "sector": found.sector,
+        "all": found.all,
+        "measures": found.measures,
+        "measuresWithinSector": found.measures_within_sector,
+    }
+
+
+def _alike(standing: CompanyScoring, company: Company) -> list[dict[str, Any]]:
+    """
+    Companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
+    name; then the others that have a statement, by name.
+    """
+    peers = standing.peers
+    table = peers.table
+    row = table.row.get(company.entity)
+    if row is None or company.industry is None:
+        return []
+    same = (table.industries.codes == table.industries.codes[row]) & peers.enterprises()
+    same[row] = False
+    others = np.flatnonzero(same & peers.taking_part)
+    comparable = table.currencies.codes[others] == table.currencies.codes[row]
+    readings = peers.readings(_REVENUE).values
+    with np.errstate(divide="ignore", invalid="ignore"):
+        apart = np.abs(np.log(np.where(comparable, readings[others], np.nan)) - np.log(readings[row]))
+    # Sorts last what has no distance; a stable sort keeps the order of names.
+    nearest = np.argsort(apart, kind="stable")[:_PEERS]
+    found = [
+        _peer(standing, one, int(peers.newest[one]), compared=not math.isnan(distance))
+        for one, distance in zip(others[nearest].tolist(), apart[nearest].tolist(), strict=True)
+    ]
+    for one in np.flatnonzero(same & ~peers.taking_part).tolist():
+        if len(found) == _PEERS:
+            break
+        last = standing.last(table.companies.ids[one], one)
+        if last is not None:
+            found.append(_peer(standing, one, last, compared=False))
+    return found
+
+
+def _peer(standing: CompanyScoring, row: int, last: int, *, compared: bool) -> dict[str, Any]:
+    companies, score = standing.peers.table.companies, float(standing.scores.score[row])
+    return {
+        "entityId": companies.ids[row],
+        "name": companies.names[row],
+        "ticker": companies.tickers[row],
+        "basis": "industry, revenue_ttm" if compared else "industry",
+        "score": None if math.isnan(score) else plain(score),
+        "lastPeriodEnd": wire_day(end_of(last)),
+    }
+
+
+#: `frequency` as asked → what is looked for.
+_FREQUENCIES = {None: FREQUENCIES, "A": ("A",), "Q": ("Q", "S")}
+
+
+def financials(ctx: Context) -> ItemAnswer:
+    """Statements of one company."""
+    company = company_of(ctx)
+    asked = ctx.params["frequency"]
+    told = {
+        kind: newest(
+            ctx.view,
+            company.entity,
+            kind,
+            _FREQUENCIES[asked],
+            version=ctx.version,
+            known_by=ctx.as_of,
+            ends_from=ctx.window_start,
+            limit=ctx.params["limit"],
+        )
+        for kind in (INCOME, BALANCE, CASH_FLOW)
+    }
+    used = [one.known for found in told.values() for one in found]
+    as_of = ctx.params["as_of"]
+    moment = as_of if as_of is not None else max(used, default=None)
+    rights = of_source(ctx, company.source)
+    withheld = rights.reason if rights.value_withheld else None
+    data: bytes = msgspec.json.encode(
+        {
+            "entityId": company.entity,
+            "ticker": company.ticker
+            if as_of is None
+            else company.ticker or last_tickers(ctx.view, [company.entity], as_of).get(company.entity),
+            "cik": f"{company.cik:010d}",
+            "currency": company.currency if as_of is None else _currency_then(told.values()),
+            "asOf": None if moment is None else wire_time(moment),
+            **_relatives(ctx, company),
+            "incomeStatements": _joined(told[INCOME], withheld),
+            "balanceSheets": _joined(told[BALANCE], withheld),
+            "cashFlowStatements": _joined(told[CASH_FLOW], withheld),
+        }
+    )
+    return ItemAnswer(data)
+
+
+def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
+    """Return the currency of the newest statement given, since the company may report in another one today; None without any."""
+    newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
+    return None if newest_one is None else msgspec.json.decode(newest_one.body)["currency"]
+
+
+def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:
+    """Return bodies as a JSON list; without values and results of checks where there is a reason why these may not be sent."""
+    bodies = []
+    for row in told:
+        body = row.body
+        if reason is not None:
+            check = {"name": "rights", "status": "withheld", "detail": reason}
+            masked = {"items": {}, "derivedItems": {}, "quality": {"status": "withheld", "checks": [check]}}
+            body = msgspec.json.encode(msgspec.json.decode(body) | masked)
+        bodies.append(body)
+    return msgspec.Raw(b"[" + b",".join(bodies) + b"]")
+
+
+#: The lists of statements, and what a line calls each.
+_STATEMENTS = {"incomeStatements": "income", "balanceSheets": "balance", "cashFlowStatements": "cash_flow"}
+_OF_STATEMENT = ("items", "derivedItems", "quality")
+
+
+def statement_lines(data: bytes) -> list[bytes]:
+    """Return the lines of the statements of a company, one after the other."""
+    company = msgspec.json.decode(data)
+    about = {name: company[name] for name in ("entityId", "ticker", "cik")}
+    return [
+        msgspec.json.encode({**about, "statement": name, **line})
+        for key, name in _STATEMENTS.items()
+        for statement in company[key]
+        for line in _lines_of(statement)
+    ]
+
+
+def _lines_of(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    said = {name: value for name, value in statement.items() if name not in _OF_STATEMENT}
+    quality = statement["quality"]
+    is_withheld = quality["status"] == "withheld"
+    said |= {"quality": quality["status"], "reason": quality["checks"][0]["detail"] if is_withheld else None}
+    for item, value in (statement["items"] or {None: None}).items():
+        derived = statement["derivedItems"].get(item, {})
+        yield {
+            **said,
+            "item": item,
+            "value": value,
+            "method": derived.get("method"),
+            "derivedFrom": derived.get("derivedFrom", []),
+        }
+
+
+_FINANCIALS = Endpoint(
+    path="/companies/{idOrLookup}/financials",
+    operation_id="getCompanyFinancials",
+    summary="Financial statements of one company",
+    description="Income statements, balance sheets and cash-flow statements, newest first, one per period: each assembled from what was "
+    "known at the moment asked. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly. Quarters that a filing does not state are derived "
+    "where that can be done, and say how. Values are as filed, never adjusted for splits.",
+    handler=financials,
+    braces=(COMPANY_IN_PATH,),
+    scope="companies:read",
+    params=(
+        Param(
+            "frequency",
+            "Only annual or only quarterly statements: quarters, and half-years where no quarter ends with them.",
+            "enum",
+            choices={"annual": "A", "quarterly": "Q"},
+        ),
+        Param(
+            "limit",
+            "Statements per type, annual and quarterly together.",
+            "integer",
+            default=12,
+            minimum=1,
+            maximum=100,
+        ),
+        AS_OF,
+    ),
+    record=Financials,
+    lines=Lines(StatementLine, statement_lines),
+    dated=True,
+    tag="Companies",
+)
+
+
+_SORTS = ("name", "ticker", "score", *PILLARS, *TESTS)
+
+
+def listed(cache: ProcessCache, ctx: Context) -> ListAnswer:
+    """Return one page of companies that have statements."""
+    params = ctx.params
+    standing = CompanyScoring(cache, ctx)
+    table, scores = standing.peers.table, standing.scores
+    columns: dict[str, Column | None] = {
+        "name": None, "ticker": table.tickers, "score": scores.score, **scores.pillars, **standing.tests,
+    }  # fmt: skip
+    wanted = _wanted(cache, ctx, standing.peers)
+    numbers, following, _ = cut_page(ctx, wanted, table.ties, columns[params["sort"]])
+    found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
+    rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
+    return ListAnswer(rows, following)
+
+
+def _wanted(cache: ProcessCache, ctx: Context, peers: Peers) -> Mask:
+    """Return the companies that pass every filter that is given."""
+    params, table = ctx.params, peers.table
+    passed: Mask = (
+        np.ones(len(table.ties), dtype=np.bool_)
+        if ctx.version == ctx.view.version
+        else reporting(ctx.view, table.companies, ctx.version)
+    )
+    for name, texts in (("sector", table.sectors), ("industry", table.industries)):
+        if (asked := params[name]) is not None:
+            matches = [word.casefold() == asked.casefold() for word in texts.words]
+            if not any(matches):
+                near = suggested_word(ctx, name, asked, texts.words)
+                ctx.warn(name, asked, f"is the {name} of no company", near)
+            passed &= _among(texts, matches)
+    domiciles = entities(ctx, "country")
+    if domiciles is not None:
+        passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
+    if params["q"] is not None:
+        words = folded(params["q"]).split()
+        state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
+        # The text that they are looked for in: name and ticker.
+        named = zip(table.companies.names, table.companies.tickers, strict=True)
+        described = cache.once(state, lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named])
+        passed &= np.array([bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_)
+    return passed
+
+
+def _among(texts: Texts, matches: list[bool]) -> Mask:
+    """Return the rows whose text matches; `matches` says it word by word, and a row without a text has none."""
+    return np.array([*matches, False], dtype=np.bool_)[texts.codes]
+
+
+def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
+    """Return the endpoints about companies. `explain` computes a company's scores test by test."""
+    return (
+        Endpoint(
+            path="/companies",
+            operation_id="listCompanies",
+            summary="Scored companies",
+            description="Companies that have statements. The score compares a company with those of its sector that have a statement of the last "
+            "18 months, from values that may be shown; it is computed when asked. Any company that is known by name only is found by "
+            "/entities/resolve.",
+            handler=partial(listed, cache),
+            scope="companies:read",
+            params=(
+                Param("sector", "Only companies of this sector; case does not matter.", example="Technology"),
+                Param("industry", "Only companies of this industry; case does not matter."),
+                DOMICILE,
+                Param(
+                    "q",
+                    "Words to look for in name and ticker; case and accents do not matter.",
+                    longest=100,
+                    example="apple",
+                ),
+                Param(
+                    "sort",
+                    "Sort field; companies without the value come last either way, ties are by name, then id.",
+                    "enum",
+                    "name",
+                    choices=_SORTS,
+                ),
+            ),
+            kind="list",
+            record=CompanySchema,
+            dated=True,
+            cached=True,
+            cost="thread",
+            tag="Companies",
+        ),
+        profile_endpoint(cache, explain),
+        _FINANCIALS,
+    )
