@@ -278,6 +278,8 @@ def claimed(settings: Settings) -> Iterator[None]:
 
     Raises TakenError if one of them is another's, and what `_check_fit` raises.
     """
+    from almanac.api.server import logs
+
     if settings.workers > 1 and settings.redis_url is None:
         raise config.SettingError(
             f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
@@ -292,6 +294,8 @@ def claimed(settings: Settings) -> Iterator[None]:
         port = settings.dashboard_port
         listeners.insert(1, locks.Listener("dashboard", host, port, "ALMANAC_DASHBOARD_PORT", "--dashboard-port"))
     with locks.claimed(settings.home.resolve(), listeners):
+        logs.configure(settings.log_level)
+        logging.config.dictConfig(logs.standard())
         _check_fit(settings)
         yield
 
@@ -302,8 +306,6 @@ def run(settings: Settings) -> None:
     from almanac.pipeline import belonging
     from almanac.pipeline.workplace import Workplace
 
-    logs.configure(settings.log_level)
-    logging.config.dictConfig(logs.standard())
     _look_at_raw(settings)
     with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
         problem = belonging.explain_other_store(world.db, world.raw, settings)

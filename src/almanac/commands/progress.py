@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,7 +30,12 @@ class Progress:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
+        from structlog import BytesLogger
 
+        from almanac.api.server.logs import write_events
+
+        # What the work logs is talk as well.
+        write_events(logging.WARNING, lambda *_: BytesLogger(sys.stderr.buffer))
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bars = Bars(*columns, console=console, transient=True) if console.is_terminal else None

@@ -61,7 +61,6 @@ def test_keys_never_reach_the_log(frame):
     before = structlog.get_config()
     try:
         logs.configure("info", stream)
-        structlog.configure(cache_logger_on_first_use=False)
         frame.get(f"/coverage?api_key={frame.PRO}", frame.FREE, x_request_id=f"x{frame.PRO}")
         frame.get(f"/{frame.PRO}", frame.PRO, x_request_id="y" * 1000)
         frame.get("/indicators/broken", frame.PRO)

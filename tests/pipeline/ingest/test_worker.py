@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.cadence import Turn
@@ -232,7 +233,9 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
 
     asked = Asked({TREASURY: [broken], MOF: [unusable]})
     one = make(home, asked)
-    done = one.round()
+    with capture_logs() as lines:
+        done = one.round()
+    assert [(line["event"], line["source"]) for line in lines] == [("a source could not be asked", TREASURY)]
     assert [(o.source, list(o.failed.values())) for o in done.outcomes] == [
         (TREASURY, ["KeyError, see the log"]),
         (MOF, ["setting companies: nobody knows GONE"]),

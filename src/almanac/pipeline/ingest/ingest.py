@@ -12,11 +12,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
-import logging
 import secrets
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
+
+import structlog
 
 from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
@@ -34,7 +35,7 @@ from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
-log = logging.getLogger("almanac.ingest")
+log = structlog.get_logger("almanac.ingest")
 #: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
 #: Characters kept of an unforeseen error, whose text may repeat the payload.
@@ -264,7 +265,7 @@ class Ingest:
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
-            log.exception("the reader of %s failed on %s", self._source.id, capture.url)
+            log.exception("a response could not be read", source=self._source.id, url=capture.url)
             return Judged(capture, payloads.QUARANTINED, f"reader failed: {_describe_error(error)}")
         if told.ignored is not None:
             return Judged(capture, payloads.IGNORED, told.ignored)
@@ -338,7 +339,7 @@ class Ingest:
         self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
 
     def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
-        log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
+        log.error("a response cannot be stored", source=self._source.id, url=capture.url, exc_info=error)
         return Unstorable(capture, f"cannot be stored: {_describe_error(error)}")
 
     def _take(self, kept: Sequence[BeingRead]) -> None:

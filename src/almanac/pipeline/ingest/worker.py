@@ -10,11 +10,12 @@ way to turns that come due meanwhile. If a worker is killed, its lease expires a
 from __future__ import annotations
 
 import contextlib
-import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+import structlog
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
@@ -33,7 +34,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
 
-log = logging.getLogger("almanac.worker")
+log = structlog.get_logger("almanac.worker")
 #: Longest wait before looking again, because other workers may finish, fail or die; and the wait after a fault of the
 #: store.
 _LOOK_AGAIN, _STORE_PAUSE = 300, 60
@@ -338,7 +339,7 @@ class Worker:
             except ValueError as error:  # a setting that the source cannot use
                 outcome, turn_began = self._fault(world, source, str(error)), None
             except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
-                log.exception("asking %s failed", source.id)
+                log.exception("a source could not be asked", source=source.id)
                 outcome, turn_began = self._fault(world, source, f"{type(error).__name__}, see the log"), None
         after = turn if portion is Portion.PAST else turn.answered(began)
         self._end(world, source, turn, after, turn_began, outcome)
