@@ -21,11 +21,11 @@ from urllib.parse import quote, urlencode
 import almanac.dashboard
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.params import Param
+from almanac.applications import api, dashboard
 from almanac.config import Settings, load
 from almanac.dashboard.site import pages
 from almanac.dashboard.visit import Page
 from almanac.reports import filter_text
-from almanac.serving import api, dashboard
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import environment

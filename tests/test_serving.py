@@ -10,8 +10,8 @@ from pathlib import Path
 
 import uvloop
 
+from almanac.applications import at_turn
 from almanac.periodic import Every
-from almanac.serving import at_turn
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 

@@ -76,7 +76,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
             put(line)
         sys.stdout.flush()
-        with loading_beside(found, "data of publishers", commands, said, quiet=False):
+        with loading_beside(found, commands, said, quiet=False):
             serving.run(found)
 
 

@@ -113,21 +113,6 @@ def test_ops():
     assert "invented_total 3.0" in ask(app, "/metrics").text
 
 
-def test_what_was_not_read_is_a_metric_and_its_fault_costs_no_other():
-    """Beside the counters, from the store; a store that cannot be read leaves it out."""
-    registry = CollectorRegistry()
-    Counter("invented", "An invented counter.", registry=registry).inc()
-    shown = ask(ops.create(lambda: 1, unread=lambda: {("abs", "unknown"): 2}, registry=registry), "/metrics").text
-    assert 'almanac_unread_names{kind="unknown",source="abs"} 2.0' in shown
-
-    def broken():
-        raise OSError("/data is gone")
-
-    left = ask(ops.create(lambda: 1, unread=broken, registry=registry), "/metrics").text
-    assert "invented_total 1.0" in left
-    assert "almanac_unread_names" not in left
-
-
 def test_not_ready():
     """A store that cannot be read: 503, the reason without internals; alive all the same."""
 
