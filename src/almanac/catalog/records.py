@@ -95,20 +95,3 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
         """Return series by id: where several native codes make one up, the record of the newest."""
         every = (stretches(of_source).values() for of_source in self.series.values())
         return {one.series.id: one.series for several in every for one in several}
-
-    def providers_sources(self, name: str) -> list[str]:
-        """
-        Return the source ids that a name on the command line means: an id, a provider's id, or the word before a source id's first dash.
-
-        Raise KeyError if it means none.
-        """
-        if name in self.sources:
-            return [name]
-        found = sorted(
-            s.id
-            for s in self.sources.values()
-            if not s.simulated and (s.provider == name or s.id.startswith(name + "-"))
-        )
-        if not found:
-            raise KeyError(name)
-        return found
