@@ -240,8 +240,7 @@ def _look_over(file: Path) -> None:
         say(f"{len(problems)} problems: {file} is not to be relied upon")
         sys.exit(1)
     data = "no data" if manifest.data_version is None else f"data version {manifest.data_version}"
-    maker = manifest.almanac or "0.1.0 or earlier"
-    made = f"made by Almanac {maker} at {time(manifest.created_at)}"
+    made = f"made by Almanac {manifest.almanac} at {time(manifest.created_at)}"
     put(f"no problem; {len(manifest.members)} members, {data}, {made}")
 
 

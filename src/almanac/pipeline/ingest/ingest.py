@@ -25,7 +25,8 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.ingest.reading import Doubtful, described, parsed, read
+from almanac.pipeline.ingest.reading import described, parsed, read
+from almanac.pipeline.processes import Job
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, SourceChanged, connector
 from almanac.store.engine import opening
@@ -247,21 +248,16 @@ class Ingest:
     def reading(self, capture: Capture, body: bytes) -> BeingRead:
         """Begin to read a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
-        if not self._ahead:
-            return BeingRead(capture, payload, None)
-        return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
+        if self._ahead:
+            return BeingRead(capture, self._world.processes.job(read, self._about, payload, weight=len(body)))
+        about = self.connector, payload, self._source, self._series
+        return BeingRead(capture, Job(self._world.processes, parsed, about, shared=False))
 
     def judge(self, kept: BeingRead) -> Judged:
         """Return the result of reading a capture. It writes nothing, so no lock is held meanwhile."""
         capture = kept.capture
         try:
-            if kept.read is None:
-                told = parsed(self.connector, kept.payload, self._source, self._series)
-            else:
-                found = kept.read.result()
-                if isinstance(found, Doubtful):
-                    return Judged(capture, payloads.QUARANTINED, found.reason)
-                told = found
+            told = kept.read.result()
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,7 +27,6 @@ from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.pipeline.ingest.asking import from_network, plan_of
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.ingest.precedence import Precedence
 from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine import opening
@@ -38,6 +37,8 @@ log = structlog.get_logger("almanac.worker")
 #: Longest wait before looking again, because other workers may finish, fail or die; and the wait after a fault of the
 #: store.
 _LOOK_AGAIN, _STORE_PAUSE = 300, 60
+#: Values of `Source.turn`, in their order.
+_ORDER = ("first", "then", "last")
 
 
 class Stop(Protocol):
@@ -143,7 +144,6 @@ class Worker:
         self._opened = False
         #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
-        self._precedence = Precedence(settings)
         #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
         #: Sources with missing settings, and what is missing.
@@ -200,7 +200,7 @@ class Worker:
     # -- once -------------------------------------------------------------------------------------------------------
 
     def round(self) -> Round:
-        """Ask each source that is due and that no other worker asks, in the order of `Precedence`, and then their past."""
+        """Ask each source that is due and that no other worker asks, in their order, and then their past."""
         done = Round()
         waiting = self._look()
         due = self._dues(waiting)
@@ -209,10 +209,10 @@ class Worker:
         if not self._opened or any(at <= now for at in due.values()):
             with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
-                for source in self._precedence.ordered(self._sources, due, waiting):
+                for source in self._ordered(due):
                     if due[source.id] <= self._settings.clock() and not self._stopped(done):
                         self._take(world, source, done)
-                for source in self._precedence.ordered(self._sources, due, waiting):
+                for source in self._ordered(due):
                     if not self._stopped(done) and self._has_past(world, source):
                         self._take(world, source, done, past=True)
             waiting = self._look()
@@ -222,6 +222,15 @@ class Worker:
     def _dues(self, waiting: dict[str, schedule.SourceTurn]) -> dict[str, int]:
         """Return when each source is due, by source."""
         return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
+
+    def _ordered(self, due: Mapping[str, int]) -> list[Source]:
+        """Return the sources by importance (`Source.turn`), then by when each came due, then those with few series first."""
+        series = shipped().series
+
+        def place(source: Source) -> tuple[int, int, int, str]:
+            return _ORDER.index(source.turn), due[source.id], len(series.get(source.id, ())), source.id
+
+        return sorted(self._sources, key=place)
 
     def _stopped(self, done: Round) -> bool:
         done.stopped = done.stopped or self._stop.is_set()
@@ -256,7 +265,7 @@ class Worker:
             return
         waiting = schedule.read(world.db)
         due = self._dues(waiting)
-        for source in self._precedence.ordered(self._sources, due, waiting):
+        for source in self._ordered(due):
             if source.id not in self._asked_now and due[source.id] <= self._settings.clock():
                 self._take(world, source, done)
 
