@@ -250,8 +250,7 @@ class Ingest:
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
         if self._ahead:
             return BeingRead(capture, self._world.processes.job(read, self._about, payload, weight=len(body)))
-        about = self.connector, payload, self._source, self._series
-        return BeingRead(capture, Job(self._world.processes, parsed, about, shared=False))
+        return BeingRead(capture, Job(parsed, (self.connector, payload, self._source, self._series)))
 
     def judge(self, kept: BeingRead) -> Judged:
         """Return the result of reading a capture. It writes nothing, so no lock is held meanwhile."""
