@@ -25,7 +25,7 @@ import msgspec
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import add_months, end_of, start_of
 from almanac.domain.times import DAY_SECONDS, end_of_day, wire_time
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 
@@ -143,7 +143,7 @@ def _revise(path: Path, as_of: date) -> None:
     known, now = end_of_day(as_of), int(time.time())
     since = known + 30 * DAY_SECONDS
     payload = PayloadRef(1 << 40, now, (now, f"{now:064x}"))
-    with contextlib.closing(sqlite.create(path)) as database:
+    with contextlib.closing(opening.create(path)) as database:
         series = database.execute(
             "SELECT s.series, s.id, s.topic FROM series s JOIN topic t ON t.topic = s.topic"
             " WHERE t.kind = 'raw' AND t.entity NOT BETWEEN 'company_' AND 'company_~'"

@@ -21,8 +21,8 @@ import msgspec
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.params import Param
 from almanac.api.server.app import App
+from almanac.applications import api
 from almanac.config import load
-from almanac.serving import api
 from bench.data import environment
 from bench.inside import Inside
 from bench.servers import Server, interface

@@ -243,7 +243,7 @@ def _writing(home: Path, folder: Path, database: Database, server: str, say: Say
         say(f"writing, turn {number + 1} of {_TURNS}")
         path = copied(home, folder)
         try:
-            with contextlib.closing(sqlite.create(path)) as db:
+            with contextlib.closing(opening.create(path)) as db:
                 file = appended(db)
         finally:
             for part in folder.glob(f"{path.name}*"):

@@ -24,7 +24,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.times import end_of_day
 from almanac.sandbox.fred_series import extra_series
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 from bench import data, report
@@ -87,7 +87,7 @@ def _fill(path: Path, observations: int) -> None:
     days = [date.fromordinal(_LAST - back) for back in reversed(range(_DAYS))]
     cells = [(Period(day, day).key, end_of_day(day)) for day in days]
     generator = np.random.default_rng(_SEED)
-    with contextlib.closing(sqlite.create(path)) as database:
+    with contextlib.closing(opening.create(path)) as database:
         for number, one in enumerate(series):
             values = np.round(generator.normal(3.0, 1.0, _DAYS), 3).tolist()
             stated = [

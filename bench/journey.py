@@ -10,8 +10,8 @@ from types import CodeType, FrameType
 from typing import Any
 
 import almanac
+from almanac.applications import api
 from almanac.config import load
-from almanac.serving import api
 from bench.data import environment
 from bench.inside import Inside
 

@@ -13,8 +13,8 @@ from urllib.parse import quote_plus
 
 import msgspec
 
+from almanac.applications import api, dashboard
 from almanac.config import load
-from almanac.serving import api, dashboard
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
 from bench.data import EMAIL, ROWS, environment

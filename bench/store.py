@@ -20,7 +20,7 @@ from almanac.domain.memory import uncollected
 from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period, key_at
 from almanac.domain.reference import SeriesSpec
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
@@ -63,7 +63,7 @@ def copied(home: Path, folder: Path) -> Path:
 def appending(home: Path, folder: Path) -> list[Figure]:
     """Measure appending of vintages to a copy of the store."""
     path = copied(home, folder)
-    database = sqlite.create(path)
+    database = opening.create(path)
     try:
         return appended(database)
     finally:

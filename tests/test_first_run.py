@@ -1,10 +1,14 @@
 """`make run`: what it has loaded before it answers, and what a second run leaves as it is."""
 
+import functools
 import hashlib
 import re
+import signal
+import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 
+import httpx2
 import pytest
 
 from almanac import first_run
@@ -12,7 +16,7 @@ from almanac.config import Settings
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.opening import place
-from tests.support.processes import run
+from tests.support.processes import PATIENCE, command, environment, run
 from tests.support.servers import free_port, serving
 
 TENORS = (
@@ -53,6 +57,50 @@ def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(se
 
 
 @pytest.mark.slow
+def test_the_key_of_the_first_run_is_valid_after_a_stop_and_a_start_and_nowhere_else(tmp_path):
+    with demo(tmp_path / "home") as (said, status):
+        key = said["Key"]
+        assert re.fullmatch(r"alm_[0-9A-Za-z]{40}", key)
+        assert status(key) == 200
+    with demo(tmp_path / "home") as (said, status):
+        assert said["Key"].startswith("as shown before, valid until it is revoked (ALMANAC_HOME=")
+        assert status(key) == 200
+    with demo(tmp_path / "beside") as (said, status):
+        # Another folder has accounts of its own.
+        assert (status(key), status(said["Key"])) == (401, 200)
+
+
+@contextmanager
+def demo(home):
+    """What `make run` prints, by its headings, and a function that asks the service with a key; stopped by Ctrl-C."""
+    port = free_port()
+    words = command("demo", "--port", port, "--ops-port", free_port())
+    with subprocess.Popen(
+        words, env=environment(home, NOW="2016-03-01T12:00:00Z"), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        text=True, start_new_session=True,
+    ) as process:  # fmt: skip
+        said = dict(process.stdout.readline().strip().split(": ", 1) for _ in range(2))
+        assert "Try" in said
+        try:
+            yield said, functools.partial(status, process, f"http://127.0.0.1:{port}/rates/USA")
+        finally:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(PATIENCE) == 0
+
+
+def status(process, url, key):
+    """The status of an answer, from when the service answers at all."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return httpx2.get(url, headers={"x-api-key": key}, timeout=30).status_code
+        except httpx2.TransportError:
+            assert process.poll() is None, "it ended"
+            assert time.monotonic() < until, "nothing came"
+            time.sleep(0.1)
+
+
+@pytest.mark.slow
 def test_a_second_run_beside_one_that_serves_changes_nothing(tmp_path):
     """It looks at the lock and at every port before it touches account or key, and says what runs where."""
     home = tmp_path / "demo"
@@ -65,7 +113,6 @@ def test_a_second_run_beside_one_that_serves_changes_nothing(tmp_path):
             assert done.stdout == ""
             assert f"{home} is served already, by process {server.process.pid} (interface on" in done.stderr
             assert done.stderr.endswith("Nothing was changed; what runs goes on as it was.\n")
-        assert "these ports are free: ALMANAC_PORT=" in run(tmp_path, "demo", *every, expect=1).stderr
         # In another folder the ports alone are in the way: no account is made for nothing.
         done = run(tmp_path / "other", "demo", *every, expect=1)
         assert re.findall(r"cannot listen on 127\.0\.0\.1, port (\d+)", done.stderr) == [str(server.port), ops]

@@ -1,6 +1,5 @@
 """Notes of what is being loaded: whose they are, how far it is, and that none outlives its load."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ WAITS = """
 import sys, time
 from pathlib import Path
 from almanac.load_state import noted
-with noted(Path(sys.argv[1]), "the simulated world", lambda: float("inf")) as note:
+with noted(Path(sys.argv[1]), "the simulated world") as note:
     note("pages, 3 of 9")
     print("ready", flush=True)
     time.sleep(600)
@@ -28,7 +27,7 @@ def test_a_note_says_how_far_a_load_is_and_goes_with_it(tmp_path):
         assert going_on(tmp_path) == {"data of publishers": "us-treasury-par, 0 of 3"}
         advance(2)
         assert going_on(tmp_path) == {"data of publishers": "us-treasury-par, 2 of 3"}
-        with noted(tmp_path, "the rest", lambda: float("inf")) as other:
+        with noted(tmp_path, "the rest") as other:
             other("x" * 10_000)
             assert going_on(tmp_path)["the rest"] == "x" * 200
     assert going_on(tmp_path) == {}
@@ -47,7 +46,7 @@ def test_a_note_of_a_process_that_was_killed_is_nobodys(tmp_path):
 
 def test_of_two_loads_of_the_same_the_one_that_knows_more_is_told(tmp_path):
     with noted(tmp_path, "the simulated world"):
-        with noted(tmp_path, "the simulated world", lambda: float(os.getpid())) as inner:
+        with noted(tmp_path, "the simulated world") as inner:
             inner("pages, 1 of 2")
             assert going_on(tmp_path) == {"the simulated world": "pages, 1 of 2"}
         assert going_on(tmp_path) == {"the simulated world": ""}

@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from click.testing import CliRunner
 
-from almanac import config
 from almanac.__main__ import main
 from almanac.catalog.load import source_ids
 from almanac.config import SettingError, list_known, list_settings, load
@@ -229,29 +228,6 @@ def test_a_command_that_is_not_told_of_the_server_is_refused(tmp_path):
         load(home)
     for given in ("postgresql://a@127.0.0.1/almanac", f"sqlite:///{tmp_path}/data.db"):
         assert load(home | {"ALMANAC_DATABASE_URL": given}).database_url == given
-
-
-@pytest.mark.parametrize(
-    ("mode", "folder", "written", "told"),
-    [
-        (0o644, 0o755, 'secret = "0123456789abcdef"', True), (0o600, 0o755, 'secret = "0123456789abcdef"', False),
-        (0o640, 0o755, 'secret = "0123456789abcdef"', False), (0o644, 0o700, 'secret = "0123456789abcdef"', False),
-        (0o644, 0o755, "port = 8005", False), (0o644, 0o755, '[smtp]\npassword = "hush"', True),
-        (0o644, 0o755, 'database_url = "postgresql://a:hush@127.0.0.1/x"', True),
-    ],
-)  # fmt: skip
-def test_secrets_that_everybody_may_read_are_told_of(tmp_path, mode, folder, written, told):
-    file = tmp_path / "almanac.toml"
-    file.write_text(written, "utf-8")
-    file.chmod(mode)
-    tmp_path.chmod(folder)
-    warning = config.exposed({"ALMANAC_HOME": str(tmp_path)})
-    assert (warning is not None) == told
-    if warning is not None:
-        assert f"chmod 600 {file}" in warning
-        assert written.split("=")[0].split("\n")[-1].strip() in warning
-        assert "hush" not in warning
-        assert "0123" not in warning
 
 
 def test_every_setting_has_a_reader_and_a_line_in_the_documentation():

@@ -7,7 +7,6 @@ import difflib
 import os
 import re
 import ssl
-import stat
 import time
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -336,18 +335,6 @@ def list_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
         item.name: "not shown" if item.path[-1] == "contact" or item.is_secret else str(item.value)
         for item in _given(os.environ if env is None else env)
     }
-
-
-def exposed(env: Mapping[str, str] | None = None) -> str | None:
-    """Return a warning if almanac.toml holds secrets and everybody on this machine may read it, else None."""
-    secrets = [item for item in _given(os.environ if env is None else env) if item.file and item.is_secret]
-    if not secrets or (file := secrets[0].file) is None:
-        return None
-    # Who may not pass its folder does not reach it.
-    if not (file.stat().st_mode & stat.S_IRWXO and file.resolve().parent.stat().st_mode & stat.S_IXOTH):
-        return None
-    names = ", ".join(".".join(item.path) for item in secrets)
-    return f"{file} holds {names} and may be read by everybody on this machine: chmod 600 {file}"
 
 
 def list_known() -> dict[tuple[str, ...], inspect.Type]:

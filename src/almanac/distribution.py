@@ -38,38 +38,29 @@ def built() -> str:
 
 
 def _of_checkout(root: Path) -> str | None:
-    """`0.2.0` of a commit tagged `v0.2.0`, `0.2.0+3.gabc` of a later one, `0.1.0+gabc` where there is no tag; None where Git cannot tell."""
+    """
+    Return the version of a checkout, None where Git cannot tell it: `0.2.0` of a commit tagged `v0.2.0`, `0.2.0+3.gabc` of a
+    later one, `0.1.0+gabc` where there is no tag.
+    """
     if not (root / ".git").exists():
         return None
-    command = [
-        "git",
-        "-C",
-        str(root),
-        "describe",
-        "--tags",
-        "--match=v[0-9]*",
-        "--long",
-        "--always",
-        "--dirty",
-        "--abbrev=12",
-    ]
+    command = ["git", "describe", "--tags", "--match=v[0-9]*", "--long", "--always", "--dirty", "--abbrev=12"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True)  # noqa: S603  (our own words)
+        git = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True)  # noqa: S603  (our own words)
     except (OSError, subprocess.SubprocessError):  # no Git, or a folder of somebody else's
         return None
-    found = _DESCRIBED.fullmatch(told.stdout.strip())
-    if found is None:
+    described = _DESCRIBED.fullmatch(git.stdout.strip())
+    if described is None:
         return None
-    local = [f"g{found['commit']}"] if found["since"] != "0" else []
-    if found["since"] not in {None, "0"}:
-        local.insert(0, found["since"])
-    if found["changed"]:
+    number, since, commit, changed = described.groups()
+    local = [] if since == "0" else [part for part in (since, f"g{commit}") if part]
+    if changed:
         local.append("changed")
-    return (found["number"] or NUMBER) + ("+" + ".".join(local) if local else "")
+    return (number or NUMBER) + ("+" + ".".join(local) if local else "")
 
 
 def how_to_install(extra: str) -> str:
-    """How an extra of it is installed, to go on a sentence that says what needs it."""
+    """Say how an extra of it is installed, to go on a sentence that says what needs it."""
     return (
         f"install the extra {extra} of Almanac, which is on no index. In its checkout: pip install '.[{extra}]'; "
         f"from its wheel file: pip install './{NAME.replace('-', '_')}-….whl[{extra}]'"

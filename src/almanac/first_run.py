@@ -6,7 +6,6 @@ import contextlib
 import os
 import secrets
 import shutil
-import socket
 import subprocess
 import sys
 import threading
@@ -18,7 +17,6 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.config import Settings
-from almanac.load_state import noted
 from almanac.pipeline.ingest.simulation import load_first
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.accounts.accounts import AccountError, Accounts
@@ -27,8 +25,8 @@ from almanac.store.engine.opening import place
 
 _PLAN = "pro"
 _DEMO_EMAIL = "demo@localhost"
-#: How long the service is waited for before the load begins anyway, and how long a load may take to end when told to.
-_SERVING_SECONDS, _ENDING_SECONDS = 60.0, 30.0
+#: How long a load may take to end when told to.
+_ENDING_SECONDS = 30.0
 
 Say = Callable[[str], None]
 
@@ -95,33 +93,41 @@ def next_steps(welcome: Welcome) -> list[str]:
         )
     else:
         lines.append(f"Key: of the accounts that there are ({home} keys create --account E-MAIL makes one)")
-    return [*lines, f"Try: {first_request(settings, key or '$ALMANAC_API_KEY')}"]
-
-
-def first_request(settings: Settings, key: str) -> str:
-    """Return a command to paste."""
-    quote = '"' if key.startswith("$") else "'"
-    return f"curl -H {quote}x-api-key: {key}{quote} {settings.api_address}/rates/USA"
+    header = '"x-api-key: $ALMANAC_API_KEY"' if key is None else f"'x-api-key: {key}'"
+    return [*lines, f"Try: curl -H {header} {settings.api_address}/rates/USA"]
 
 
 @contextlib.contextmanager
 def loading_beside(
-    settings: Settings,
-    what: str,
-    commands: Sequence[Sequence[str]],
-    said: Callable[[int, int], None],
-    *,
-    quiet: bool,
+    settings: Settings, commands: Sequence[Sequence[str]], said: Callable[[int, int], None], *, quiet: bool
 ) -> Iterator[None]:
     """
-    Run commands of ours one after the other in a process of their own, from when the service answers to the end of the block.
+    Run commands of ours one after the other in a process of their own, until the end of the block.
 
-    They are given the home and the engine of these settings. `said` hears the number and the exit code of each that came to
-    its end; the dashboard says meanwhile that `what` is being loaded. Ended with the block, as if the terminal had been
-    closed: where one of them was, the next run goes on. `quiet`: what they say goes nowhere.
+    They are given the home and the engine of these settings, and cores after the service. `said` hears the number and the
+    exit code of each that came to its end. Ended with the block, as if the terminal had been closed: where one of them was,
+    the next run goes on. `quiet`: what they say goes nowhere.
     """
+    environ = {**os.environ, "ALMANAC_HOME": str(settings.home)}
+    for name, value in (("ALMANAC_DATABASE_URL", settings.database_url), ("ALMANAC_RAW_URL", settings.raw_url)):
+        environ.pop(name, None)
+        if value is not None:
+            environ[name] = value
+    output = subprocess.DEVNULL if quiet else None
     ended = threading.Event()
-    thread = threading.Thread(target=_load, args=(settings, what, commands, said, ended, quiet), name="loading")
+
+    def load() -> None:
+        for number, words in enumerate(commands):
+            command = ["nice", sys.executable, "-m", "almanac", *words]
+            with subprocess.Popen(command, env=environ, stdout=output, stderr=output) as process:  # noqa: S603  (our own command)
+                while process.poll() is None and not ended.wait(0.2):
+                    pass
+                if process.poll() is None:
+                    _end(process)
+                    return
+            said(number, process.returncode)
+
+    thread = threading.Thread(target=load, name="loading")
     thread.start()
     try:
         yield
@@ -130,51 +136,12 @@ def loading_beside(
         thread.join()
 
 
-def _load(
-    settings: Settings,
-    what: str,
-    commands: Sequence[Sequence[str]],
-    said: Callable[[int, int], None],
-    ended: threading.Event,
-    quiet: bool,
-) -> None:
-    environ = {**os.environ, "ALMANAC_HOME": str(settings.home)}
-    for name, value in (("ALMANAC_DATABASE_URL", settings.database_url), ("ALMANAC_RAW_URL", settings.raw_url)):
-        environ.pop(name, None)
-        if value is not None:
-            environ[name] = str(value)
-    output = subprocess.DEVNULL if quiet else None
-    with noted(settings.home, what):
-        _wait_for(settings, ended)
-        for number, words in enumerate(commands):
-            if ended.is_set():
-                return
-            command = [sys.executable, "-m", "almanac", *words]
-            process = subprocess.Popen(command, env=environ, stdout=output, stderr=output)  # noqa: S603  (our own command)
-            while process.poll() is None and not ended.wait(0.2):
-                pass
-            if process.poll() is None:
-                _end(process)
-                return
-            said(number, process.returncode)
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
         process.wait(_ENDING_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
-        process.wait()
-
-
-def _wait_for(settings: Settings, ended: threading.Event) -> None:
-    """Until the interface is listened on: a load that began before it would take the cores that it starts on."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104  (no address to listen on)
-    until = time.monotonic() + _SERVING_SECONDS
-    while not ended.wait(0.1) and time.monotonic() < until:
-        with contextlib.suppress(OSError), socket.create_connection((host, settings.port), timeout=1.0):
-            return
 
 
 def apart(settings: Settings) -> Settings:
@@ -206,4 +173,4 @@ def rest(settings: Settings, say: Say) -> AbstractContextManager[None]:
         say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
 
     say("Other curves and economies, then companies are loaded meanwhile (some minutes the first time) …")
-    return loading_beside(settings, "the simulated world", [["sandbox"]], said, quiet=True)
+    return loading_beside(settings, [["sandbox"]], said, quiet=True)

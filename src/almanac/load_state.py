@@ -9,13 +9,12 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 #: Seconds between two notes of one load.
 _EVERY = 0.5
-#: Bytes read of a note, and notes read: no home has more loads than a few.
-_MOST_BYTES, _MOST_NOTES = 4_096, 16
-#: Characters of how far a load is: each takes twelve bytes at most.
-_MOST_TEXT = 200
+#: Bytes of a note, and characters of how far a load is: each takes twelve bytes at most.
+_BYTES, _MOST_TEXT = 4_096, 200
 
 Note = Callable[[str], None]
 
@@ -29,59 +28,52 @@ def noted(home: Path, what: str, clock: Callable[[], float] = time.monotonic) ->
     can be written (a full disk) the load goes on without.
     """
     path = _folder(home) / f"{os.getpid()}-{time.monotonic_ns()}"
-    file = -1
-    told = -_EVERY
-
-    def tell(text: str) -> None:
-        nonlocal told
-        if file >= 0 and clock() - told >= _EVERY:
-            told = clock()
-            _write(file, what, text)
-
-    try:
+    written = float("-inf")
+    with contextlib.ExitStack() as stack:
+        file: BinaryIO | None = None
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = stack.enter_context(path.open("xb"))
+            stack.callback(path.unlink, missing_ok=True)
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             _write(file, what, "")
-        yield tell
-    finally:
-        if file >= 0:
-            with contextlib.suppress(OSError):
-                path.unlink()
-            os.close(file)
+
+        def note(text: str) -> None:
+            nonlocal written
+            if file is not None and clock() - written >= _EVERY:
+                written = clock()
+                _write(file, what, text)
+
+        yield note
 
 
-def _write(file: int, what: str, text: str) -> None:
+def _write(file: BinaryIO, what: str, text: str) -> None:
+    note = json.dumps([what, text[:_MOST_TEXT]]).encode()
     with contextlib.suppress(OSError):
-        told = json.dumps([what, text[:_MOST_TEXT]]).encode()
         # Blanks behind it make a shorter note whole at once: a reader never meets the end of the one before.
-        os.pwrite(file, told.ljust(_MOST_BYTES), 0)
+        os.pwrite(file.fileno(), note.ljust(_BYTES), 0)
 
 
 def going_on(home: Path) -> dict[str, str]:
     """Return what is being loaded, and how far each is if that is known; of two loads of the same the later note."""
-    found: dict[str, str] = {}
-    try:
-        notes = sorted(_folder(home).iterdir(), key=lambda path: path.stat().st_mtime_ns)[-_MOST_NOTES:]
-    except OSError:
-        return {}
-    for path in notes:
-        with contextlib.suppress(OSError, ValueError), path.open("rb") as file:
-            if _left_behind(file.fileno()):
-                path.unlink()
-                continue
-            what, text = json.loads(file.read(_MOST_BYTES))
-            found[str(what)] = str(text) or found.get(str(what), "")
-    return found
+    loads: dict[str, str] = {}
+    with contextlib.suppress(OSError):
+        for path in sorted(_folder(home).iterdir(), key=lambda path: path.stat().st_mtime_ns):
+            with contextlib.suppress(OSError, ValueError), path.open("rb") as file:
+                if _is_held(file):
+                    what, text = json.loads(file.read(_BYTES))
+                    loads[what] = text or loads.get(what, "")
+                else:  # its process was killed
+                    path.unlink()
+    return loads
 
 
-def _left_behind(file: int) -> bool:
+def _is_held(file: BinaryIO) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return False
-    return True
+        return True
+    return False
 
 
 def _folder(home: Path) -> Path:

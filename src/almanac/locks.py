@@ -10,17 +10,14 @@ import os
 import socket
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: How long the workers of a server that was killed may take to end; see `almanac.serving`.
 _ORPHANS_SECONDS = 15.0
-_PID_LENGTH = 20
 #: Bytes read of what a server wrote down about itself.
-_MOST_TOLD = 4_096
-#: How far above a taken port a free one is looked for.
-_PORTS_TRIED = 200
+_MOST_WRITTEN = 4_096
 
 
 class TakenError(Exception):
@@ -28,65 +25,47 @@ class TakenError(Exception):
 
 
 class Listener(NamedTuple):
-    """What listens where: what it is called in a sentence, and the setting and the option that choose its port."""
+    """What listens where, by its name in a sentence."""
 
     name: str
     host: str
     port: int
-    setting: str
-    option: str
 
 
 @contextlib.contextmanager
-def claimed(folder: Path, listeners: Sequence[Listener]) -> Iterator[None]:
+def claimed(folder: Path, listeners: Mapping[str, Listener]) -> Iterator[None]:
     """
-    Hold a home, and all addresses of its server. Raises TakenError, which says all that is taken at once, where the server
-    of the home listens, and which ports are free instead.
+    Hold a home, and all addresses of its server, each by the setting that chooses its port.
+
+    Raises TakenError, which says all that is taken at once, and where the server of the home listens.
     """
     with contextlib.ExitStack() as held:
         taken: list[str] = []
-        blocked: list[Listener] = []
-        told: dict[str, list[object]] = {}
+        others: list[list[Any]] = []
         try:
             held.enter_context(home(folder, listeners))
         except TakenError as error:
             taken.append(str(error))
-            told = _listens(folder)
-        for one in listeners:
+            others = _owner(folder)[1]
+        for setting, listener in listeners.items():
             try:
-                held.enter_context(address(one.host, one.port, f"{one.setting} or {one.option}"))
+                held.enter_context(address(listener.host, listener.port, setting))
             except TakenError as error:
-                blocked.append(one)
-                if [one.host, one.port] not in told.values():  # else that is said already
+                if [*listener] not in others:  # else that is said already
                     taken.append(str(error))
         if taken:
-            raise TakenError("\n  ".join((*taken, *_free(blocked, listeners))))
+            raise TakenError("\n  ".join(taken))
         yield
 
 
-def _free(blocked: Sequence[Listener], every: Sequence[Listener]) -> Iterator[str]:
-    """Name a free port for each listener whose own is taken, and that none of the others is to have."""
-    chosen = {one.port for one in every}
-    found = []
-    for one in blocked:
-        for port in range(one.port + 1, min(one.port + _PORTS_TRIED, 65_536)):
-            if port not in chosen:
-                with contextlib.suppress(TakenError), address(one.host, port, one.setting):
-                    chosen.add(port)
-                    found.append(f"{one.setting}={port}")
-                    break
-    if found:
-        yield f"these ports are free: {' '.join(found)}"
-
-
-def _listens(folder: Path) -> dict[str, list[object]]:
-    """Where the last server of a home said that it listens: host and port of each listener by its name."""
+def _owner(folder: Path) -> tuple[int, list[list[Any]]]:
+    """Return the process of the last server of a home, and its listeners, as it wrote them down; 0 and none if unknown."""
     try:
         with _lock(folder).open("rb") as file:
-            told = json.loads(file.read(_MOST_TOLD)[_PID_LENGTH:])
-    except (OSError, ValueError):
-        return {}
-    return told if isinstance(told, dict) else {}
+            process, listeners = json.loads(file.read(_MOST_WRITTEN))
+    except (OSError, ValueError, TypeError):
+        return 0, []
+    return process, listeners
 
 
 def _lock(folder: Path) -> Path:
@@ -94,7 +73,7 @@ def _lock(folder: Path) -> Path:
 
 
 @contextlib.contextmanager
-def home(folder: Path, listeners: Sequence[Listener] = ()) -> Iterator[None]:
+def home(folder: Path, listeners: Mapping[str, Listener]) -> Iterator[None]:
     """
     Hold a home against other servers, and write down where this one listens. Raises TakenError where one has it.
 
@@ -102,23 +81,22 @@ def home(folder: Path, listeners: Sequence[Listener] = ()) -> Iterator[None]:
     server starts beside workers whose own was killed. Those end by themselves, and are waited for.
     """
     path = _lock(folder)
-    for one in (folder, path.parent):
-        one.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         until = time.monotonic() + _ORPHANS_SECONDS
         while not _locked(file):
-            owner = int(os.pread(file, _PID_LENGTH, 0).strip() or 0)
-            if _lives(owner) or time.monotonic() > until:
-                where = ", ".join(f"{name} on {host} port {port}" for name, (host, port) in _listens(folder).items())
+            process, others = _owner(folder)
+            if _lives(process) or time.monotonic() > until:
+                where = ", ".join(f"{name} on {host} port {port}" for name, host, port in others)
                 raise TakenError(
-                    f"{folder} is served already, by process {owner}{where and f' ({where})'}: stop that one, or choose "
+                    f"{folder} is served already, by process {process}{where and f' ({where})'}: stop that one, or choose "
                     "another ALMANAC_HOME"
                 )
             time.sleep(0.1)
         with contextlib.suppress(OSError):  # a full disk: whoever finds the lock cannot say whose it is
-            told = json.dumps({one.name: (one.host, one.port) for one in listeners})
-            os.ftruncate(file, os.pwrite(file, f"{os.getpid():<{_PID_LENGTH}}{told}".encode(), 0))
+            os.ftruncate(file, os.pwrite(file, json.dumps([os.getpid(), [*listeners.values()]]).encode(), 0))
         yield
     finally:
         os.close(file)
@@ -133,14 +111,14 @@ def _locked(file: int) -> bool:
 
 
 def _lives(process: int) -> bool:
-    """Whether there is a process of this number; nobody's number is taken for one that is there."""
+    """Return whether there is a process of this number."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
     except PermissionError:
         pass
-    return True
+    return process != 0
 
 
 @contextlib.contextmanager
@@ -159,7 +137,8 @@ def address(host: str, port: int, setting: str) -> Iterator[None]:
             held.bind((host, port))
         except OSError as error:
             why = "it is in use" if error.errno == errno.EADDRINUSE else (error.strerror or str(error)).lower()
-            raise TakenError(f"cannot listen on {host}, port {port}: {why}; choose another with {setting}") from None
+            choice = f"ALMANAC_{setting.upper()} or --{setting.replace('_', '-')}"
+            raise TakenError(f"cannot listen on {host}, port {port}: {why}; choose another with {choice}") from None
         if sys.platform == "linux":
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 0)
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)

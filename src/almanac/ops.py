@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import platform
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, suppress
 from http.client import HTTPConnection, HTTPException
@@ -24,25 +27,21 @@ from almanac.config import Settings
 from almanac.distribution import version
 from almanac.domain.health import Word
 from almanac.pipeline.ingest.heartbeat import folder_of, signs
-from almanac.pipeline.operate.vitals import SourceVitals, Vitals, room, vitals
+from almanac.pipeline.operate.vitals import SourceVitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.opening import Server, database_bytes, place
-from almanac.store.observations.reading.reader import View
+from almanac.store.log import payloads
+from almanac.store.observations.reading.reader import Reader, View
 
 log = structlog.get_logger("almanac.ops")
 
-
-#: How many names of a source are of a kind (`unknown`, `missing`).
-Unread = Mapping[tuple[str, str], int]
-#: How long a worker may take over the answer that costs nothing, seconds.
-_ANSWER_SECONDS = 2.0
+#: How long a probe waits for the store, and how long the store may be read for the metrics, seconds.
+_PROBE_SECONDS, _LOOK_SECONDS = 1.0, 120.0
+#: How long a worker may take over the answer that costs nothing, and a database server over its size, seconds.
+_ANSWER_SECONDS, _SERVER_SECONDS = 2.0, 0.5
 #: For how long what was measured is shown again; longer where it took long, so that it takes a fiftieth of a core.
 _HELD_SECONDS, _SHARE = 5.0, 50
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(f"{type(error).__name__}: {error}".split())
 
 
 class Worker(NamedTuple):
@@ -63,71 +62,47 @@ class Worker(NamedTuple):
             return answer.status == 202
 
 
-class Held(Collector):
-    """A collector whose measurements are shown again for some seconds: many may ask, and the store serves others."""
+def application(settings: Settings, probe: str) -> Starlette:
+    """Return the operations listener's application. `probe`: the path at which a worker answers it."""
+    reader = Reader(place(settings.data_place))
 
-    def __init__(self, measured: Collector, clock: Callable[[], float] = time.monotonic) -> None:
-        self._measured, self._clock = measured, clock
-        self._lock = threading.Lock()
-        self._metrics: Sequence[Metric] = ()
-        self._until = float("-inf")
-
-    def collect(self) -> Iterable[Metric]:
-        """Measure, unless that was done a moment ago."""
-        with self._lock:
-            began = self._clock()
-            if began >= self._until:
-                self._metrics = list(self._measured.collect())
-                ended = self._clock()
-                self._until = ended + max(_HELD_SECONDS, (ended - began) * _SHARE)
-            return self._metrics
-
-
-class UnreadCollector(Collector):
-    """The gauge of what was not read of responses that were, looked up when it is asked for."""
-
-    def __init__(self, unread: Callable[[], Unread]) -> None:
-        self._unread = unread
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        family = GaugeMetricFamily(
-            "almanac_unread_names", "Names in responses that were not read.", labels=("source", "kind")
-        )
+    @contextlib.contextmanager
+    def view(seconds: float) -> Iterator[View]:
+        """Open the store anew: what is in memory would hide a file that was damaged in place."""
         try:
-            found = self._unread()
-        except Exception as error:  # as in /readyz: the other metrics are shown all the same
-            log.error("not shown", metric="almanac_unread_names", reason=_one_line(error))  # noqa: TRY400  (as in /readyz)
-            return
-        for labels, count in sorted(found.items()):
-            family.add_metric(labels, count)
-        yield family
+            with deadline_scope(Deadline(seconds)), reader.view() as opened:
+                yield opened
+        finally:
+            reader.close()
+
+    def data_version() -> int:
+        with view(_PROBE_SECONDS) as opened:
+            return opened.version
+
+    return create(
+        data_version,
+        worker=Worker(settings.host, settings.port, probe),
+        collectors=[StoreGauges(lambda: view(_LOOK_SECONDS), settings.clock), HostGauges(settings)],
+        multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
+    )
 
 
 def create(
     data_version: Callable[[], int],
     *,
     worker: Worker | None = None,
-    unread: Callable[[], Unread] | None = None,
-    beside: Sequence[Collector] = (),
+    collectors: Sequence[Collector] = (),
     multiprocess_dir: str | None = None,
     registry: CollectorRegistry = REGISTRY,
 ) -> Starlette:
     """
     Return the application.
 
-    `data_version` reads the newest data version from the store, and raises whatever the store raises when it cannot;
-    so does `unread`, for what was not read of responses that were. `beside` are asked at a scrape.
-    `multiprocess_dir` is the folder in which the processes keep their counters (PROMETHEUS_MULTIPROC_DIR, which
-    prometheus-client wants set before it is imported); without it `registry` is shown.
+    `data_version` reads the newest data version from the store, and raises whatever the store raises when it cannot.
+    `collectors` are asked at a scrape. `multiprocess_dir` is the folder in which the processes keep their counters
+    (PROMETHEUS_MULTIPROC_DIR, which prometheus-client wants set before it is imported); without it `registry` is shown.
     """
-    collectors: list[Collector] = [Held(collector) for collector in beside]
-    if unread is not None:
-        collectors.append(Held(UnreadCollector(unread)))
-
-    def unready(reason: str, cause: str | None) -> Response:
-        if cause is not None:
-            log.error("not ready", reason=cause)
-        return JSONResponse({"ready": False, "reason": reason}, 503)
+    measured = [Held(collector) for collector in collectors]
 
     # Plain functions, so that Starlette runs them in a thread and a slow store does not hold up /healthz.
     def healthz(_: Request) -> Response:
@@ -137,12 +112,14 @@ def create(
         try:
             body: dict[str, object] = {"ready": True, "dataVersion": data_version()}
         except Exception as error:  # whatever is wrong with the store, the answer is the same; the log has the cause
-            return unready("the store cannot be read", _one_line(error))
+            log.error("not ready", reason=_one_line(error))  # noqa: TRY400  (a line at each probe is enough)
+            return JSONResponse({"ready": False, "reason": "the store cannot be read"}, 503)
         try:
-            if worker is not None and worker.is_warming():
-                return unready("a worker is warming", None)  # no fault: the log has nothing of it
+            if worker is not None and worker.is_warming():  # no fault: the log has nothing of it
+                return JSONResponse({"ready": False, "reason": "a worker is warming"}, 503)
         except (OSError, HTTPException) as error:
-            return unready("no worker answers", f"no worker answers: {error}")
+            log.error("not ready", reason=f"no worker answers: {error}")  # noqa: TRY400  (as above)
+            return JSONResponse({"ready": False, "reason": "no worker answers"}, 503)
         return JSONResponse(body)
 
     def metrics(_: Request) -> Response:
@@ -151,22 +128,39 @@ def create(
             shown = CollectorRegistry()
             MultiProcessCollector(shown, path=multiprocess_dir)  # type: ignore[no-untyped-call]  # the library has no types here
         text = generate_latest(shown)
-        for collector in collectors:
-            own = CollectorRegistry(auto_describe=False)
-            own.register(collector)
-            text += generate_latest(own)
+        for collector in measured:
+            by_itself = CollectorRegistry(auto_describe=False)
+            by_itself.register(collector)
+            text += generate_latest(by_itself)
         return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
     return Starlette(routes=[Route("/healthz", healthz), Route("/readyz", readyz), Route("/metrics", metrics)])
 
 
-#: How long a server is waited for that is asked for its room.
-_SERVER_SECONDS = 0.5
+class Held(Collector):
+    """A collector whose measurements are shown again for some seconds: many may ask, and the store serves others."""
+
+    def __init__(self, measured: Collector) -> None:
+        self._measured = measured
+        self._lock = threading.Lock()
+        self._metrics: Sequence[Metric] = ()
+        self._until = float("-inf")
+
+    def collect(self) -> Iterable[Metric]:
+        """Measure, unless that was done a moment ago."""
+        with self._lock:
+            began = time.monotonic()
+            if began >= self._until:
+                self._metrics = list(self._measured.collect())
+                ended = time.monotonic()
+                self._until = ended + max(_HELD_SECONDS, (ended - began) * _SHARE)
+            return self._metrics
 
 
 class StoreGauges(Collector):
     """
-    The data version and the sources. Where the store cannot be read: `almanac_store_readable` 0, nothing else of it.
+    The data version, the sources, and what was not read of responses that were. Where the store cannot be read:
+    `almanac_store_readable` 0, nothing else of it.
 
     `look` opens the store, `now` is the data's clock.
     """
@@ -174,13 +168,11 @@ class StoreGauges(Collector):
     def __init__(self, look: Callable[[], AbstractContextManager[View]], now: Callable[[], int]) -> None:
         self._look, self._now = look, now
 
-    def _found(self) -> Vitals:
-        with self._look() as view:
-            return vitals(view, self._now())
-
     def collect(self) -> Iterator[Metric]:
         try:
-            found = self._found()
+            with self._look() as view:
+                found = vitals(view, self._now())
+                unread = Counter((row.source, row.kind) for row in payloads.unread(view))
         except Exception as error:  # whatever it is: the other metrics are shown all the same
             log.error("not shown", metric="almanac_source_health", reason=_one_line(error))  # noqa: TRY400  (as of a failed probe)
             yield _gauge("almanac_store_readable", "Whether the data store can be read.", 0)
@@ -190,40 +182,31 @@ class StoreGauges(Collector):
         if found.version_at is not None:
             words = "When the newest data version was written."
             yield _gauge("almanac_data_version_timestamp_seconds", words, found.version_at)
-        for name, words, counts in (
-            ("quarantined", "Kept responses that are not served.", found.quarantined),
-            ("shrunk", "Those of them that would withdraw much of what is served.", found.shrunk),
-        ):
-            family = _family(f"almanac_{name}_responses", words, "source")
-            for source in sorted(counts):
-                family.add_metric((source,), counts[source])
-            yield family
-        yield from _of_sources(found.sources)
+        words = "Kept responses that are not served."
+        yield _by_name("almanac_quarantined_responses", words, "source", found.quarantined)
+        words = "Those of them that would withdraw much of what is served."
+        yield _by_name("almanac_shrunk_responses", words, "source", found.shrunk)
+        words = "Names in responses that were not read."
+        yield _labelled("almanac_unread_names", words, ("source", "kind"), sorted(unread.items()))
+        words = "1 for the word that says how a source does, else 0."
+        health = [
+            ((one.source.id, word), float(one.health.word == word)) for one in found.sources for word in get_args(Word)
+        ]
+        yield _labelled("almanac_source_health", words, ("source", "health"), health)
+        for name, (words, figure) in _FIGURES.items():
+            values = {one.source.id: figure(one) for one in found.sources}
+            yield _by_name(f"almanac_source_{name}", words, "source", values)
 
 
-def _of_sources(sources: Iterable[SourceVitals]) -> Iterator[Metric]:
-    health = _family("almanac_source_health", "1 for the word that says how a source does, else 0.", "source", "health")
-    figures: list[tuple[GaugeMetricFamily, Callable[[SourceVitals], float | None]]] = [
-        (_family(f"almanac_source_{name}", words, "source"), figure)
-        for name, words, figure in (
-            ("failures", "Attempts in a row that failed.", lambda one: one.tried.failures),
-            ("series", "Series that should bring new periods.", lambda one: one.feed.series),
-            ("stale_series", "Those of them whose newest period is too old.", lambda one: one.feed.stale),
-            ("last_attempt_timestamp_seconds", "When it was last asked.", lambda one: one.tried.last_attempt),
-            ("last_success_timestamp_seconds", "When it last answered well.", lambda one: one.tried.last_success),
-            ("newest_period_timestamp_seconds", "End of its newest period, forecasts aside.", lambda one: one.newest),
-        )
-    ]
-    for one in sources:
-        for word in get_args(Word):
-            health.add_metric((one.source.id, word), float(one.health.word == word))
-        for family, figure in figures:
-            value = figure(one)
-            if value is not None:
-                family.add_metric((one.source.id,), value)
-    yield health
-    for family, _ in figures:
-        yield family
+#: Gauges of a source: what each is, and its value; None: it has none.
+_FIGURES: dict[str, tuple[str, Callable[[SourceVitals], float | None]]] = {
+    "failures": ("Attempts in a row that failed.", lambda one: one.tried.failures),
+    "series": ("Series that should bring new periods.", lambda one: one.feed.series),
+    "stale_series": ("Those of them whose newest period is too old.", lambda one: one.feed.stale),
+    "last_attempt_timestamp_seconds": ("When it was last asked.", lambda one: one.tried.last_attempt),
+    "last_success_timestamp_seconds": ("When it last answered well.", lambda one: one.tried.last_success),
+    "newest_period_timestamp_seconds": ("End of its newest period, forecasts aside.", lambda one: one.newest),
+}
 
 
 class HostGauges(Collector):
@@ -233,23 +216,20 @@ class HostGauges(Collector):
         self._settings = settings
 
     def collect(self) -> Iterator[Metric]:
-        yield _build()
+        labels = ("version", "schema", "python")
+        build = ((version(), SCHEMA, platform.python_version()), 1.0)
+        yield _labelled("almanac_build_info", "Which program runs; always 1.", labels, [build])
         yield _gauge("almanac_workers", "Processes that answer requests.", self._settings.workers)
         with suppress(OSError):
             yield from self._room()
-        yield from self._fetching()
-
-    def _fetching(self) -> Iterator[Metric]:
-        """Read the signs that `almanac worker` gives of itself; one that ended as it should left none."""
+        # The signs that `almanac worker` gives of itself; one that ended as it should left none.
         found = list(signs(folder_of(self._settings.home)))
-        for name, words, times in (
-            ("heartbeat", "When a worker that fetches last said that it lives.", [one.lived for one in found]),
-            ("step", "When it last went on: looked, asked, or took something in.", [one.went_on for one in found]),
-        ):
-            family = _family(f"almanac_worker_{name}_timestamp_seconds", words, "sources")
-            for one, at in zip(found, times, strict=True):
-                family.add_metric((one.sources,), at)
-            yield family
+        lived = {one.sources: one.lived for one in found}
+        words = "When a worker that fetches last said that it lives."
+        yield _by_name("almanac_worker_heartbeat_timestamp_seconds", words, "sources", lived)
+        went_on = {one.sources: one.went_on for one in found}
+        words = "When it last went on: looked, asked, or took something in."
+        yield _by_name("almanac_worker_step_timestamp_seconds", words, "sources", went_on)
 
     def _room(self) -> Iterator[Metric]:
         found = room(self._settings)
@@ -258,32 +238,30 @@ class HostGauges(Collector):
             # It is away: `almanac_store_readable` says so.
             with suppress(Exception), deadline_scope(Deadline(_SERVER_SECONDS)):
                 found.databases["data"] = database_bytes(at)
-        for name, words, label, figures in (
-            (
-                "almanac_database_bytes",
-                "Size of a database: of its file, or on its server.",
-                "database",
-                found.databases,
-            ),
-            ("almanac_database_log_bytes", "Size of its write-ahead log.", "database", found.logs),
-            ("almanac_disk_free_bytes", "Room on the disk of a folder.", "folder", found.free),
-            ("almanac_disk_bytes", "Size of that disk.", "folder", found.total),
-        ):
-            family = _family(name, words, label)
-            for key, value in figures.items():
-                family.add_metric((key,), value)
-            yield family
+        words = "Size of a database: of its file, or on its server."
+        yield _by_name("almanac_database_bytes", words, "database", found.databases)
+        yield _by_name("almanac_database_log_bytes", "Size of its write-ahead log.", "database", found.logs)
+        yield _by_name("almanac_disk_free_bytes", "Room on the disk of a folder.", "folder", found.free)
+        yield _by_name("almanac_disk_bytes", "Size of that disk.", "folder", found.total)
 
 
-def _build() -> Metric:
-    family = _family("almanac_build_info", "Which program runs; always 1.", "version", "schema", "python")
-    family.add_metric((version(), SCHEMA, platform.python_version()), 1)
+def _labelled(
+    name: str, words: str, labels: Sequence[str], samples: Iterable[tuple[Sequence[str], float]]
+) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(name, words, labels=labels)
+    for values, figure in samples:
+        family.add_metric(values, figure)
     return family
 
 
-def _family(name: str, words: str, *labels: str) -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, words, labels=labels)
+def _by_name(name: str, words: str, label: str, values: Mapping[str, float | None]) -> GaugeMetricFamily:
+    """Return a gauge of one label, without names that have no value."""
+    return _labelled(name, words, (label,), [((key,), value) for key, value in values.items() if value is not None])
 
 
 def _gauge(name: str, words: str, value: float) -> GaugeMetricFamily:
     return GaugeMetricFamily(name, words, value=value)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())

@@ -1,4 +1,4 @@
-"""The running service: its three applications, and the processes that answer. Granian's workers answer the interface."""
+"""The running service: its three listeners, and the processes that answer. Granian's workers answer the interface."""
 # ruff: noqa: PLC0415  (a process loads what it runs: the metrics folder is set first, and the parent needs no interface)
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
@@ -26,43 +25,22 @@ from granian.log import LogLevels
 
 from almanac import config, locks
 from almanac.distribution import version
-from almanac.periodic import Every
 from almanac.store.engine.deadline import Deadline, deadline_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from granian.server.mp import MPServer as Granian
-    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from almanac.api.server.app import App
-    from almanac.api.use.limits import Limiter
     from almanac.config import Settings
-    from almanac.dashboard.app import Dashboard
-    from almanac.dashboard.asking import InProcessApi
-    from almanac.store.observations.reading.reader import View
 else:  # the library chooses by the interpreter, which a type checker cannot follow
     from granian import Granian
 
 log = structlog.get_logger("almanac.serving")
 
-#: How long a worker may go by a key that was revoked elsewhere: asking the file is a tenth of a small request.
-_NOTICE_SECONDS = 0.5
-#: How long the line and the counts of an answer may wait to be written with others.
-_JOURNAL_SECONDS = 0.1
-#: How often each worker writes down when keys were last used.
-_FLUSH_SECONDS = 60.0
-#: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
-_USAGE_SECONDS = 3.0
-
-#: How long a probe waits for the store, and how long it may take to be looked through for the metrics.
-_PROBE_SECONDS, _LOOK_SECONDS = 1.0, 120.0
-#: How long a worker that starts waits for the server of its accounts, and how long what is written now and then may take.
-_OPEN_SECONDS, _WRITE_SECONDS = 30.0, 10.0
 #: How long is waited at a start to learn which plans accounts are on.
 _PLANS_SECONDS = 10.0
-
 #: Longest request line and header block read from a client, bytes; beyond, the server answers bare. Of the interface:
 #: filters and lists of names make long addresses. Of the dashboard: browsers send what all services of a machine have them keep.
 _API_HEAD, _DASHBOARD_HEAD, _OPS_HEAD = 128 * 1024, 64 * 1024, 16 * 1024
@@ -78,183 +56,6 @@ _BESIDE_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 
 
-def api(settings: Settings, *, warms: bool = False) -> App:
-    """Return the HTTP interface of one worker. `warms` lets it make in a thread, when it starts, what its first requests need."""
-    from almanac.api.interface import endpoints
-    from almanac.api.server import logs
-    from almanac.api.server.app import App
-    from almanac.api.server.journal import Journal
-    from almanac.api.use import metrics
-    from almanac.api.use.usage import Tally
-    from almanac.catalog.load import shipped
-    from almanac.pipeline.explain.companies import explain_company
-    from almanac.pipeline.explain.macro import Explainer
-    from almanac.pipeline.explain.scores import explain_scores
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
-    from almanac.store.usage.counts import UsageFile
-
-    logs.configure(settings.log_level)
-    usage = UsageFile(place(settings.usage_place))
-    tally = Tally(usage, time.time)
-    journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
-    with deadline_scope(Deadline(_OPEN_SECONDS)):
-        accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
-    flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
-    counting = Every(_USAGE_SECONDS, tally.flush, "usage")
-    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
-    limits = limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
-    return App(
-        endpoints(Explainer(shipped(), explain_company), explain_scores),
-        accounts,
-        limits,
-        reader.view,
-        settings,
-        clock=settings.clock,
-        unavailable=(UnavailableError,),
-        journal=journal,
-        warms=warms,
-        on_startup=[flusher.start, counting.start],
-        on_shutdown=[
-            flusher.stop,
-            accounts.close,
-            journal.flush,
-            counting.stop,
-            usage.close,
-            limits.close,
-        ],
-    )
-
-
-def in_process_api(settings: Settings, cursor_secret: bytes) -> InProcessApi:
-    """Return the interface, asked within this process, without keys and limits."""
-    from almanac.api.interface import endpoints
-    from almanac.catalog.load import shipped
-    from almanac.dashboard.asking import InProcessApi
-    from almanac.pipeline.explain.companies import explain_company
-    from almanac.pipeline.explain.macro import Explainer
-    from almanac.pipeline.explain.scores import explain_scores
-    from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
-
-    declared = endpoints(Explainer(shipped(), explain_company), explain_scores)
-    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows)
-    return InProcessApi(declared, cursor_secret, reader.view, settings, clock=settings.clock)
-
-
-def dashboard(settings: Settings) -> Dashboard:
-    """Return the dashboard. Its accounts are opened apart from those in which keys are verified."""
-    from almanac.dashboard.app import Dashboard
-    from almanac.dashboard.letters import Letters
-    from almanac.dashboard.people import People
-    from almanac.dashboard.site import pages, templates
-    from almanac.dashboard.statics import Statics
-    from almanac.mail import Mail
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.errors import UnavailableError
-    from almanac.store.engine.opening import place
-    from almanac.store.usage.counts import UsageFile
-    from almanac.store.usage.reports import UsageReports
-
-    accounts = Accounts(place(settings.accounts_place), settings.secret)
-    usage = UsageFile(place(settings.usage_place))
-    letters = Letters(Mail(settings.smtp, log.warning), settings.dashboard_address)
-    in_process = in_process_api(settings, accounts.secret("cursor"))
-    statics = Statics()
-    limits = limiter(settings)
-    made = Dashboard(
-        pages(),
-        in_process,
-        People(accounts, UsageReports(usage), letters),
-        accounts.secret("form"),
-        templates(settings, statics),
-        statics,
-        settings,
-        unavailable=(UnavailableError,),
-        limits=limits,
-        on_startup=[lambda: threading.Thread(target=made.warm, name="warming", daemon=True).start()],
-        on_shutdown=[letters.close, accounts.close, usage.close, limits.close],
-    )
-    return made
-
-
-def limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: None) -> Limiter:
-    """
-    Return what counts requests: in Redis if there is one, else in this process. Raises SettingError.
-
-    `on_fallback` gets the name of the error each time that a process has to count for itself because Redis fails.
-    """
-    from almanac.api.use.limits import Limiter, RedisLimiter
-
-    return Limiter() if settings.redis_url is None else RedisLimiter(settings.redis_url, on_fallback)
-
-
-def missing_plans(settings: Settings) -> list[str]:
-    """
-    Return the plans that accounts are on and the settings do not have, sorted. Raises AccountError for accounts that are not ours.
-
-    Return none if the accounts cannot be read just now, on a full disk: the service then starts, and answers when there is room.
-    """
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.errors import StoppedError, UnavailableError
-    from almanac.store.engine.opening import place
-
-    try:
-        with (
-            deadline_scope(Deadline(_PLANS_SECONDS)),
-            contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts,
-        ):
-            return sorted({account.plan for account in accounts.list_accounts()} - set(settings.plans))
-    except (UnavailableError, StoppedError, OSError) as error:
-        log.warning("whether all accounts have a plan is not known", reason=str(error))
-        return []
-
-
-def plans_told(missing: list[str]) -> str:
-    """Say what to do about plans that accounts are on and the settings do not have."""
-    return (
-        f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
-        " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
-    )
-
-
-def ops(settings: Settings, probe: str | None = None) -> Starlette:
-    """Return the operations listener's application. `probe`: the path at which a worker answers it."""
-    from almanac import ops as module
-    from almanac.store.engine.opening import place
-    from almanac.store.log import payloads
-    from almanac.store.observations.reading.reader import Reader
-
-    reader = Reader(place(settings.data_place))
-
-    @contextlib.contextmanager
-    def view(seconds: float) -> Iterator[View]:
-        """Open the store anew: what is in memory would hide a file that was damaged in place."""
-        try:
-            with deadline_scope(Deadline(seconds)), reader.view() as opened:
-                yield opened
-        finally:
-            reader.close()
-
-    def data_version() -> int:
-        with view(_PROBE_SECONDS) as opened:
-            return opened.version
-
-    def unread() -> Counter[tuple[str, str]]:
-        with view(_WRITE_SECONDS) as opened:
-            return Counter((row.source, row.kind) for row in payloads.unread(opened))
-
-    return module.create(
-        data_version,
-        worker=None if probe is None else module.Worker(settings.host, settings.port, probe),
-        unread=unread,
-        beside=[module.StoreGauges(lambda: view(_LOOK_SECONDS), settings.clock), module.HostGauges(settings)],
-        multiprocess_dir=os.environ.get("PROMETHEUS_MULTIPROC_DIR"),
-    )
-
-
 def serve(settings: Settings) -> None:
     """Run all listeners until told to stop. Raises what `claimed` raises."""
     with claimed(settings):
@@ -268,20 +69,20 @@ def claimed(settings: Settings) -> Iterator[None]:
 
     Raises TakenError if one of them is another's, and what `_check_fit` raises.
     """
+    from almanac.api.server import logs
+
     if settings.workers > 1 and settings.redis_url is None:
         raise config.SettingError(
             f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
             " set ALMANAC_REDIS_URL, or serve with one"
         )
-    host, ops_host = settings.host, settings.ops_host
-    listeners = [
-        locks.Listener("interface", host, settings.port, "ALMANAC_PORT", "--port"),
-        locks.Listener("operations", ops_host, settings.ops_port, "ALMANAC_OPS_PORT", "--ops-port"),
-    ]
+    listeners = {"port": locks.Listener("interface", settings.host, settings.port)}
     if settings.dashboard:
-        port = settings.dashboard_port
-        listeners.insert(1, locks.Listener("dashboard", host, port, "ALMANAC_DASHBOARD_PORT", "--dashboard-port"))
+        listeners["dashboard_port"] = locks.Listener("dashboard", settings.host, settings.dashboard_port)
+    listeners["ops_port"] = locks.Listener("operations", settings.ops_host, settings.ops_port)
     with locks.claimed(settings.home.resolve(), listeners):
+        logs.configure(settings.log_level)
+        logging.config.dictConfig(logs.standard())
         _check_fit(settings)
         yield
 
@@ -292,8 +93,6 @@ def run(settings: Settings) -> None:
     from almanac.pipeline import belonging
     from almanac.pipeline.workplace import Workplace
 
-    logs.configure(settings.log_level)
-    logging.config.dictConfig(logs.standard())
     _look_at_raw(settings)
     with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
         problem = belonging.explain_other_store(world.db, world.raw, settings)
@@ -323,7 +122,7 @@ def run(settings: Settings) -> None:
             respawn_interval=_BESIDE_SECONDS,
             workers_kill_timeout=_KILL_AFTER_SECONDS,
         )
-        beside = [_SideProcess("operations", _serve_ops, settings, probe, os.getpid())]
+        beside = [_SideProcess("operations", _serve_operations, settings, probe, os.getpid())]
         if settings.dashboard:
             beside.append(_SideProcess("dashboard", _serve_dashboard, settings, os.getpid()))
         for process in beside:
@@ -335,20 +134,21 @@ def run(settings: Settings) -> None:
 
 
 def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
-    """Return the application of one worker, in its own process."""
+    """
+    Return the application of one worker, in its own process.
+
+    It answers the operations listener too, at an address that no client can guess: 204, or 202 while requests had better wait.
+    """
+    from almanac.applications import api
+
     _end_with(parent)
     app = api(settings, warms=True)
-    return _answering(app, probe, lambda: app.is_warming)
-
-
-def _answering(app: ASGIApp, probe: str, is_warming: Callable[[], bool]) -> ASGIApp:
-    """Answer the operations listener at an address that no client can guess: 204, or 202 while requests had better wait."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope.get("path") != probe:
             await app(scope, receive, send)
         else:
-            await send({"type": "http.response.start", "status": 202 if is_warming() else 204, "headers": []})
+            await send({"type": "http.response.start", "status": 202 if app.is_warming else 204, "headers": []})
             await send({"type": "http.response.body", "body": b""})
 
     return answer
@@ -388,12 +188,16 @@ class _SideProcess:
         self._process.join()
 
 
-def _serve_ops(settings: Settings, probe: str, parent: int) -> None:
+def _serve_operations(settings: Settings, probe: str, parent: int) -> None:
+    from almanac import ops
+
     _begin_beside(settings, parent)
-    _listen(ops(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD)
+    _listen(ops.application(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD)
 
 
 def _serve_dashboard(settings: Settings, parent: int) -> None:
+    from almanac.applications import dashboard
+
     _begin_beside(settings, parent)
     _listen(dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD)
 
@@ -468,17 +272,11 @@ def _logging_the_run(settings: Settings) -> Iterator[None]:
         workers=settings.workers,
         settings=config.list_settings(),
     )
-    warning = config.exposed()
-    if warning is not None:
-        log.warning("others may read the settings", reason=warning)
     code: object = 0
     try:
         yield
-    except SystemExit as ending:
-        code = ending.code
-        raise
     except BaseException as error:
-        code = type(error).__name__
+        code = error.code if isinstance(error, SystemExit) else type(error).__name__
         raise
     finally:
         log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
@@ -511,8 +309,28 @@ def _look_at_raw(settings: Settings) -> None:
 
 
 def _check_fit(settings: Settings) -> None:
-    """Check that this installation can do what its settings ask for. Raises SettingError and AccountError."""
-    limiter(settings).close()
-    missing = missing_plans(settings)
+    """
+    Check that this installation can do what its settings ask for. Raises SettingError and AccountError.
+
+    Where the accounts cannot be read just now, on a full disk, the service starts, and answers when there is room.
+    """
+    from almanac.api.use.limits import open_limiter
+    from almanac.store.accounts.accounts import Accounts
+    from almanac.store.engine.errors import StoppedError, UnavailableError
+    from almanac.store.engine.opening import place
+
+    open_limiter(settings).close()
+    try:
+        with (
+            deadline_scope(Deadline(_PLANS_SECONDS)),
+            contextlib.closing(Accounts(place(settings.accounts_place), settings.secret)) as accounts,
+        ):
+            missing = sorted({account.plan for account in accounts.list_accounts()} - set(settings.plans))
+    except (UnavailableError, StoppedError, OSError) as error:
+        log.warning("whether all accounts have a plan is not known", reason=str(error))
+        return
     if missing:
-        raise config.SettingError(plans_told(missing))
+        raise config.SettingError(
+            f"accounts are on plans that are not in the settings: {', '.join(missing)} (`almanac accounts list` says"
+            " which); add ALMANAC_PLANS__NAME__REQUESTS_PER_MINUTE for each, or move the accounts to another plan"
+        )

@@ -381,8 +381,8 @@ def test_score_detail_comes_from_the_formulas(many):
     """scoreDetail (each test of each score: inputs, value, passed), by what the composition hands in."""
     from almanac.api.interface import endpoints
     from almanac.api.server.app import App
+    from almanac.api.use.limits import open_limiter
     from almanac.pipeline.explain.macro import Explainer
-    from almanac.serving import limiter
     from tests.support.service import CATALOG
 
     service, made = many
@@ -398,7 +398,7 @@ def test_score_detail_comes_from_the_formulas(many):
 
     before = service.app
     service.app = App(
-        endpoints(Explainer(CATALOG), explain), service.accounts, limiter(service.settings), service.reader.view, service.settings,
+        endpoints(Explainer(CATALOG), explain), service.accounts, open_limiter(service.settings), service.reader.view, service.settings,
         clock=service.settings.clock, walltime=lambda: service.real_now,
     )  # fmt: skip
     words = {0: "ok", WARNED: "warning", FAILED: "failed"}

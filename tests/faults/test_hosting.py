@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -80,20 +79,13 @@ def test_a_home_and_a_port_have_one_server(home, tmp_path):
         assert refused(home, "--port", free_port(), "--ops-port", free_port()) == f"Error: {held} ALMANAC_HOME"
         told = "cannot listen on 127.0.0.1, port {}: it is in use; choose another with {}"
         taken = told.format(server.port, "ALMANAC_PORT or --port")
-        line, free = refused(other, "--port", server.port, "--ops-port", free_port()).splitlines()
-        assert line == f"Error: {taken}"
-        offered = re.fullmatch(r"  these ports are free: ALMANAC_PORT=(\d+)", free)
-        assert offered is not None
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", int(offered[1])))
+        assert refused(other, "--port", server.port, "--ops-port", free_port()) == f"Error: {taken}"
         taken = told.format(ops, "ALMANAC_OPS_PORT or --ops-port")
-        assert refused(other, "--port", free_port(), "--ops-port", ops).startswith(f"Error: {taken}\n")
+        assert refused(other, "--port", free_port(), "--ops-port", ops) == f"Error: {taken}"
         # All at once: what a second start would find is said by the first.
-        every = refused(home, "--port", server.port, "--ops-port", ops).splitlines()
-        assert every[0] == f"Error: {held} ALMANAC_HOME"
-        assert re.fullmatch(r"  these ports are free: ALMANAC_PORT=\d+ ALMANAC_OPS_PORT=\d+", every[1])
+        assert refused(home, "--port", server.port, "--ops-port", ops) == f"Error: {held} ALMANAC_HOME"
         both = refused(other, "--port", server.port, "--ops-port", ops)
-        assert (both.count("it is in use"), len(both.splitlines())) == (2, 3)
+        assert (both.count("it is in use"), len(both.splitlines())) == (2, 2)
         # None of them took a request, or what the first one counts.
         assert {httpx2.get(f"{server.base}/coverage").status_code for _ in range(40)} == {401}
         time.sleep(0.5)

@@ -9,6 +9,7 @@ import contextlib
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from almanac.config import Settings
 from almanac.pipeline.ingest.captures import Arrival
@@ -145,16 +146,17 @@ def test_poison_ends_alike_on_both_engines(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["long", "nul"])
-def test_what_the_engine_alone_refuses_costs_one_payload(what, tmp_path, monkeypatch, caplog):
+def test_what_the_engine_alone_refuses_costs_one_payload(what, tmp_path, monkeypatch):
     """Whatever the check at reading does not know: it is undone, quarantined, and the next response goes in."""
     monkeypatch.setattr("almanac.sources.storable.check", lambda parsed: parsed)
     sample = SAMPLES["sec-tickers"]
     bad = next(body for label, body in sample.poisoned() if label == f"0.ticker {what}")
     with opened(tmp_path, sample) as worlds:
         world = worlds["postgres"][0]
-        first, second = take(world, sample, [bad, sample.body])
+        with capture_logs() as lines:
+            first, second = take(world, sample, [bad, sample.body])
         assert first[0] == payloads.QUARANTINED
         assert first[1].startswith("cannot be stored: UnfitError: ")
         assert second == (payloads.FOLDED, None)
-        assert "cannot be stored" in caplog.text
+        assert [line["event"] for line in lines] == ["a response cannot be stored"]
         assert take(world, sample, []) == [first, second]

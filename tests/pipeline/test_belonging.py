@@ -7,7 +7,7 @@ import pytest
 
 from almanac.config import Settings
 from almanac.pipeline import belonging
-from almanac.pipeline.belonging import RawStoreError, Standing
+from almanac.pipeline.belonging import RawStoreError
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import restore
@@ -49,14 +49,14 @@ def nameless(settings):
         world.db.execute("DELETE FROM meta WHERE k = 'raw'")
 
 
-def stands(settings):
+def foreign(settings):
     with Workplace(settings) as world:
-        return belonging.standing(world.db, world.raw, settings)
+        return belonging.is_foreign(world.db, world.raw, settings)
 
 
 def test_the_second_host_that_would_ingest_is_refused_and_may_serve(first, second):
     ingest(first, ROWS[:2])
-    assert (stands(first), stands(second)) == (Standing.own, Standing.another)
+    assert (foreign(first), foreign(second)) == (False, True)
     with pytest.raises(
         RawStoreError, match=r"is not the raw store that the data came from .*it holds 0 of their 2 payloads"
     ):
@@ -119,12 +119,12 @@ def test_a_database_that_has_a_name_and_no_payload_yet_is_not_the_second_ones(fi
 def test_a_store_of_an_earlier_version_gets_a_name_with_its_next_payload(first, second):
     ingest(first, ROWS[:3])
     nameless(first)
-    assert stands(first) is Standing.unknown
+    assert not foreign(first)
     with pytest.raises(RawStoreError):  # not where it lacks what the data came from
         ingest(second)
     min((first.raw_path / "index").rglob("*.json")).unlink()  # one that was lost long ago stalls nobody
     ingest(first)
-    assert stands(first) is Standing.own
+    assert not foreign(first)
     with Workplace(first) as world:
         assert meta(world.db, "raw") == world.raw.identity()
 
@@ -135,7 +135,7 @@ def test_a_copy_without_the_name_is_the_same_raw_store(first, tmp_path):
     shutil.copytree(first.raw_path / "index", tmp_path / "moved" / "index")
     shutil.copytree(first.raw_path / "objects", tmp_path / "moved" / "objects")
     ingest(moved)
-    assert (stands(moved), stands(first)) == (Standing.own, Standing.own)
+    assert (foreign(moved), foreign(first)) == (False, False)
 
 
 def test_the_name_comes_along_with_a_backup_and_lasts_through_a_rebuild(first, tmp_path):
@@ -154,7 +154,7 @@ def test_after_a_rebuild_without_what_is_missing_the_data_are_this_hosts(first, 
     ingest(first, ROWS[:3])
     with Workplace(second, rebuilding=True) as world:
         rebuild(world, lambda _: None, without=3)
-    assert (stands(second), stands(first)) == (Standing.own, Standing.another)
+    assert (foreign(second), foreign(first)) == (False, True)
 
 
 def test_a_name_that_is_none_is_told_and_nothing_is_taken_in(first):
@@ -174,7 +174,7 @@ def test_a_file_of_an_earlier_version_takes_in_whatever_its_raw_store_has_lost(t
     for path in (chosen.raw_path / "index").rglob("*.json"):
         path.unlink()
     ingest(chosen)
-    assert stands(chosen) is Standing.own
+    assert not foreign(chosen)
 
 
 def test_storage_that_is_away_is_told_by_the_ingest_and_not_by_opening(first, monkeypatch):

@@ -233,11 +233,9 @@ class InPlaceOfFiles:
             return url
         url = schema(f"f{hashlib.sha256(str(path).encode()).hexdigest()[:16]}")
         if path.is_file():
-            from almanac.store.engine import postgres
-
             with (
                 closing(sqlite.connect(path, read_only=True)) as held,
-                closing(postgres.create(opening.Server(url))) as db,
+                closing(opening.create(opening.Server(url))) as db,
             ):
                 move(held, db)
                 db.truncate_log(0)

@@ -16,6 +16,7 @@ import httpx2
 from almanac.api.contract.endpoint import Endpoint, Where
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
+from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.config import load as load_settings
@@ -26,7 +27,6 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.workplace import Workplace
-from almanac.serving import limiter
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
@@ -99,7 +99,7 @@ class Service:
         self.app = App(
             self.endpoints,
             self.accounts,
-            limiter(self.settings),
+            open_limiter(self.settings),
             self.reader.view,
             self.settings,
             clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,

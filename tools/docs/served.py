@@ -12,10 +12,10 @@ from pathlib import Path
 
 import httpx2
 
-from almanac import serving
 from almanac.api.contract.errors import StorageUnavailable
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
+from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import load
 from almanac.config import Settings
 from almanac.pipeline.explain.companies import explain_company
@@ -137,7 +137,7 @@ def served(home: Path) -> Iterator[Service]:
         return App(
             endpoints(Explainer(catalog, explain_company), explain_scores),
             accounts,
-            serving.limiter(settings),
+            open_limiter(settings),
             view,
             settings,
             clock=settings.clock,

@@ -116,7 +116,6 @@ def plans() -> str:
 #: What each line of the service's log is about. A line without words here fails the tests: KeyError names it.
 _EVENTS = {
     "service started": "First line of a run. `settings` are those given, without secrets.",
-    "others may read the settings": "`almanac.toml` holds secrets, and everybody on this machine may read it; `reason` says how to end that.",
     "the store needs time to open": "Before the first line of a run that begins with another catalogue, consent or order of sources than the store was made with. Nothing is answered until what follows from it is derived anew: of a large store that takes minutes.",
     "service stopped": "Last line of a run: the exit code, and for how many seconds it ran.",
     "request": "One answer. `path` is a template, `null` where there is none; `key` the prefix of the key.",
@@ -146,6 +145,9 @@ _EVENTS = {
     "a letter has no mail server": "No `ALMANAC_SMTP__HOST` is set: hand the link in `text` to the address in `to`.",
     "a letter was not sent": "The mail server refused it or cannot be reached.",
     "a letter was not written": "A letter for somebody who asked in the dashboard could not be made.",
+    "a response could not be read": "Of an ingest, as the two that follow: the reader of `source` failed on the response from `url`, which is quarantined. A fault of ours. Please report it.",
+    "a response cannot be stored": "What was read of it cannot be stored or derived from: it is quarantined. Please report it.",
+    "a source could not be asked": "The worker goes on with the others, and asks it again later. Please report it.",
     "lifespan failed": "A worker could not start or end as it should.",
 }
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import httpx2
 
-from almanac import serving
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
+from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import load
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
@@ -43,7 +43,7 @@ class Served:
         app = App(
             endpoints(Explainer(load(), explain_company), explain_scores),
             Accounts(chosen.accounts_path),
-            serving.limiter(chosen),
+            open_limiter(chosen),
             Reader(chosen.data_path).view,
             chosen,
             clock=chosen.clock,

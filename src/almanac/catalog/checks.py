@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import string
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 from zoneinfo import available_timezones
 
-from almanac.catalog.records import PROVIDER_KINDS, Catalog, Formula, Preference, input_slugs, is_simulated
+from almanac.catalog.records import Catalog, Formula, input_slugs, is_simulated
 from almanac.catalog.services import CONNECTOR, Service, named
 from almanac.catalog.succession import AGREED, by_series, start
 from almanac.domain.cadence import Cadence
 from almanac.domain.periods import Period
-from almanac.domain.reference import INDICATOR_CATEGORIES, SeriesSpec, Source
-from almanac.domain.rights import LICENSE_CLASSES, Exposure
+from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.rights import Exposure
 from almanac.domain.units import currency_of, is_money
 
 if TYPE_CHECKING:
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
 
 #: The record at fault, and what is wrong with it.
 Found = Iterator[tuple[str, str]]
-
-
-def _one_of(where: str, what: str, value: str, allowed: Collection[str]) -> Found:
-    if value not in allowed:
-        yield where, f"unknown {what} {value}, allowed are {', '.join(allowed)}"
 
 
 def _unknown(where: str, what: str, names: Iterable[str], known: Collection[str], context: str = "") -> Found:
@@ -45,32 +41,21 @@ def twice(names: Iterable[str]) -> list[str]:
 
 
 def circles(kind: str, inputs: Mapping[str, Collection[str]]) -> Found:
-    """Yield each record that is computed from itself; `inputs` are names by the name of what is computed from them."""
-    done: set[str] = set()
-
-    def visit(name: str, path: tuple[str, ...]) -> Found:
-        if name in path:
-            yield f"{kind} {name}", f"is computed from itself: {' → '.join((*path, name))}"
-        elif name in inputs and name not in done:
-            for inner in inputs[name]:
-                yield from visit(inner, (*path, name))
-            done.add(name)
-
-    for name in inputs:
-        yield from visit(name, ())
+    """Yield a circle of records that are computed from each other; `inputs` are names by the name of what is computed from them."""
+    try:
+        TopologicalSorter(inputs).prepare()
+    except CycleError as error:
+        circle = error.args[1][::-1]
+        yield f"{kind} {circle[0]}", f"is computed from itself: {' → '.join(circle)}"
 
 
 # -- the catalogue of series ------------------------------------------------------------------------------------------
 
 
-def contradictions(catalog: Catalog, preferences: Collection[Preference] = ()) -> Found:
+def contradictions(catalog: Catalog) -> Found:
     """Yield every contradiction of the catalogue but those of the tables about companies and events."""
-    for preference in preferences:
-        yield from _preference(preference, {one.source for one in preferences}, catalog)
     for indicator in catalog.indicators.values():
         where = f"indicator {indicator.slug}"
-        yield from _one_of(where, "category", indicator.category, INDICATOR_CATEGORIES)
-        yield from _one_of(where, "kind", indicator.kind, ("raw", "derived"))
         if indicator.unit is not None:
             yield from _unknown(where, "unit", [indicator.unit], catalog.units)
         yield from _unknown(where, "source", indicator.preferred, catalog.sources, " in its order")
@@ -78,8 +63,6 @@ def contradictions(catalog: Catalog, preferences: Collection[Preference] = ()) -
             if all(spec.indicator != indicator.slug for spec in catalog.series.get(published.source, {}).values()):
                 yield where, f"{published.source} has no series of it to be called {published.name}"
     yield from _shared_names(catalog)
-    for provider in catalog.providers.values():
-        yield from _one_of(f"provider {provider.id}", "kind", provider.kind, sorted(PROVIDER_KINDS))
     for source in catalog.sources.values():
         yield from _source(source, catalog)
     for formula in catalog.formulas.values():
@@ -102,24 +85,6 @@ def contradictions(catalog: Catalog, preferences: Collection[Preference] = ()) -
         for spec in natives.values():
             yield from _series(spec, catalog)
         yield from successions(source_id, natives)
-
-
-def _preference(preference: Preference, movable: Collection[str], catalog: Catalog) -> Found:
-    where, fed = f"preference {preference.source}", preference.fed(catalog.series)
-    if preference.source in preference.before:
-        yield where, "a source cannot stand before itself"
-    for source in preference.before:
-        if source not in catalog.series:
-            yield where, f"{source} is no source with series"
-        # Its place would depend on which of the two is placed first.
-        elif source in movable and source != preference.source:
-            yield where, f"{source} has a preference itself, name a source from the indicators' own orders"
-    for slug in preference.indicators:
-        if slug not in fed:
-            yield where, f"no series of it feeds {slug}"
-    for slug in preference.indicators or fed:
-        if slug in catalog.indicators and catalog.indicators[slug].preferred.count(preference.source) > 1:
-            yield where, f"it is twice in the order of {slug}"
 
 
 def _shared_names(catalog: Catalog) -> Found:
@@ -145,8 +110,6 @@ def _source(source: Source, catalog: Catalog) -> Found:
     yield from _unknown(where, "provider", [source.provider], catalog.providers)
     if is_simulated(source.id) != source.simulated:
         yield where, f"simulated is {str(source.simulated).lower()}, which its id contradicts"
-    if source.declared_release not in {None, "same_day"}:
-        yield where, "declared_release must be same_day"
     if source.declared_release and not source.release_url:
         yield where, "a declared release needs release_url"
     if source.cadence is not None:
@@ -154,9 +117,7 @@ def _source(source: Source, catalog: Catalog) -> Found:
             Cadence(source.cadence)
         except ValueError as error:
             yield where, f"cadence: {error}"
-    if rights.license_class is not None and rights.license_class not in LICENSE_CLASSES:
-        yield from _one_of(where, "license_class", rights.license_class, LICENSE_CLASSES)
-    elif rights.license_class not in {None, rights.asks_for}:
+    if rights.license_class not in {None, rights.asks_for}:
         yield where, f"license_class is {rights.license_class}, its other rights say {rights.asks_for}"
     if rights.exposure is not Exposure.public and not rights.reason:
         yield where, f"exposure {rights.exposure.name} needs a reason"
@@ -274,8 +235,10 @@ def _native(service: Service, spec: SeriesSpec) -> Found:
 _UNIT_OF_KIND = {"flow": "money", "average": "shares", "per_share": "per_share", "cover": "shares", "instant": "money"}
 
 
-def items(found: Mapping[str, Item], styles: Mapping[str, Style]) -> Found:
+def items(lines: Sequence[Item], styles: Mapping[str, Style]) -> Found:
     """Yield every contradiction of the lines of statements."""
+    yield from ((f"item {key}", "is there twice") for key in twice(item.key for item in lines))
+    found = {item.key: item for item in lines}
     for item in found.values():
         where = f"item {item.key}"
         if _UNIT_OF_KIND[item.kind] != item.unit:
@@ -308,18 +271,20 @@ def items(found: Mapping[str, Item], styles: Mapping[str, Style]) -> Found:
     )
 
 
-def measures(found: Mapping[str, Measure], items: Mapping[str, Item]) -> Found:
-    """Yield every contradiction of the measures over these items."""
-    known = {item.key for item in items.values() if item.served and item.is_instant}
-    known |= {measure.key for measure in found.values() if measure.kind == "ttm"}
-    for measure in found.values():
+def measures(lines: Sequence[Measure], sums: Collection[Measure], items: Mapping[str, Item]) -> Found:
+    """Yield every contradiction of the measures of a file, beside twelve-month figures, over these items."""
+    known = {item.key for item in items.values() if item.served and item.is_instant} | {ttm.key for ttm in sums}
+    for key in twice([*(measure.key for measure in (*sums, *lines)), *items]):
+        yield f"measure {key}", "is there twice"
+    for measure in lines:
         where = f"measure {measure.key}"
+        if measure.kind == "ttm" or measure.of_item is not None:
+            yield where, "twelve-month figures follow from the items, allowed are ratio, score"
         if not measure.inputs:
             yield where, "no inputs"
         if not measure.templates:
             yield where, "no kind of company has it"
-        if measure.kind != "ttm":
-            yield from _unknown(where, "input", measure.inputs, known)
+        yield from _unknown(where, "input", measure.inputs, known)
 
 
 def filing_events(read: FilingEventsFile) -> Found:
@@ -368,8 +333,13 @@ def releases(found: Collection[Release], catalog: Catalog | None = None) -> Foun
             yield from _unknown(where, "source", sorted({c.source for c in one.calendars}), catalog.sources)
 
 
-def schedule(plan: Schedule, calendar: ReleaseCalendar | None) -> Found:
-    """Yield what is wrong with a publisher's schedule of this calendar."""
+def schedules(plans: Iterable[Schedule], calendars: Mapping[tuple[str, str], ReleaseCalendar]) -> Found:
+    """Yield what is wrong with publishers' schedules of these calendars."""
+    for plan in plans:
+        yield from _schedule(plan, calendars.get((plan.source, plan.native)))
+
+
+def _schedule(plan: Schedule, calendar: ReleaseCalendar | None) -> Found:
     where = f"schedule {plan.source} {plan.native}"
     if calendar is None:
         yield where, "no calendar has it"

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import msgspec
 
-from almanac.catalog import checks
+from almanac.catalog import checks, tables
 from almanac.catalog.sectors import Template
-from almanac.catalog.tables import Problems, decode, packaged
+from almanac.catalog.tables import packaged
 from almanac.domain.companies import raw_slug
 from almanac.domain.reference import Indicator
 
@@ -174,22 +174,15 @@ def items() -> Mapping[str, Item]:
 
 def read(part: Mapping[str, Any], file: str = "") -> Mapping[str, Item]:
     """Return the items of a parsed file. Raise CatalogError with one line per problem."""
-    problems = Problems(file)
-    every = decode(part, _Items, problems, _sum).item
-    found = {item.key: item for item in every}
-    for key in checks.twice(item.key for item in every):
-        problems.add(f"item {key}", "is there twice")
-    problems.check(checks.items(found, styles()))
-    return found
+    lines = tables.read(part, _Items, file, lambda table: checks.items(table.item, styles()), _sum)
+    return {item.key: item for item in lines.item}
 
 
 @functools.cache
 def styles() -> Mapping[str, Style]:
     """Return all styles by key; the first is that of a period that nothing tells of. Raise CatalogError."""
-    problems = Problems("companies/styles.toml")
-    read_ = decode(packaged("companies/styles.toml"), _Styles, problems)
-    problems.check([])
-    return {style.key: style for style in read_.style}
+    file = "companies/styles.toml"
+    return {style.key: style for style in tables.read(packaged(file), _Styles, file, lambda _: ()).style}
 
 
 #: Told by the reader, not by a filer: that a later report gives the balance sheet of a day anew.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 
 from almanac.catalog import checks
-from almanac.catalog.tables import Problems, decode, packaged
+from almanac.catalog.tables import packaged, read
 from almanac.domain.companies import base_form
 
 Category = Literal["issuer_filing", "issuer_disclosure", "corporate_action", "regulator_notice"]
 CATEGORIES: tuple[str, ...] = get_args(Category)
 
 
-class EventKind(NamedTuple):
+class EventKind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One event that a filing is. `item` tells apart the events of one current report; None: the filing itself."""
 
-    category: str
+    category: Category
     type: str
     title: str
     item: str | None = None
@@ -30,23 +30,17 @@ class EventKind(NamedTuple):
         return title if base_form(form) == form or "{form}" in self.title else f"{title} (amendment)"
 
 
-class _Kind(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    category: Category
-    type: str
-    title: str
-
-
-class _Form(_Kind, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Form(EventKind, frozen=True, kw_only=True):
     forms: tuple[str, ...]
 
 
-class _Item(_Kind, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Item(EventKind, frozen=True, kw_only=True):
     item: str
     #: The number that meant the same before August 2004.
     before_2004: str | None = None
 
 
-class _Current(_Form, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Current(_Form, frozen=True, kw_only=True):
     attachments: tuple[str, ...]
 
 
@@ -67,21 +61,10 @@ class FilingEvents:
     """The table, checked whole. Raises CatalogError with one line per problem."""
 
     def __init__(self, table: Mapping[str, Any]) -> None:
-        problems = Problems("companies/events.toml")
-        read = decode(table, FilingEventsFile, problems)
-        problems.check(checks.filing_events(read))
-        current = read.current_report
-        self._forms = {
-            form: EventKind(kind.category, kind.type, kind.title) for kind in read.form for form in kind.forms
-        }
-        self._nobody = frozenset(read.nobody.forms)
-        self._current = frozenset(current.forms)
-        self._plain = EventKind(current.category, current.type, current.title)
-        self._items = {
-            number: EventKind(line.category, line.type, line.title, line.item)
-            for line in read.item
-            for number in filter(None, (line.item, line.before_2004))
-        }
+        file = read(table, FilingEventsFile, "companies/events.toml", checks.filing_events)
+        self._forms: dict[str, EventKind] = {form: kind for kind in file.form for form in kind.forms}
+        self._nobody, self._current = file.nobody.forms, file.current_report
+        self._items = {number: kind for kind in file.item for number in (kind.item, kind.before_2004) if number}
 
     def of(self, form: str, items: Sequence[str] = ()) -> tuple[EventKind, ...]:
         """
@@ -90,14 +73,14 @@ class FilingEvents:
         A current report without an item that says something is one event itself.
         """
         base = base_form(form)
-        if base in self._current:
-            return tuple(dict.fromkeys(self._items[item] for item in items if item in self._items)) or (self._plain,)
+        if base in self._current.forms:
+            return tuple(dict.fromkeys(self._items[item] for item in items if item in self._items)) or (self._current,)
         return (self._forms[base],) if base in self._forms else ()
 
     def knows(self, form: str) -> bool:
         """Tell whether the table says of a form what it is, if only that it is nobody's event."""
         base = base_form(form)
-        return base in self._forms or base in self._current or base in self._nobody
+        return base in self._forms or base in self._current.forms or base in self._nobody
 
 
 @functools.cache

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
+from itertools import chain, repeat
 from typing import Any
 
 import msgspec
 
 from almanac.catalog import checks, companies, measures
 from almanac.catalog.currencies import Changeover, Currency
-from almanac.catalog.records import Catalog, Formula, Preference, input_slugs
+from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.catalog.services import Areas, Service, expanded
 from almanac.catalog.tables import Problems, convert, decode, packaged
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
@@ -30,7 +31,6 @@ class _File(msgspec.Struct, frozen=True):
     areas: tuple[Areas, ...] = ()
     currency: tuple[Currency, ...] = ()
     changeover: tuple[Changeover, ...] = ()
-    preference: tuple[Preference, ...] = ()
     series: tuple[dict[str, Any], ...] = ()
 
 
@@ -71,35 +71,28 @@ def build(parts: Iterable[Mapping[str, Any]], names: Sequence[str] = (), more: I
     Raise CatalogError with one line per problem: all that cannot be read, or if all can, all contradictions.
     """
     problems = Problems()
-    parts = list(parts)
-    read: list[tuple[str, _File]] = []
-    for part, problems.file in zip(parts, [*names, *[""] * (len(parts) - len(names))], strict=True):
-        read.append((problems.file, decode(part, _File, problems)))
-    problems.file = ""
-
-    def table(name: str) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for _, one in read:
-            for record in getattr(one, name):
-                key = record.slug if hasattr(record, "slug") and name != "entity" else record.id
-                if found.setdefault(key, record) is not record:
+    tables: dict[str, dict[str, Any]] = {name: {} for name in _File.__struct_fields__ if name != "series"}
+    groups: list[dict[str, Any]] = []
+    for part, problems.file in zip(parts, chain(names, repeat("")), strict=False):
+        file = decode(part, _File, problems)
+        for name, table in tables.items():
+            for record in getattr(file, name):
+                key = record.slug if name in {"indicator", "derived"} else record.id
+                if table.setdefault(key, record) is not record:
                     problems.add(f"{name} {key}", "is there twice")
-        return found
-
-    tables = {name: table(name) for name in _File.__struct_fields__ if name not in {"preference", "series"}}
+        for group in file.series:
+            problems.files.setdefault(f"series {group.get('source')}", problems.file)
+        groups += file.series
+    problems.file = ""
     series: dict[str, dict[str, SeriesSpec]] = {}
     former: dict[str, list[str]] = {}
     for change in tables["changeover"].values():
         former.setdefault(change.entity, []).append(change.currency)
-    for file, one in read:
-        for group in one.series:
-            problems.files.setdefault(f"series {group.get('source')}", file)
-            _map(group, tables["areas"], tables["entity"], former, series, problems)
+    for group in groups:
+        _map(group, tables["areas"], tables["entity"], former, series, problems)
     # What could not be read would be missing everywhere else.
     problems.check([])
-    preferences = [preference for _, one in read for preference in one.preference]
-    formulas = tables["derived"]
-    indicators = _placed(preferences, tables["indicator"], series)
+    formulas, indicators = tables["derived"], tables["indicator"]
     for indicator in (*map(_indicator, formulas.values()), *more):
         if indicators.setdefault(indicator.slug, indicator) is not indicator:
             twice = "both raw and derived" if indicator.slug in formulas else "there twice"
@@ -108,7 +101,7 @@ def build(parts: Iterable[Mapping[str, Any]], names: Sequence[str] = (), more: I
         tables["unit"], tables["provider"], tables["source"], tables["entity"], indicators, formulas, series,
         tables["service"], tables["currency"], tables["changeover"],
     )  # fmt: skip
-    problems.check(checks.contradictions(catalog, preferences))
+    problems.check(checks.contradictions(catalog))
     return catalog
 
 
@@ -132,11 +125,8 @@ def _map(
         pattern = {name: value for name, value in {**group, **code}.items() if name != "codes"}
         where = f"series {pattern.get('source')} {pattern.get('native')}"
         # Marks for those who look after the file: not seen in a response, or seen in another place than the publisher's.
-        marks = {name: pattern.pop(name) for name in ("guess", "elsewhere") if name in pattern}
-        for name, mark in marks.items():
-            if not isinstance(mark, bool):
-                problems.add(where, f"{name} is true or false")
-        if all(marks.get(name) for name in ("guess", "elsewhere")):
+        guess, elsewhere = pattern.pop("guess", False), pattern.pop("elsewhere", False)
+        if guess and elsewhere:
             problems.add(where, "a guess was not seen elsewhere")
         try:
             for line in expanded(pattern, areas, entities, former):
@@ -145,24 +135,6 @@ def _map(
                     problems.add(f"series {spec.source} {spec.native}", "is mapped twice")
         except msgspec.ValidationError as error:
             problems.add(where, str(error))
-
-
-def _placed(
-    preferences: Iterable[Preference],
-    indicators: Mapping[str, Indicator],
-    series: Mapping[str, Mapping[str, SeriesSpec]],
-) -> dict[str, Indicator]:
-    """Return the indicators with every source in its place; what is unknown is passed over, for the checks to name."""
-    orders = {slug: list(indicator.preferred) for slug, indicator in indicators.items()}
-    for preference in sorted(preferences):
-        for slug in preference.indicators or preference.fed(series):
-            order = orders.get(slug, [])
-            place = min((order.index(source) for source in preference.before if source in order), default=len(order))
-            order.insert(place, preference.source)
-    return {
-        slug: msgspec.structs.replace(indicator, preferred=tuple(orders[slug]))
-        for slug, indicator in indicators.items()
-    }
 
 
 def _indicator(formula: Formula) -> Indicator:

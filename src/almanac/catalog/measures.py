@@ -12,9 +12,9 @@ from typing import Any, Literal, get_args
 
 import msgspec
 
-from almanac.catalog import checks, companies
+from almanac.catalog import checks, companies, tables
 from almanac.catalog.sectors import TEMPLATES, Template
-from almanac.catalog.tables import Problems, decode, packaged
+from almanac.catalog.tables import packaged
 from almanac.domain.reference import Indicator
 
 #: Behind an item's key: twelve months of it.
@@ -70,19 +70,9 @@ def of_kind(kind: str) -> tuple[Measure, ...]:
 
 def read(part: Mapping[str, Any], items: Mapping[str, companies.Item], file: str = "") -> Mapping[str, Measure]:
     """Return the measures of a parsed file over these items. Raise CatalogError with one line per problem."""
-    problems = Problems(file)
-    every = [_twelve_months(item) for item in items.values() if item.served and not item.is_instant]
-    for measure in decode(part, _Measures, problems).measure:
-        if measure.kind == "ttm" or measure.of_item is not None:
-            problems.add(
-                f"measure {measure.key}", "twelve-month figures follow from the items, allowed are ratio, score"
-            )
-        every.append(measure)
-    found = {measure.key: measure for measure in every}
-    for key in checks.twice([*(measure.key for measure in every), *items]):
-        problems.add(f"measure {key}", "is there twice")
-    problems.check(checks.measures(found, items))
-    return found
+    sums = [_twelve_months(item) for item in items.values() if item.served and not item.is_instant]
+    lines = tables.read(part, _Measures, file, lambda table: checks.measures(table.measure, sums, items))
+    return {measure.key: measure for measure in (*sums, *lines.measure)}
 
 
 _HOW = {

@@ -13,10 +13,7 @@ from almanac.catalog.currencies import Changeover, Currencies, Currency
 from almanac.catalog.services import Service
 from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency
-from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
-
-PROVIDER_KINDS = frozenset(["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"])
-
+from almanac.domain.reference import Entity, Indicator, IndicatorCategory, Provider, SeriesSpec, Source, Unit
 
 #: What the ids of simulated sources begin with, and of no other source: the catalogue is checked for it.
 _SIMULATED = "sandbox-"
@@ -47,7 +44,7 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     slug: str
     name: str
     description: str
-    category: str
+    category: IndicatorCategory
     formula: str
     operator: str
     inputs: tuple[str, ...]
@@ -63,24 +60,6 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     redefined: dict[str, tuple[date, ...]] = {}
     aliases: tuple[str, ...] = ()
     screenable: bool = True
-
-
-class Preference(msgspec.Struct, frozen=True, kw_only=True, order=True, forbid_unknown_fields=True):
-    """
-    The place of one source in the orders of `indicators`, or of all that its series feed where none is named.
-
-    An indicator's `preferred` has the order of the sources that were there when it was written; a later source says its
-    place in its own file. It stands right before the first of `before` that an order has, else last; sources with one
-    place go by their id.
-    """
-
-    source: str
-    indicators: tuple[str, ...] = ()
-    before: tuple[str, ...] = ()
-
-    def fed(self, series: Mapping[str, Mapping[str, SeriesSpec]]) -> list[str]:
-        """Return the indicators that the source's series feed."""
-        return sorted({spec.indicator for spec in series.get(self.source, {}).values()})
 
 
 def input_slugs(text: str) -> list[tuple[str | None, str]]:
@@ -116,20 +95,3 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
         """Return series by id: where several native codes make one up, the record of the newest."""
         every = (stretches(of_source).values() for of_source in self.series.values())
         return {one.series.id: one.series for several in every for one in several}
-
-    def providers_sources(self, name: str) -> list[str]:
-        """
-        Return the source ids that a name on the command line means: an id, a provider's id, or the word before a source id's first dash.
-
-        Raise KeyError if it means none.
-        """
-        if name in self.sources:
-            return [name]
-        found = sorted(
-            s.id
-            for s in self.sources.values()
-            if not s.simulated and (s.provider == name or s.id.startswith(name + "-"))
-        )
-        if not found:
-            raise KeyError(name)
-        return found

@@ -12,7 +12,7 @@ import msgspec
 
 from almanac.catalog import checks
 from almanac.catalog.records import Catalog, simulated_copy
-from almanac.catalog.tables import Problems, decode, packaged
+from almanac.catalog.tables import packaged, read
 from almanac.domain.releases import Release
 from almanac.domain.times import instant
 
@@ -66,10 +66,7 @@ class Meetings(msgspec.Struct, frozen=True):
 
 def parse(data: Mapping[str, Any], file: str = "") -> tuple[Release, ...]:
     """Return the releases of a read file, with their calendars. Raise CatalogError naming every culprit."""
-    problems = Problems(file)
-    found = decode(data, _Releases, problems).release
-    problems.check(checks.releases(found))
-    return found
+    return read(data, _Releases, file, lambda table: checks.releases(table.release)).release
 
 
 def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
@@ -90,12 +87,8 @@ def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[
 
 def scheduled(releases: tuple[Release, ...], data: Mapping[str, Any], file: str = "") -> tuple[Release, ...]:
     """Add to releases what publishers' schedules say, from a read file. Raise CatalogError naming every culprit."""
-    problems = Problems(file)
-    plans = decode(data, _Schedules, problems).schedule
     calendars = {(c.source, c.native): c for one in releases for c in one.calendars}
-    problems.check(
-        found for plan in plans for found in checks.schedule(plan, calendars.get((plan.source, plan.native)))
-    )
+    plans = read(data, _Schedules, file, lambda table: checks.schedules(table.schedule, calendars)).schedule
     days = {(plan.source, plan.native): {day.toordinal(): name for name, day in plan.days.items()} for plan in plans}
     return tuple(
         msgspec.structs.replace(
@@ -117,10 +110,7 @@ def shipped() -> tuple[Release, ...]:
 
 def meetings_of(data: Mapping[str, Any], file: str = "") -> Meetings:
     """Return the meetings of a read file. Raise CatalogError naming every culprit."""
-    problems = Problems(file)
-    read = decode(data, Meetings, problems)
-    problems.check(checks.meetings(read.bank))
-    return read
+    return read(data, Meetings, file, lambda table: checks.meetings(table.bank))
 
 
 @functools.cache

@@ -104,6 +104,20 @@ def decode(data: Mapping[str, Any], kind: type[Record], problems: Problems, hook
     return kind(**read)
 
 
+def read(
+    data: Mapping[str, Any],
+    kind: type[Record],
+    file: str,
+    check: Callable[[Record], Iterable[tuple[str, str]]],
+    hook: Hook | None = None,
+) -> Record:
+    """Decode a file that is a table of its own, and check it. Raise CatalogError with one line per problem."""
+    problems = Problems(file)
+    record = decode(data, kind, problems, hook)
+    problems.check(check(record))
+    return record
+
+
 def _lines(
     lines: Iterable[Any], table: str, kind: type[Record], problems: Problems, hook: Hook | None
 ) -> Iterator[Record]:
@@ -141,6 +155,7 @@ def _explain(message: str, kind: Any) -> str:
         inner = [part for part in typing.get_args(kind) if part not in {type(None), Ellipsis}]
         kind = _fields(kind)[step].type if step in _fields(kind) else inner[-1] if inner else None
     kinds = [kind, *typing.get_args(kind)]
+    kinds += [inner for part in kinds[1:] for inner in typing.get_args(part)]
     if "unknown field" in what:
         what = what.replace("Object contains ", "")
         allowed = [field.name for part in kinds for field in _fields(part).values()]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from almanac.commands.progress import Progress
+from almanac.commands import worker
+from almanac.commands.progress import Progress, loading
 from almanac.commands.shared import processes_option, say, settings
 from almanac.commands.sources import finish, has_key, named_sources
 
 if TYPE_CHECKING:
     from almanac.catalog.records import Catalog
-    from almanac.config import Settings
     from almanac.domain.reference import Source
 
 
@@ -63,7 +63,6 @@ def ingest(
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
     from almanac.domain.memory import seldom_searched
-    from almanac.load_state import noted
     from almanac.pipeline.ingest.asking import from_network
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.ingest.outcome import exit_code
@@ -73,7 +72,9 @@ def ingest(
     if accept is not None:
         _accept(accept, alone=not (names or every or due or folder or entities or since), as_json=as_json)
     if due:
-        _due(names, narrowed=bool(every or folder or entities or since or processes), as_json=as_json)
+        if every or folder or entities or since or processes:
+            raise click.UsageError("--due asks a source whole, by its cadence: no other option but --json goes with it")
+        worker.due(names, as_json=as_json)
     if every == bool(names):
         raise click.UsageError("name one source or more, or give --all or --due")
     first = _day(since)
@@ -81,8 +82,7 @@ def ingest(
     with (
         seldom_searched(),
         Workplace(chosen, kind=REAL, tell=say) as world,
-        noted(chosen.home, "data of publishers") as note,
-        Progress(note=note)() as progress,
+        loading(chosen.home, "data of publishers") as progress,
     ):
         sources = named_sources(world.catalog, names)
         about = _entities(world.catalog, entities)
@@ -92,7 +92,7 @@ def ingest(
                 progress.say("--since and --entity narrow what a publisher is asked; a mirror is read whole")
             outcomes = from_mirror(world, sources, folder, progress.say, progress.track)
         else:
-            missing = [source for source in sources if _lacks_key(chosen, source)]
+            missing = [source for source in sources if source.key_required and not has_key(chosen, source)]
             for source in missing:
                 told = f"{source.id} needs a key: set {source.key_setting}"
                 if not every:
@@ -120,18 +120,9 @@ def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
         raise click.UsageError("--accept asks nobody: no SOURCE and no other option but --json goes with it")
     if not re.fullmatch("[0-9a-fA-F]{8,64}", sha256):
         raise click.BadParameter("give 8 to 64 hexadecimal digits", param_hint="'--accept'")
-    progress = Progress()
-    with progress(), Workplace(settings(processes=1), tell=say) as world:
+    with Workplace(settings(processes=1), tell=say) as world, Progress() as progress:
         outcomes = let_pass(world, sha256, progress.say)
     finish(outcomes, exit_code(outcomes), as_json=as_json)
-
-
-def _due(names: tuple[str, ...], *, narrowed: bool, as_json: bool) -> NoReturn:
-    from almanac.commands import worker
-
-    if narrowed:
-        raise click.UsageError("--due asks a source whole, by its cadence: no other option but --json goes with it")
-    worker.due(names, as_json=as_json)
 
 
 def _day(text: str | None) -> date | None:
@@ -153,10 +144,6 @@ def _entities(catalog: Catalog, names: Sequence[str]) -> set[str] | None:
     return {ids[name.lower()] for name in names}
 
 
-def _lacks_key(chosen: Settings, source: Source) -> bool:
-    return source.key_required and not has_key(chosen, source)
-
-
 @click.command()
 @click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
 @click.option("--companies", type=click.IntRange(min=1), help="Make a larger market, of so many companies.")
@@ -164,7 +151,6 @@ def _lacks_key(chosen: Settings, source: Source) -> bool:
 def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     from almanac.domain.memory import seldom_searched
-    from almanac.load_state import noted
     from almanac.pipeline.ingest.outcome import exit_code
     from almanac.pipeline.ingest.simulation import load
     from almanac.pipeline.workplace import SIMULATED, Workplace
@@ -173,7 +159,7 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
     with seldom_searched(), Workplace(chosen, kind=SIMULATED, tell=say) as world:
         say("loading the simulated world")
         try:
-            with noted(chosen.home, "the simulated world") as note, Progress(note=note)() as progress:
+            with loading(chosen.home, "the simulated world") as progress:
                 outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
         except ValueError as error:
             raise click.ClickException(str(error)) from None

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -36,10 +37,8 @@ def derive(processes: int | None) -> None:
     from almanac.pipeline.operate.rebuild import recompute
     from almanac.pipeline.workplace import Workplace
 
-    with seldom_searched(), Workplace(settings(processes=processes), tell=say) as world:
-        progress = Progress()
-        with progress():
-            changed = recompute(world, progress.meter)
+    with seldom_searched(), Workplace(settings(processes=processes), tell=say) as world, Progress() as progress:
+        changed = recompute(world, progress.meter)
     put(f"{changed} cells changed")
 
 
@@ -58,10 +57,8 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
     from almanac.store.engine.data_schema import meta
 
     chosen = settings(processes=processes)
-    with seldom_searched(), Workplace(chosen, rebuilding=True) as world:
-        progress = Progress()
-        with progress():
-            count = replay(world, progress.say, progress.track, without=without_missing)
+    with seldom_searched(), Workplace(chosen, rebuilding=True) as world, Progress() as progress:
+        count = replay(world, progress.say, progress.track, without=without_missing)
         version = meta(world.db, "version")
     put(f"{count} payloads replayed, data version {version}")
 
@@ -91,12 +88,10 @@ def verify() -> None:
     from almanac.pipeline.workplace import Workplace
 
     checked, problems = Checked(), 0
-    with Workplace(settings(), tell=say) as world:
-        progress = Progress()
-        with progress():
-            for problem in check(world, checked, progress.meter):
-                problems += 1
-                put(problem)
+    with Workplace(settings(), tell=say) as world, Progress() as progress:
+        for problem in check(world, checked, progress.meter):
+            problems += 1
+            put(problem)
     counts = f"{checked.payloads} payloads, {checked.series} series, {checked.cells} cells, {checked.vintages} vintages checked"
     if problems:
         say(f"{problems} problems; {counts}")
@@ -142,12 +137,8 @@ def _check() -> NoReturn:
 
     try:
         chosen = settings(home=False)
-        reader = Reader(place(chosen.data_place))
-        try:
-            with reader.view() as view:
-                found = vitals(view, chosen.clock())
-        finally:
-            reader.close()
+        with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
+            found = vitals(view, chosen.clock())
         finding = checkup(found, room(chosen), real_time())
     except expected() as error:
         finding = failed(str(error))
@@ -215,8 +206,7 @@ def backup(
             "--accounts-only leaves out data and raw payloads: the other options say nothing beside it"
         )
     chosen = settings(home=False)
-    progress = Progress()
-    with progress():
+    with Progress() as progress:
         made = write(
             chosen,
             file,
@@ -242,8 +232,7 @@ def _look_over(file: Path) -> None:
 
     if not file.is_file():
         raise click.ClickException(f"there is no file {file}")
-    progress = Progress()
-    with progress():
+    with Progress() as progress:
         manifest, problems = check(file, progress.meter)
     for problem in problems:
         put(problem)
@@ -251,8 +240,7 @@ def _look_over(file: Path) -> None:
         say(f"{len(problems)} problems: {file} is not to be relied upon")
         sys.exit(1)
     data = "no data" if manifest.data_version is None else f"data version {manifest.data_version}"
-    maker = manifest.almanac or "0.1.0 or earlier"
-    made = f"made by Almanac {maker} at {time(manifest.created_at)}"
+    made = f"made by Almanac {manifest.almanac} at {time(manifest.created_at)}"
     put(f"no problem; {len(manifest.members)} members, {data}, {made}")
 
 
@@ -270,8 +258,7 @@ def restore(file: Path, without_missing: int | None) -> None:
     chosen = settings(home=False)
     resumed = chosen.restored_path.exists()
     kept = sorted(path.name for path in chosen.home.iterdir()) if chosen.home.is_dir() else []
-    progress = Progress()
-    with progress():
+    with Progress() as progress:
         found = read(chosen, file, progress.meter, without=without_missing)
     put(chosen.home)
     if resumed:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 from almanac.commands.shared import say
 from almanac.domain.plain_text import one_line
@@ -19,30 +22,30 @@ if TYPE_CHECKING:
 _EVERY = 5.0
 
 
-class Progress:
-    """Tells on standard error how far work has come, and `note` too, where one is given. `clock`: seconds."""
+class Progress(contextlib.ExitStack):
+    """Tells on standard error how far work has come, for the length of a block, and `note` too, where one is given."""
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, *, note: Callable[[str], None] | None = None
-    ) -> None:
+    def __init__(self, note: Callable[[str], None] | None = None) -> None:
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
+        from structlog import BytesLogger
 
+        from almanac.api.server.logs import write_events
+
+        super().__init__()
+        # What the work logs is talk as well.
+        write_events(logging.WARNING, lambda *_: BytesLogger(sys.stderr.buffer))
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         self._bars = Bars(*columns, console=console, transient=True) if console.is_terminal else None
-        self._clock = clock
-        self._said_at = clock()
         self._note = note
+        self._said_at = time.monotonic()
 
-    @contextmanager
-    def __call__(self) -> Iterator[Progress]:
-        if self._bars is None:
-            yield self
-        else:
-            with self._bars:
-                yield self
+    def __enter__(self) -> Self:
+        if self._bars is not None:
+            self.enter_context(self._bars)
+        return self
 
     def track(self, parts: Sequence[Any], name: str = "") -> Iterator[Any]:
         """Pass the parts on, counting."""
@@ -50,38 +53,23 @@ class Progress:
 
     def meter(self, name: str, total: int, /) -> Advance:
         """Begin a part of the work; what is given back is told how much more is done."""
-        shown = self._line(name, total) if self._bars is None else self._bar(name, total)
-        if self._note is None:
-            return shown
-        note, done = self._note, 0.0
+        bars, note = self._bars, self._note
+        task = None if bars is None else bars.add_task(one_line(name), total=total or None)
+        began, done = time.monotonic(), 0.0
 
         def advance(more: float) -> None:
             nonlocal done
             done += more
-            note(f"{name}, {done:,.0f} of {total:,}" if total else f"{name}, {done:,.0f}")
-            shown(more)
+            if note is not None:
+                note(f"{name}, {done:,.0f} of {total:,}" if total else f"{name}, {done:,.0f}")
+            if bars is not None and task is not None:
+                bars.advance(task, more)
+            elif time.monotonic() - self._said_at >= _EVERY and (not total or done < total):
+                self._said_at = time.monotonic()
+                say(_progress_line(name, done, total, self._said_at - began))
 
-        note(f"{name}, 0 of {total:,}" if total else name)
-        return advance
-
-    def _bar(self, name: str, total: int) -> Advance:
-        bars = self._bars
-        if bars is None:
-            raise RuntimeError("there are no bars here")
-        task = bars.add_task(one_line(name), total=total or None)
-        return lambda more: bars.advance(task, more)
-
-    def _line(self, name: str, total: int) -> Advance:
-        began, done = self._clock(), 0.0
-
-        def advance(more: float) -> None:
-            nonlocal done
-            done += more
-            now = self._clock()
-            if now - self._said_at >= _EVERY and (not total or done < total):
-                self._said_at = now
-                say(_progress_line(name, done, total, now - began))
-
+        if note is not None:
+            note(f"{name}, 0 of {total:,}" if total else name)
         return advance
 
     def say(self, line: str) -> None:
@@ -90,6 +78,15 @@ class Progress:
             say(line)
         else:
             self._bars.console.print(one_line(line), markup=False, highlight=False)
+
+
+@contextlib.contextmanager
+def loading(home: Path, what: str) -> Iterator[Progress]:
+    """Show the progress of a load into a home, on the dashboard too."""
+    from almanac.load_state import noted
+
+    with noted(home, what) as note, Progress(note) as progress:
+        yield progress
 
 
 def _progress_line(name: str, done: float, total: int, seconds: float) -> str:

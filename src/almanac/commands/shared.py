@@ -7,7 +7,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -105,26 +104,14 @@ def settings(*, home: bool = True, processes: int | None = None) -> Settings:
             raise click.ClickException(
                 f"a restore into {found.home} was cut off: run `almanac restore` again, which puts the rest in place"
             )
-        told = unusable(found.home)
-        if told is not None:
-            raise click.ClickException(told)
-        found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfit = f"ALMANAC_HOME: {found.home} cannot be used as the data folder"
+        try:
+            found.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise click.ClickException(f"{unfit}: {explain(error)}") from None
+        if not os.access(found.home, os.W_OK | os.X_OK):
+            raise click.ClickException(f"{unfit}: it is read-only for this user")
     return found if processes is None else msgspec.structs.replace(found, processes=processes)
-
-
-def unusable(home: Path) -> str | None:
-    """Return why a folder cannot be the data folder, None if it can, whether it is there yet or not. Makes nothing."""
-    there = home.absolute()
-    while not os.path.lexists(there):
-        there = there.parent
-    if not there.is_dir():
-        why = f"{there} is no folder"
-    elif not os.access(there, os.W_OK | os.X_OK) or (there != home.absolute() and there.is_relative_to("/proc")):
-        is_made = there == home.absolute()
-        why = "it is read-only for this user" if is_made else f"no folder can be made in {there}"
-    else:
-        return None
-    return f"ALMANAC_HOME: {home} cannot be used as the data folder: {why}"
 
 
 def time(seconds: int | None) -> str | None:

@@ -57,25 +57,24 @@ def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
 
 
 def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
-    """Real sources with a connector, by the names given; all of them for none. Each once, in the order of naming."""
+    """
+    Return the real sources with a connector that these names mean, each once, in the order of naming; all of them for none.
+
+    A name is an id, a provider's id, or what a source's id begins with, up to a dash.
+    """
     real = {key: source for key, source in catalog.sources.items() if source.connector and not source.simulated}
     found: dict[str, Source] = {}
     for name in names:
-        try:
-            meant = [key for key in catalog.providers_sources(name) if key in real]
-        except KeyError:
-            meant = []
+        short = [key for key in sorted(real) if real[key].provider == name or key.startswith(f"{name}-")]
+        meant = [name] if name in real else short
         if not meant:
             valid = sorted({*real, *(source.provider for source in real.values())})
-            raise click.BadParameter(_unknown("source", name, valid), param_hint="'SOURCE…'")
+            near = difflib.get_close_matches(name.lower(), valid, n=1, cutoff=0.4)
+            nearest = f"; the nearest is {near[0]}" if near else ""
+            message = f"there is no source {name!r}{nearest}. Valid: {', '.join(valid)}"
+            raise click.BadParameter(message, param_hint="'SOURCE…'")
         found.update({key: real[key] for key in meant})
     return list(found.values()) if names else [real[key] for key in sorted(real)]
-
-
-def _unknown(what: str, name: str, valid: Sequence[str]) -> str:
-    near = difflib.get_close_matches(name.lower(), valid, n=1, cutoff=0.4)
-    told = f"; the nearest is {near[0]}" if near else ""
-    return f"there is no {what} {name!r}{told}. Valid: {', '.join(valid)}"
 
 
 def has_key(chosen: Settings, source: Source) -> bool:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almanac.commands.progress import Progress
+from almanac.commands.progress import loading
 from almanac.commands.serve import chosen, listeners
 from almanac.commands.shared import put, say, settings
 from almanac.commands.sources import named_sources, summary
+from almanac.commands.worker import asking
 
 if TYPE_CHECKING:
     from almanac.catalog.records import Catalog
@@ -76,7 +76,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
             put(line)
         sys.stdout.flush()
-        with loading_beside(found, "data of publishers", commands, said, quiet=False):
+        with loading_beside(found, commands, said, quiet=False):
             serving.run(found)
 
 
@@ -87,7 +87,7 @@ def _load(found: Settings, folder: Path | None) -> int:
     from almanac.pipeline.ingest.outcome import exit_code
 
     catalog = shipped()
-    sources = [source for source in _by_size(catalog) if _asks_for_nothing(source)]
+    sources = [source for source in named_sources(catalog, ()) if _asks_for_nothing(source)]
     say(f"loading {len(sources)} sources that ask for neither a key nor a consent")
     with seldom_searched():
         outcomes = _from_publishers(found, sources) if folder is None else _from_mirror(found, sources, folder)
@@ -97,15 +97,12 @@ def _load(found: Settings, folder: Path | None) -> int:
 
 
 def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
-    """Read a mirror folder, sources with few series first."""
-    from almanac.load_state import noted
     from almanac.pipeline.ingest.mirrored import from_mirror
     from almanac.pipeline.workplace import REAL, Workplace
 
     with (
         Workplace(found, kind=REAL, tell=say) as world,
-        noted(found.home, "data of publishers") as note,
-        Progress(note=note)() as progress,
+        loading(found.home, "data of publishers") as progress,
     ):
         return from_mirror(world, sources, folder, progress.say, progress.track)
 
@@ -116,31 +113,11 @@ def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[Run
 
     What was asked before stands, so a second start goes on where the first one was.
     """
-    from almanac.commands.worker import owner, stopping
-    from almanac.load_state import noted
-    from almanac.pipeline.ingest.lease import Leaseholder
-    from almanac.pipeline.ingest.worker import Worker
-
     with (
-        noted(found.home, "data of publishers") as note,
-        Progress(note=note)() as progress,
-        stopping() as stop,
+        loading(found.home, "data of publishers") as progress,
+        asking(found, [source.id for source in sources], progress, bars=True) as worker,
     ):
-        worker = Worker(
-            found,
-            [source.id for source in sources],
-            Leaseholder(owner()),
-            progress.say,
-            stop,
-            chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
-            track=progress.track,
-        )
         return worker.round().outcomes
-
-
-def _by_size(catalog: Catalog) -> list[Source]:
-    """Real sources, those with few series first: the first numbers are there soon, and one that takes long holds none up."""
-    return sorted(named_sources(catalog, ()), key=lambda source: (len(catalog.series.get(source.id, ())), source.id))
 
 
 def _asks_for_nothing(source: Source) -> bool:

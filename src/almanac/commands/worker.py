@@ -9,7 +9,7 @@ import secrets
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn
@@ -21,6 +21,7 @@ from almanac.commands.shared import say, settings
 from almanac.commands.sources import finish, named_sources
 
 if TYPE_CHECKING:
+    from almanac.config import Settings
     from almanac.pipeline.ingest.worker import Round, Worker
 
 #: Exit code after a round that did not do all it should.
@@ -41,25 +42,23 @@ def worker(names: tuple[str, ...], once: bool) -> None:
     else:
         from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
 
+        chosen = settings()
         with (
-            Heartbeat(folder_of(settings().home), names) as heart,
-            _worker(names, bars=False, step=heart.step) as ready,
+            Heartbeat(folder_of(chosen.home), names) as heart,
+            Progress() as progress,
+            asking(chosen, _ids(names), progress, bars=False, step=heart.step) as ready,
         ):
             ready.run()
 
 
 def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
     """Ask what is due, print what came of it, and exit: 0 all good or nothing due, 3 some failed, 1 nothing ingested."""
-    with _worker(names, bars=True) as ready:
+    chosen = settings()
+    with Progress() as progress, asking(chosen, _ids(names), progress, bars=True) as ready:
         done = ready.round()
     if not done.outcomes and not done.stopped:
         say(_nothing(done))
     finish(done.outcomes, _exit_code(done), ready.passed_over, as_json=as_json)
-
-
-def owner() -> str:
-    """Return a name for a worker of this process."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 def _exit_code(done: Round) -> int:
@@ -79,27 +78,32 @@ def _nothing(done: Round) -> str:
 
 
 @contextmanager
-def _worker(names: tuple[str, ...], *, bars: bool, step: Callable[[], None] = lambda: None) -> Iterator[Worker]:
-    from almanac.catalog.load import shipped
+def asking(
+    chosen: Settings, only: Sequence[str], progress: Progress, *, bars: bool, step: Callable[[], None] = lambda: None
+) -> Iterator[Worker]:
+    """Yield a worker over these sources (none: all) that ends its work at the first signal."""
     from almanac.pipeline.ingest.lease import Leaseholder
     from almanac.pipeline.ingest.outcome import untracked
     from almanac.pipeline.ingest.worker import Worker
 
-    chosen = settings()
-    only = [source.id for source in named_sources(shipped(), names)] if names else []
-    progress = Progress()
-    with progress(), stopping() as stop:
-        chance = random.Random()  # noqa: S311  (whom to spare and when is no secret)
+    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+    with stopping() as stop:
         yield Worker(
             chosen,
             only,
-            Leaseholder(owner()),
+            Leaseholder(owner),
             progress.say,
             stop,
-            chance=chance,
+            chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
             track=progress.track if bars else untracked,
             step=step,
         )
+
+
+def _ids(names: tuple[str, ...]) -> list[str]:
+    from almanac.catalog.load import shipped
+
+    return [source.id for source in named_sources(shipped(), names)] if names else []
 
 
 @contextmanager

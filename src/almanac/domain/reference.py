@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
@@ -29,11 +29,11 @@ class PublisherLimit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 
 
 class Provider(msgspec.Struct, frozen=True, kw_only=True):
-    """A publisher. `kind`: central_bank, statistics_office, treasury, regulator, multilateral, service."""
+    """A publisher."""
 
     id: str
     name: str
-    kind: str
+    kind: Literal["central_bank", "statistics_office", "treasury", "regulator", "multilateral", "service"]
     homepage: str
     attribution: str
     country: str | None = None
@@ -52,8 +52,8 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
     rights: Rights
     frequencies: tuple[Frequency, ...] = ()
     stores_vintages: bool = False
-    #: The publisher documents one fixed publication time (see `release_url`): `same_day` or none.
-    declared_release: str | None = None
+    #: The publisher documents one fixed publication time (see `release_url`).
+    declared_release: Literal["same_day"] | None = None
     release_url: str | None = None
     #: Name of the setting that holds the key this source needs, if any.
     key_setting: str | None = None
@@ -72,11 +72,12 @@ class Source(msgspec.Struct, frozen=True, kw_only=True):
         return self.key_setting is not None and not self.key_optional
 
 
-#: Subjects of indicators.
-INDICATOR_CATEGORIES = (
+#: Subject of an indicator.
+IndicatorCategory = Literal[
     "inflation", "labor", "growth", "housing", "external", "income", "consumption", "rates", "money", "credit", "fiscal",
     "sentiment", "demographics", "fx", "commodities", "fundamentals",
-)  # fmt: skip
+]  # fmt: skip
+INDICATOR_CATEGORIES: tuple[IndicatorCategory, ...] = get_args(IndicatorCategory)
 
 
 class Unit(msgspec.Struct, frozen=True, kw_only=True):
@@ -95,16 +96,13 @@ class PublishedName(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class Indicator(msgspec.Struct, frozen=True, kw_only=True):
-    """
-    A concept with one meaning everywhere, either raw from a source or derived by a formula. `category` is one of
-    INDICATOR_CATEGORIES.
-    """
+    """A concept with one meaning everywhere, either raw from a source or derived by a formula."""
 
     slug: str
     name: str
     description: str
-    category: str
-    kind: str
+    category: IndicatorCategory
+    kind: Literal["raw", "derived"]
     unit: str | None = None
     seasonal_adjustment: str | None = None
     formula: str | None = None

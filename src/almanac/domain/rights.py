@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Literal
 
 import msgspec
 
@@ -44,8 +45,8 @@ class Rights(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     channel: Exposure = Exposure.public
     license: str
     attribution: str
-    #: One of LICENSE_CLASSES, if the other fields don't imply it.
-    license_class: str | None = None
+    #: The class, if the other fields don't imply it.
+    license_class: Literal["open", "attribution", "non-commercial", "consent"] | None = None
     reason: str | None = None
     channel_reason: str | None = None
     commercial_use: str = "yes"

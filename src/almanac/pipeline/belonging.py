@@ -8,8 +8,6 @@ can rebuild the data. So a host is refused if it would ingest into a database of
 
 from __future__ import annotations
 
-from enum import Enum
-
 from almanac.config import Settings
 from almanac.pipeline.lacking import lost, named
 from almanac.store.engine.data_schema import meta, set_meta
@@ -24,28 +22,30 @@ class RawStoreError(Exception):
     """The raw store is not the one that the data came from. The message says what to set."""
 
 
-class Standing(Enum):
-    """The relation of a raw store to a database."""
-
-    own = "own"
-    another = "another"
-    unknown = "unknown"  # they were written before there were names, or nothing was taken in yet
-
-
-def standing(db: Database, raw: RawStore, settings: Settings) -> Standing:
+def is_foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     """
-    Return how a raw store relates to a database, without writing anything. Raises OSError or store.raw.Corrupt if the
-    raw store's name cannot be read.
+    Return whether a raw store is another database's, without writing anything.
+
+    If it or the database has no name, it must be another's if it lacks most of the payloads that the database knows: of
+    two hosts from the time before names, one has most of them. A database file without a name can't be shared, so no raw
+    store is foreign to it. If a named database on a server knows no payloads, a raw store without a name is foreign to it.
+
+    Raises OSError or store.raw.Corrupt if the raw store's name cannot be read.
     """
     held, name = meta(db, _KEY), raw.identity()
-    if held is None or name is None:
-        return Standing.another if _foreign(db, raw, settings) else Standing.unknown
-    return Standing.own if held == name else Standing.another
+    if held is not None and name is not None:
+        return held != name
+    if held is None and settings.data_file is not None:
+        return False
+    rows = named(db)
+    if not rows:
+        return held is not None and settings.data_file is None
+    return 2 * len(lost(rows, raw)) > len(rows)
 
 
 def check(db: Database, raw: RawStore, settings: Settings) -> None:
     """Raise RawStoreError if the raw store is another database's, unless the settings allow several raw stores."""
-    if settings.raw_stores == "one" and standing(db, raw, settings) is Standing.another:
+    if settings.raw_stores == "one" and is_foreign(db, raw, settings):
         raise RawStoreError(
             f"{settings.raw_place} is not the raw store that the data came from ({why(db, raw)}): what is taken in here could"
             " not be made anew there, nor the rest here. Set ALMANAC_RAW_URL to that one (a folder or a bucket that the hosts"
@@ -68,7 +68,7 @@ def explain_other_store(db: Database, raw: RawStore, settings: Settings) -> str 
     Return None if it is the data's own, or cannot be read at the moment.
     """
     try:
-        if standing(db, raw, settings) is not Standing.another:
+        if not is_foreign(db, raw, settings):
             return None
         return (
             f"{settings.raw_place}: {why(db, raw)}; this host may serve the data, and can neither take payloads in nor rebuild"
@@ -89,7 +89,7 @@ def settle(db: Database, raw: RawStore, settings: Settings) -> None:
     held = meta(db, _KEY)
     name = raw.identity()
     if name is None:  # where several are meant, another's gets a name of its own
-        name = raw.identify(None if standing(db, raw, settings) is Standing.another else held)
+        name = raw.identify(None if is_foreign(db, raw, settings) else held)
     if held is None:
         with db.transaction():
             if meta(db, _KEY) is None:
@@ -104,21 +104,3 @@ def adopt(db: Database, raw: RawStore, *, whole: bool) -> None:
     `whole` means that nothing was lost by it, so a raw store without a name takes over the name that the data knows.
     """
     set_meta(db, _KEY, raw.identity() or raw.identify(meta(db, _KEY) if whole else None))
-
-
-def _foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
-    """
-    Return whether a raw store must be another database's, if it or the database has no name: it lacks most of the
-    payloads that the database knows.
-
-    Of two hosts from the time before names, one has most of the payloads. A database file without a name can't be
-    shared, so no raw store is foreign to it. If a named database on a server knows no payloads, a raw store without a
-    name is foreign to it.
-    """
-    held = meta(db, _KEY)
-    if held is None and settings.data_file is not None:
-        return False
-    rows = named(db)
-    if not rows:
-        return held is not None and settings.data_file is None
-    return 2 * len(lost(rows, raw)) > len(rows)

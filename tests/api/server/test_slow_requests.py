@@ -8,7 +8,7 @@ import structlog
 from prometheus_client import REGISTRY
 
 from almanac.api.server.logs import told_text
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.deadline import Deadline, add_database_time, deadline_scope, is_timed, time_statements
 from tests.support import postgres
 
@@ -75,7 +75,7 @@ def test_a_thread_that_is_timed_measures_what_a_file_takes(tmp_path):
     from concurrent.futures import ThreadPoolExecutor
 
     slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT sum(i) FROM n"
-    sqlite.create(tmp_path / "data.db").close()
+    opening.create(tmp_path / "data.db").close()
 
     def read():
         db = sqlite.connect(tmp_path / "data.db", read_only=True)
@@ -96,7 +96,6 @@ def test_a_thread_that_is_timed_measures_what_a_file_takes(tmp_path):
 @pytest.mark.postgres
 @pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or "")
 def test_what_a_server_takes_is_measured():
-    from almanac.store.engine import opening
 
     name, url = postgres.fresh()
     db = opening.create(opening.Server(url))

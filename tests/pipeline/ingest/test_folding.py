@@ -1,5 +1,6 @@
 """Folding payloads: what is not mapped, rights a feed tightens, releases, and replay of what comes out of order."""
 
+from contextlib import nullcontext
 from datetime import date
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from almanac.domain.observations import DAY, ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure
+from almanac.ops import StoreGauges
 from almanac.pipeline.ingest.folding import Folding
 from almanac.sources.base import Block, Parsed, ReleaseDate
 from almanac.store.log import payloads
@@ -76,6 +78,10 @@ def test_what_was_not_read_is_kept_and_a_missing_series_is_forgotten_once_it_is_
     fold(world, Parsed(unknown={"attribute MOOD": 3}, missing={"level.aaa"}), day=2)
     fold(world, Parsed([level], unknown={"attribute MOOD": 2}), day=1)  # older: it says nothing of now
     assert unread() == [("missing", "level.aaa", 0, 2), ("unknown", "attribute MOOD", 3, 2)]
+    gauges = StoreGauges(lambda: nullcontext(world.view()), lambda: START)
+    metrics = {metric.name: metric.samples for metric in gauges.collect()}
+    shown = [(*sample.labels.values(), sample.value) for sample in metrics["almanac_unread_names"]]
+    assert shown == [("alpha", "missing", 1), ("alpha", "unknown", 1)]
     fold(world, Parsed([level]), day=3)
     assert unread() == [("unknown", "attribute MOOD", 3, 2)]
 

@@ -9,21 +9,23 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
+from types import SimpleNamespace
 
 import msgspec
 import pytest
+from structlog.testing import capture_logs
 
 from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.cadence import Turn
 from almanac.domain.rights import Consent
 from almanac.domain.times import wire_time
-from almanac.pipeline.ingest import asking, precedence, worker
+from almanac.pipeline.ingest import asking, worker
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import Worker
 from almanac.pipeline.operate.status import status
 from almanac.pipeline.workplace import Workplace, WorldError
-from almanac.sources.base import Request, SourceChanged
+from almanac.sources.base import SourceChanged
 from almanac.sources.feeds import us_treasury
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
@@ -100,7 +102,6 @@ def _start(monkeypatch):
     Clock.now = START
     # What stands for asking keeps no register, so that the past would be asked for ever; with a publisher it is as it is.
     monkeypatch.setattr(worker, "plan_of", lambda *_: (None, []))
-    monkeypatch.setattr(precedence, "plan_of", lambda *_: (None, []))
 
 
 @pytest.fixture
@@ -151,21 +152,13 @@ def test_at_first_everything_is_due_the_longest_waiting_first_then_nothing(home)
     assert {name: one.owner for name, one in held(home).items()} == dict.fromkeys((TREASURY, MOF, RBA))
 
 
-def test_of_first_turns_the_quickest_goes_first_and_later_ones_go_by_how_long_they_waited(home, monkeypatch):
-    sizes = {TREASURY: 130, MOF: 3, RBA: 2}
-
-    def plan(_settings, _catalog, source):
-        new = [Request(f"https://{source.id}.example/{number}") for number in range(sizes[source.id])]
-        return None, [*new, *(Request(f"https://{source.id}.example/past/{n}", closed=True) for n in range(1_000))]
-
-    monkeypatch.setattr(precedence, "plan_of", plan)
-    asked = Asked()
-    one = make(home, asked)
-    one.round()
-    assert [name for name, _ in asked.when] == [RBA, MOF, TREASURY]
-    Clock.now += 4 * 86_400
-    one.round()
-    assert [name for name, _ in asked.when[3:]] == [TREASURY, MOF, RBA]
+def test_sources_that_came_due_together_go_by_their_size_and_others_by_how_long_they_waited(home, monkeypatch):
+    one = make(home, Asked())
+    sizes = {TREASURY: range(130), MOF: range(3), RBA: range(2)}
+    monkeypatch.setattr(worker, "shipped", lambda: SimpleNamespace(series=sizes))
+    due = dict.fromkeys((TREASURY, MOF, RBA), START)
+    assert [source.id for source in one._ordered(due)] == [RBA, MOF, TREASURY]
+    assert [source.id for source in one._ordered(due | {TREASURY: START - 1})] == [TREASURY, RBA, MOF]
 
 
 def test_a_turn_that_comes_while_others_are_asked_is_taken_in_the_same_round(home):
@@ -232,7 +225,9 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
 
     asked = Asked({TREASURY: [broken], MOF: [unusable]})
     one = make(home, asked)
-    done = one.round()
+    with capture_logs() as lines:
+        done = one.round()
+    assert [(line["event"], line["source"]) for line in lines] == [("a source could not be asked", TREASURY)]
     assert [(o.source, list(o.failed.values())) for o in done.outcomes] == [
         (TREASURY, ["KeyError, see the log"]),
         (MOF, ["setting companies: nobody knows GONE"]),

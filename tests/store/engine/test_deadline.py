@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.engine.deadline import Deadline, check_deadline, deadline_scope, lock_held
 from almanac.store.engine.errors import StoppedError
 from almanac.store.observations.reading.reader import Reader
@@ -15,7 +15,7 @@ LONG = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT c
 
 @pytest.fixture
 def reader(tmp_path):
-    sqlite.create(tmp_path / "data.db").close()
+    opening.create(tmp_path / "data.db").close()
     one = Reader(tmp_path / "data.db")
     yield one
     one.close()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening
 from almanac.store.observations import specs
 from almanac.store.observations.digests import digest_of
 from almanac.store.observations.writing import lineages
@@ -32,7 +32,7 @@ def test_a_number_is_the_same_in_every_version():
 def test_texts_of_one_number_are_told_apart(monkeypatch):
     monkeypatch.setattr(lineages, "digest_of", lambda _: 7)
     monkeypatch.setattr(specs, "digest_of", lambda _: 7)
-    db = sqlite.create(Path(":memory:"))
+    db = opening.create(Path(":memory:"))
     with Batch(db, 0, "test") as writing:
         sets = [["a"], ["a", "b"], ["b"]]
         numbers = [writing.lineage(one) for one in sets]

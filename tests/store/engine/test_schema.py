@@ -4,17 +4,18 @@ from contextlib import closing
 
 import pytest
 
-from almanac.store.engine import sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import SchemaError, UnavailableError
 from almanac.store.observations.reading.reader import Reader
 
+pytestmark = pytest.mark.sqlite
 OTHERS = (str(int(sqlite.SCHEMA) - 1), str(int(sqlite.SCHEMA) + 1))
 
 
 @pytest.fixture(params=OTHERS, ids=["earlier", "later"])
 def path(request, tmp_path):
     path = tmp_path / "data.db"
-    with closing(sqlite.create(path)) as db:
+    with closing(opening.create(path)) as db:
         sqlite.set_meta(db, "schema", request.param)
     return path
 
@@ -24,22 +25,21 @@ def test_another_schema_is_refused_and_left_as_it_is(path):
     with pytest.raises(
         SchemaError, match=rf"has schema \d+, this version, Almanac \S+, needs {sqlite.SCHEMA}: run `almanac rebuild`"
     ):
-        sqlite.create(path)
+        opening.create(path)
     assert path.read_bytes() == before
 
 
 def test_a_rebuild_makes_its_tables_anew(path):
-    with closing(sqlite.create(path, any_schema=True)) as db:
+    with closing(opening.create(path, any_schema=True)) as db:
         db.execute("ALTER TABLE event ADD COLUMN of_another_version INTEGER")
         db.recreate()
         assert "of_another_version" not in db.execute("SELECT sql FROM sqlite_schema WHERE name = 'event'").get
-    sqlite.create(path).close()
+    opening.create(path).close()
 
 
-@pytest.mark.sqlite  # the store is a file, whatever the reader's would be
 def test_a_reader_refuses_a_store_that_another_version_has_taken_over(tmp_path):
     path = tmp_path / "data.db"
-    with closing(sqlite.create(path)) as db:
+    with closing(opening.create(path)) as db:
         reader = Reader(path)
         with reader.view():
             pass

@@ -9,7 +9,7 @@ from unittest import mock
 import apsw
 import pytest
 
-from almanac.store.engine import offline_file, sqlite
+from almanac.store.engine import offline_file, opening, sqlite
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -19,6 +19,8 @@ from almanac.store.engine.errors import (
     UnavailableError,
 )
 from almanac.store.engine.sql_compat import next_id
+
+pytestmark = pytest.mark.sqlite
 
 
 @pytest.fixture
@@ -55,19 +57,19 @@ def words(db):
     ],
 )
 def test_an_error_of_the_engine_leaves_as_one_of_ours(theirs, ours):
-    with pytest.raises(DatabaseError, match="as it was") as caught, sqlite.faults():
+    with pytest.raises(DatabaseError, match="as it was") as caught, opening.faults():
         raise theirs("as it was")
     assert type(caught.value) is ours
     assert type(caught.value.__cause__) is theirs
-    assert type(sqlite.fault(theirs("as it was"))) is ours
-    assert sqlite.fault(caught.value) is caught.value
+    assert type(opening.fault(theirs("as it was"))) is ours
+    assert opening.fault(caught.value) is caught.value
 
 
 def test_an_error_that_is_not_of_the_engine_stays_as_it_is():
-    with pytest.raises(KeyError), sqlite.faults():
+    with pytest.raises(KeyError), opening.faults():
         raise KeyError
-    assert sqlite.fault(KeyError()) is None
-    assert sqlite.fault(None) is None
+    assert opening.fault(KeyError()) is None
+    assert opening.fault(None) is None
 
 
 def tell(db, word):
@@ -124,7 +126,7 @@ def test_a_snapshot_is_one_state_and_its_token_tells_it_from_the_next(path, db):
 
 
 def test_a_copy_is_what_was_committed_with_its_version(tmp_path):
-    with closing(sqlite.create(tmp_path / "data.db")) as db:
+    with closing(opening.create(tmp_path / "data.db")) as db:
         sqlite.set_meta(db, "version", "7")
         with db.transaction():
             sqlite.set_meta(db, "version", "8")
@@ -178,13 +180,13 @@ def test_a_database_is_for_its_owner_alone(tmp_path):
     siblings = [path.with_name(path.name + ending) for ending in ("", "-wal", "-shm")]
     old = os.umask(0)
     try:
-        with closing(sqlite.create(path)) as db:
+        with closing(opening.create(path)) as db:
             with db.transaction():
                 db.execute("CREATE TABLE told(number)")
             assert [one.stat().st_mode & 0o777 for one in siblings] == [0o600] * 3
             for one in siblings:
                 one.chmod(0o644)
-            with closing(sqlite.create(path)), db.transaction():
+            with closing(opening.create(path)), db.transaction():
                 db.execute("INSERT INTO told VALUES(1)")  # its locks are still its own
                 assert [one.stat().st_mode & 0o777 for one in siblings] == [0o600] * 3
         assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -201,7 +203,7 @@ from pathlib import Path
 from almanac.store.engine import sqlite
 sqlite.connect(Path(sys.argv[1]), busy_seconds=0).execute("BEGIN IMMEDIATE")
 """
-    with closing(sqlite.create(path)) as db, db.transaction():
+    with closing(opening.create(path)) as db, db.transaction():
         db.execute("CREATE TABLE told(number)")
         sqlite.narrow(path)
         done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True, check=False)
@@ -210,9 +212,9 @@ sqlite.connect(Path(sys.argv[1]), busy_seconds=0).execute("BEGIN IMMEDIATE")
 
 def test_a_fault_on_a_full_disk_is_told_as_a_full_disk(tmp_path, monkeypatch):
     path, fault = tmp_path / "data.db", UnavailableError("disk I/O error")
-    assert "disk is full" not in sqlite.advice(fault, path)
-    monkeypatch.setattr(sqlite.shutil, "disk_usage", lambda _: mock.Mock(free=4_096))
-    assert sqlite.advice(fault, path).startswith(f"the disk is full ({path}: disk I/O error)")
+    assert "disk is full" not in opening.advice(fault, path)
+    monkeypatch.setattr(opening.shutil, "disk_usage", lambda _: mock.Mock(free=4_096))
+    assert opening.advice(fault, path).startswith(f"the disk is full ({path}: disk I/O error)")
 
 
 @pytest.mark.parametrize("count", [0, 1, 3, 5, 63, 64, 65, 150])

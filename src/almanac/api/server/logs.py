@@ -7,7 +7,7 @@ import logging.config
 import re
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -169,6 +169,11 @@ def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
     if number is None:
         raise ValueError(f"log level must be one of debug, info, warning, error, critical, not {level!r}")
     access.stream = (stream or sys.stderr.buffer) if number <= logging.INFO else None
+    write_events(number, structlog.BytesLoggerFactory(stream or sys.stderr.buffer))
+
+
+def write_events(number: int, factory: Callable[..., structlog.BytesLogger]) -> None:
+    """Write events of this level and above as JSON lines, by the loggers that a factory makes."""
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -177,6 +182,5 @@ def configure(level: str = "info", stream: BinaryIO | None = None) -> None:
             render,
         ],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.BytesLoggerFactory(stream or sys.stderr.buffer),
-        cache_logger_on_first_use=True,
+        logger_factory=factory,
     )

@@ -17,7 +17,7 @@ import structlog
 
 from almanac import distribution
 from almanac.api.contract.errors import Header
-from almanac.config import SettingError
+from almanac.config import SettingError, Settings
 
 log = structlog.get_logger("almanac.limits")
 
@@ -180,3 +180,12 @@ class RedisLimiter(Limiter):
         if self._away_since is None:
             self._away_since = self._monotonic()
             log.error("Redis does not answer, each process counts for itself", reason=error)
+
+
+def open_limiter(settings: Settings, on_fallback: Callable[[str], None] = lambda _: None) -> Limiter:
+    """
+    Return what counts requests: in Redis if there is one, else in this process. Raises SettingError.
+
+    `on_fallback` gets the name of the error each time that a process has to count for itself because Redis fails.
+    """
+    return Limiter() if settings.redis_url is None else RedisLimiter(settings.redis_url, on_fallback)

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.companies import reported_by, spoken_of
-from almanac.pipeline.ingest.reading import Doubtful
 from almanac.pipeline.processes import Job
-from almanac.sources.base import Parsed, Payload
+from almanac.sources.base import Parsed
 from almanac.store.engine.protocol import Queryable
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
@@ -47,11 +46,10 @@ def check_clock(db: Queryable, source: str, now: int) -> None:
 
 
 class BeingRead(NamedTuple):
-    """A capture that is being read; `read` is the worker's job, or None if workers don't read ahead."""
+    """A capture that is being read."""
 
     capture: Capture
-    payload: Payload
-    read: Job[Parsed | Doubtful] | None
+    read: Job[Parsed]
 
 
 class Judged(NamedTuple):
@@ -84,7 +82,7 @@ class Window:
     def put(self, kept: BeingRead) -> list[BeingRead]:
         """Add a capture. Returns those to be written now, in order."""
         self._group.append(kept)
-        self._bytes += len(kept.payload.body)
+        self._bytes += kept.capture.bytes
         if len(self._group) < self._most and self._bytes < self._most_bytes:
             return []
         found, self._before = self._before, self._group

@@ -12,11 +12,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import hashlib
-import logging
 import secrets
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
+
+import structlog
 
 from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
@@ -24,7 +25,8 @@ from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.ingest.reading import Doubtful, described, parsed, read
+from almanac.pipeline.ingest.reading import described, parsed, read
+from almanac.pipeline.processes import Job
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, SourceChanged, connector
 from almanac.store.engine import opening
@@ -34,7 +36,7 @@ from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
-log = logging.getLogger("almanac.ingest")
+log = structlog.get_logger("almanac.ingest")
 #: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
 #: Characters kept of an unforeseen error, whose text may repeat the payload.
@@ -246,25 +248,19 @@ class Ingest:
     def reading(self, capture: Capture, body: bytes) -> BeingRead:
         """Begin to read a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
-        if not self._ahead:
-            return BeingRead(capture, payload, None)
-        return BeingRead(capture, payload, self._world.processes.job(read, self._about, payload, weight=len(body)))
+        if self._ahead:
+            return BeingRead(capture, self._world.processes.job(read, self._about, payload, weight=len(body)))
+        return BeingRead(capture, Job(parsed, (self.connector, payload, self._source, self._series)))
 
     def judge(self, kept: BeingRead) -> Judged:
         """Return the result of reading a capture. It writes nothing, so no lock is held meanwhile."""
         capture = kept.capture
         try:
-            if kept.read is None:
-                told = parsed(self.connector, kept.payload, self._source, self._series)
-            else:
-                found = kept.read.result()
-                if isinstance(found, Doubtful):
-                    return Judged(capture, payloads.QUARANTINED, found.reason)
-                told = found
+            told = kept.read.result()
         except SourceChanged as error:
             return Judged(capture, payloads.QUARANTINED, str(error))
         except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
-            log.exception("the reader of %s failed on %s", self._source.id, capture.url)
+            log.exception("a response could not be read", source=self._source.id, url=capture.url)
             return Judged(capture, payloads.QUARANTINED, f"reader failed: {_describe_error(error)}")
         if told.ignored is not None:
             return Judged(capture, payloads.IGNORED, told.ignored)
@@ -338,7 +334,7 @@ class Ingest:
         self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
 
     def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
-        log.error("what the reader of %s made of %s cannot be stored", self._source.id, capture.url, exc_info=error)
+        log.error("a response cannot be stored", source=self._source.id, url=capture.url, exc_info=error)
         return Unstorable(capture, f"cannot be stored: {_describe_error(error)}")
 
     def _take(self, kept: Sequence[BeingRead]) -> None:

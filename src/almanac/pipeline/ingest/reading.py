@@ -5,17 +5,10 @@ from __future__ import annotations
 import functools
 import pickle
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.sources import storable
-from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
-
-
-class Doubtful(NamedTuple):
-    """A payload that differs from the publisher's known format, with the reason."""
-
-    reason: str
+from almanac.sources.base import Connector, Parsed, Payload, connector
 
 
 def described(source: Source, series: dict[str, SeriesSpec]) -> bytes:
@@ -28,13 +21,10 @@ def parsed(reader: Connector, payload: Payload, source: Source, series: Mapping[
     return storable.check(reader.parse(payload, source, series))
 
 
-def read(about: bytes, payload: Payload) -> Parsed | Doubtful:
-    """Read a payload of the source that `about` describes. Raises any fault of its reader."""
+def read(about: bytes, payload: Payload) -> Parsed:
+    """Parse a payload of the source that `about` describes. Raises SourceChanged, and any fault of its reader."""
     source, series = _known(about)
-    try:
-        return parsed(connector(source.connector), payload, source, series)
-    except SourceChanged as error:
-        return Doubtful(str(error))
+    return parsed(connector(source.connector), payload, source, series)
 
 
 @functools.lru_cache(maxsize=64)

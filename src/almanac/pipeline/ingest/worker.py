@@ -10,11 +10,12 @@ way to turns that come due meanwhile. If a worker is killed, its lease expires a
 from __future__ import annotations
 
 import contextlib
-import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+
+import structlog
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
@@ -26,17 +27,18 @@ from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.pipeline.ingest.asking import from_network, plan_of
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.ingest.precedence import Precedence
 from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
 
-log = logging.getLogger("almanac.worker")
+log = structlog.get_logger("almanac.worker")
 #: Longest wait before looking again, because other workers may finish, fail or die; and the wait after a fault of the
 #: store.
 _LOOK_AGAIN, _STORE_PAUSE = 300, 60
+#: Values of `Source.turn`, in their order.
+_ORDER = ("first", "then", "last")
 
 
 class Stop(Protocol):
@@ -142,7 +144,6 @@ class Worker:
         self._opened = False
         #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
-        self._precedence = Precedence(settings)
         #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
         #: Sources with missing settings, and what is missing.
@@ -199,7 +200,7 @@ class Worker:
     # -- once -------------------------------------------------------------------------------------------------------
 
     def round(self) -> Round:
-        """Ask each source that is due and that no other worker asks, in the order of `Precedence`, and then their past."""
+        """Ask each source that is due and that no other worker asks, in their order, and then their past."""
         done = Round()
         waiting = self._look()
         due = self._dues(waiting)
@@ -208,10 +209,10 @@ class Worker:
         if not self._opened or any(at <= now for at in due.values()):
             with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
-                for source in self._precedence.ordered(self._sources, due, waiting):
+                for source in self._ordered(due):
                     if due[source.id] <= self._settings.clock() and not self._stopped(done):
                         self._take(world, source, done)
-                for source in self._precedence.ordered(self._sources, due, waiting):
+                for source in self._ordered(due):
                     if not self._stopped(done) and self._has_past(world, source):
                         self._take(world, source, done, past=True)
             waiting = self._look()
@@ -221,6 +222,15 @@ class Worker:
     def _dues(self, waiting: dict[str, schedule.SourceTurn]) -> dict[str, int]:
         """Return when each source is due, by source."""
         return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
+
+    def _ordered(self, due: Mapping[str, int]) -> list[Source]:
+        """Return the sources by importance (`Source.turn`), then by when each came due, then those with few series first."""
+        series = shipped().series
+
+        def place(source: Source) -> tuple[int, int, int, str]:
+            return _ORDER.index(source.turn), due[source.id], len(series.get(source.id, ())), source.id
+
+        return sorted(self._sources, key=place)
 
     def _stopped(self, done: Round) -> bool:
         done.stopped = done.stopped or self._stop.is_set()
@@ -255,7 +265,7 @@ class Worker:
             return
         waiting = schedule.read(world.db)
         due = self._dues(waiting)
-        for source in self._precedence.ordered(self._sources, due, waiting):
+        for source in self._ordered(due):
             if source.id not in self._asked_now and due[source.id] <= self._settings.clock():
                 self._take(world, source, done)
 
@@ -338,7 +348,7 @@ class Worker:
             except ValueError as error:  # a setting that the source cannot use
                 outcome, turn_began = self._fault(world, source, str(error)), None
             except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
-                log.exception("asking %s failed", source.id)
+                log.exception("a source could not be asked", source=source.id)
                 outcome, turn_began = self._fault(world, source, f"{type(error).__name__}, see the log"), None
         after = turn if portion is Portion.PAST else turn.answered(began)
         self._end(world, source, turn, after, turn_began, outcome)

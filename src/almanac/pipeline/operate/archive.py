@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 import msgspec
 import zstandard
@@ -31,11 +31,13 @@ from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import PARTS
 from almanac.store.usage import counts as usage
 
-#: 1 had no head and did not name the version that made it.
 FORMAT = 2
 HEAD, MANIFEST, DATA, RAW = "backup.json", "manifest.json", "data.db", "raw"
 #: Bytes between progress reports.
 PIECE = 1 << 20
+
+
+_Part = TypeVar("_Part", bound="_Origin")
 
 
 class BackupError(Exception):
@@ -73,36 +75,38 @@ DATABASES: dict[str, KeptDatabase] = {
 }
 
 
-class BackupHead(msgspec.Struct, frozen=True, rename="camel"):
-    """
-    The first member: the backup's origin and size.
-
-    A later version may add fields, so that this version can still name it. `bytes` counts all members except head and
-    manifest, uncompressed. `raw_store` is the name of the raw store. `lacking` lists payloads of the data that the
-    operator agreed to leave out.
-    """
+class _Origin(msgspec.Struct, frozen=True, rename="camel"):
+    """What every version of a backup says of itself: its format, and the version that made it."""
 
     format: int
     almanac: str
     created_at: int
+
+
+class BackupHead(_Origin, frozen=True, rename="camel"):
+    """
+    The first member: the backup's origin and size.
+
+    `bytes` counts all members except head and
+    manifest, uncompressed. `raw_store` is the name of the raw store. `lacking` lists payloads of the data that the
+    operator agreed to leave out.
+    """
+
     bytes: int
     raw_store: str | None = None
     lacking: tuple[Lost, ...] = ()
 
 
-class Manifest(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class Manifest(_Origin, frozen=True, rename="camel", forbid_unknown_fields=True):
     """
     The last member. `members` maps each name to the SHA-256 of its bytes, in archive order.
 
-    `schema` is the data schema of the version that made the backup, `almanac` that version (empty in format 1).
+    `schema` is the data schema of the version that made the backup.
     """
 
-    format: int
     schema: str
     data_version: int | None
-    created_at: int
     members: dict[str, str]
-    almanac: str = ""
 
 
 def this_version() -> str:
@@ -111,16 +115,11 @@ def this_version() -> str:
 
 
 class Extracted(NamedTuple):
-    """An unpacked backup. `found` has the SHA-256 of each member; `head` is None in format 1."""
+    """An unpacked backup. `found` has the SHA-256 of each member."""
 
     manifest: Manifest
     found: dict[str, str]
-    head: BackupHead | None
-
-    @property
-    def lacking(self) -> tuple[Lost, ...]:
-        """Payloads of the data that the operator agreed to leave out."""
-        return () if self.head is None else self.head.lacking
+    head: BackupHead
 
 
 def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
@@ -156,19 +155,15 @@ def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
         if name in manifest.members and (found := part.schema(folder / name)) > part.known:
             yield (
                 f"{name} has schema {found}, this version of Almanac ({this_version()}) reads up to {part.known}:"
-                f" install {_maker(manifest.almanac)}, then restore"
+                f" install Almanac {manifest.almanac} or a later one, then restore"
             )
-
-
-def _maker(almanac: str) -> str:
-    return f"Almanac {almanac} or a later one" if almanac else "the version that made the backup"
 
 
 def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
     found: dict[str, str] = {}
     head: BackupHead | None = None
     manifest: Manifest | None = None
-    advance = meter("MiB unpacked", 0)
+    advance = unmetered("MiB unpacked", 0)
     with tarfile.open(fileobj=plain, mode="r|") as archive:
         for member in archive:
             if manifest is not None:
@@ -176,46 +171,36 @@ def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
             content = archive.extractfile(member) if member.isreg() else None
             if content is None:
                 raise BackupError(f"{member.name!r} is not a plain file")
-            if member.name == HEAD and not found:
-                head = _head(content.read())
+            if head is None:
+                if member.name != HEAD:
+                    raise BackupError(f"begins with {member.name!r}, not with {HEAD}")
+                head = _decoded(content.read(), BackupHead)
                 advance = meter("MiB unpacked", head.bytes // PIECE)
             elif member.name == MANIFEST:
-                manifest = _manifest(content.read())
+                manifest = _decoded(content.read(), Manifest)
             elif not _allowed(member.name):
                 raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
             elif member.name in found:
                 raise BackupError(f"{member.name!r} is there twice")
             else:
                 found[member.name] = _copy(content, target / member.name, advance)
-    if manifest is None:
+    if manifest is None or head is None:
         raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
     return Extracted(manifest, found, head)
 
 
-def _head(content: bytes) -> BackupHead:
+def _decoded(content: bytes, kind: type[_Part]) -> _Part:
+    """Decode the head or the manifest. A later version may have added fields: its number is read first."""
     try:
-        head = msgspec.json.decode(content, type=BackupHead)
+        origin = msgspec.json.decode(content, type=_Origin)
+        if origin.format > FORMAT:
+            raise BackupError(
+                f"has format {origin.format}, this version of Almanac ({this_version()}) reads up to {FORMAT}: install"
+                f" Almanac {origin.almanac} or a later one, then restore"
+            )
+        return msgspec.json.decode(content, type=kind)
     except msgspec.DecodeError as error:
-        raise BackupError(f"its head cannot be read ({error})") from None
-    _readable(head.format, head.almanac)
-    return head
-
-
-def _manifest(content: bytes) -> Manifest:
-    try:
-        found = msgspec.json.decode(content, type=Manifest)
-    except msgspec.DecodeError as error:
-        raise BackupError(f"its manifest cannot be read ({error})") from None
-    _readable(found.format, found.almanac)
-    return found
-
-
-def _readable(found: int, almanac: str) -> None:
-    if found > FORMAT:
-        raise BackupError(
-            f"has format {found}, this version of Almanac ({this_version()}) reads up to {FORMAT}: install"
-            f" {_maker(almanac)}, then restore"
-        )
+        raise BackupError(f"its {'head' if kind is BackupHead else 'manifest'} cannot be read ({error})") from None
 
 
 def _allowed(name: str) -> bool:

@@ -103,7 +103,7 @@ def backup(
             for name, content in packing.files():
                 _add(archive, members, f"{RAW}/{name}", content)
                 advance(len(content) / PIECE)
-            manifest = Manifest(FORMAT, sqlite.SCHEMA, version, head.created_at, members, head.almanac)
+            manifest = Manifest(FORMAT, head.almanac, head.created_at, sqlite.SCHEMA, version, members)
             _add(archive, {}, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
         # Unlike a rename, a link fails if the name has been taken meanwhile.
@@ -201,7 +201,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
             with opening.faults():
                 offline_file.copy(at, copy, begin)
         except FullError as error:
-            raise BackupError(sqlite.advice(error, copy)) from None
+            raise BackupError(opening.advice(error, copy)) from None
     elif part.area is not None:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (

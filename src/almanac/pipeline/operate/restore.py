@@ -78,7 +78,7 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without
         for told in too_new(manifest, target):
             raise BackupError(f"{file}: {told}")
         _demand_payloads(settings, file, extracted, target, without)
-        if extracted.head is not None and extracted.head.raw_store is not None and (target / RAW).is_dir():
+        if extracted.head.raw_store is not None and (target / RAW).is_dir():
             RawStore(Folder(target / RAW)).identify(extracted.head.raw_store)
         (target / MANIFEST).write_bytes(msgspec.json.encode(manifest))
         for path in (*target.rglob("*"), target):
@@ -125,7 +125,7 @@ def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
         yield from custody.problems(payloads_of(folder / DATA), raw, captures)
     else:
         told = set(raw.names())  # what is wrong with those that are there was said
-        left_out = [one for one in extracted.lacking if index_name(one.source, one.capture) not in told]
+        left_out = [one for one in extracted.head.lacking if index_name(one.source, one.capture) not in told]
         yield from (f"made without {one}" for one in left_out)
 
 
@@ -137,7 +137,7 @@ def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folde
         with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
             rows += named(db)
     kept = {row.capture: row for row in rows}
-    gone = {one.capture: one for one in (*lost(kept.values(), RawStore(Folder(folder / RAW))), *extracted.lacking)}
+    gone = {one.capture: one for one in (*lost(kept.values(), RawStore(Folder(folder / RAW))), *extracted.head.lacking)}
     demand = Demand("a restore", f"the backup {file}", "Restore another backup, or another database beside it")
     demand.meet(list(gone.values()), len(kept.keys() | gone.keys()), without)
 

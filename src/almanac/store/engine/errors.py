@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 
 class StoreError(Exception):
     """The store cannot be used as asked. The message says what to do."""
@@ -41,3 +44,29 @@ class StoppedError(DatabaseError):
 
 class FullError(UnavailableError):
     """There is no room for what was to be written."""
+
+
+#: Each translates exceptions of one driver to errors of ours, and is added when its engine is loaded.
+translators: list[Callable[[BaseException], DatabaseError | None]] = []
+
+
+def fault(error: BaseException | None) -> DatabaseError | None:
+    """Translate a driver exception to a DatabaseError with the same message; return None for any other exception."""
+    if error is None or isinstance(error, DatabaseError):
+        return error
+    return next((ours for translate in translators if (ours := translate(error)) is not None), None)
+
+
+@contextmanager
+def faults() -> Iterator[None]:
+    """Let errors of a database leave the block as errors of ours."""
+    try:
+        yield
+    except Exception as error:
+        ours = fault(error)
+        if ours is None or ours is error:
+            raise
+        try:
+            raise ours from error
+        finally:
+            del ours  # which knows of this frame: in a cycle it would wait for the collector

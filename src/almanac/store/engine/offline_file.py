@@ -9,8 +9,8 @@ from pathlib import Path
 import apsw
 
 from almanac.store.engine.data_schema import meta
-from almanac.store.engine.errors import UnavailableError
-from almanac.store.engine.sqlite import Connection, connect, faults
+from almanac.store.engine.errors import UnavailableError, faults
+from almanac.store.engine.sqlite import Connection, connect
 
 #: Pages of a database copied at a time: 8 MiB of the data's.
 _PAGES = 1_024

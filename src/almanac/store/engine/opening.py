@@ -6,19 +6,23 @@ Nothing outside the engine's folder knows which of the two it is given. A `Serve
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+import os
+import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from almanac import distribution
-from almanac.store.engine import sqlite
-from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
+from almanac.store.engine import data_schema, sqlite
+from almanac.store.engine.errors import BusyError, DamagedError, FullError, StoreError, UnavailableError, fault, faults
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.schemas import AuxiliarySchema
 
+__all__ = ["fault", "faults"]  # the rest is its own
+
+#: Bytes that SQLite needs beside a database: the shared memory of its log.
+_LEAST_ROOM = 64 << 10
 #: The parameter of an address that says of a pooler that it gives each transaction another connection.
 _POOLER = "pooler"
 
@@ -61,12 +65,23 @@ def place(setting: Path | str | Server) -> Place:
 
 def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Database:
     """
-    Open the data database for writing, beside any writer; make it if it is not there.
+    Open the data database for writing, beside any writer; make its tables if they are not there.
 
     Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
-    opened: Database = _engine(at).create(at, any_schema=any_schema, busy_seconds=busy_seconds)
-    return opened
+    db: Database = _engine(at).open_data(at, busy_seconds=busy_seconds)
+    with faults():
+        try:
+            if "meta" not in db.tables():
+                with db.transaction():
+                    if "meta" not in db.tables():  # whoever comes second finds them made
+                        data_schema.make(db, {"version": "0", "reference": "0"})
+            if not any_schema:
+                data_schema.check_schema(db, at)
+        except BaseException:  # whatever it is, the database is let go of
+            db.close()
+            raise
+    return db
 
 
 def connect(at: Place, *, read_only: bool = False, busy_seconds: float = 30.0) -> Database:
@@ -104,12 +119,15 @@ def distribute(at: Place, parts: int) -> bool:
     """
     Distribute the tables of the data database over the machines that Citus knows of. Returns False if that was done before.
 
-    Raises StoreError for a database that cannot be distributed.
+    Writers and readers wait. All of it or nothing. Raises StoreError for a database that cannot be distributed; then no
+    table is made either.
     """
     if isinstance(at, Path):
         raise StoreError(f"{at} is a file: what is spread over several machines is a database of PostgreSQL with Citus")
-    done: bool = _engine(at).distribute(at, parts)
-    return done
+    _engine(at).check_machines(at)
+    db: Any = create(at)
+    with closing(db):
+        return bool(db.distribute(parts))
 
 
 def database_bytes(at: Server) -> int:
@@ -120,8 +138,30 @@ def database_bytes(at: Server) -> int:
 
 def advice(error: UnavailableError, at: Place) -> str:
     """Say for people which database cannot be used, why, and what to do."""
-    text: str = _engine(at).advice(error, at)
-    return text
+    if isinstance(error, BusyError):
+        return f"{at} is held by another writer: run the command again when that one has ended"
+    if isinstance(error, DamagedError):
+        first = (
+            f"move it and the files {at.name}-wal and {at.name}-shm away and"
+            if isinstance(at, Path)
+            else "restore it, or"
+        )
+        return f"{at} is damaged ({error}): {first} run `almanac rebuild`, which makes it anew from the raw store"
+    if isinstance(at, Path) and (isinstance(error, FullError) or _is_full(at.parent)):
+        return f"the disk is full ({at}: {error}): make room and run the command again; nothing is half-written"
+    if isinstance(error, FullError):
+        return f"{at} has no room left ({error}): make room and run the command again; nothing is half-written"
+    if isinstance(at, Path) and not os.access(at.parent, os.W_OK):
+        return f"{at} cannot be used ({error}): {at.parent} is read-only, and a database wants to write beside its file"
+    return f"{at} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
+
+
+def _is_full(folder: Path) -> bool:
+    """Return whether a disk has less room than a database needs to be opened: SQLite reports that as any fault of the disk."""
+    try:
+        return shutil.disk_usage(folder).free < _LEAST_ROOM
+    except OSError:
+        return False
 
 
 def advise_of_kept(error: UnavailableError, at: Place) -> str:
@@ -131,36 +171,11 @@ def advise_of_kept(error: UnavailableError, at: Place) -> str:
     return advice(error, at)
 
 
-def fault(error: BaseException | None) -> DatabaseError | None:
-    """Translate a driver exception to a DatabaseError with the same message; return None for any other exception."""
-    found = sqlite.fault(error)
-    if found is None and "psycopg" in sys.modules:
-        from almanac.store.engine import postgres  # noqa: PLC0415  (its driver is an extra)
-
-        found = postgres.fault(error)
-    return found
-
-
-@contextmanager
-def faults() -> Iterator[None]:
-    """Let errors of a database leave the block as errors of ours."""
-    try:
-        yield
-    except Exception as error:
-        found = fault(error)
-        if found is None or found is error:
-            raise
-        try:
-            raise found from error
-        finally:
-            del found  # which knows of this frame: in a cycle it would wait for the collector
-
-
 def _engine(at: Place) -> Any:
     if isinstance(at, Path):
         return sqlite
     try:
-        from almanac.store.engine import postgres  # noqa: PLC0415  (as above)
+        from almanac.store.engine import postgres  # noqa: PLC0415  (its driver is an extra)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "psycopg":
             raise

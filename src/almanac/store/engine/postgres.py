@@ -28,8 +28,8 @@ from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper, NumericBinaryLoader
 
-from almanac.store.engine import citus, data_schema
-from almanac.store.engine.data_schema import check_schema, statements, tables_of
+from almanac.store.engine import citus, data_schema, errors
+from almanac.store.engine.data_schema import statements, tables_of
 from almanac.store.engine.deadline import add_database_time, check_deadline, current_deadline
 from almanac.store.engine.errors import (
     BusyError,
@@ -41,6 +41,7 @@ from almanac.store.engine.errors import (
     StoreError,
     UnavailableError,
     UnfitError,
+    faults,
 )
 
 if TYPE_CHECKING:
@@ -75,10 +76,7 @@ _STATES: dict[type[DatabaseError], str] = {
 _ERRORS = {state: error for error, states in _STATES.items() for state in states.split()}
 
 
-def fault(error: BaseException | None) -> DatabaseError | None:
-    """Translate an exception of psycopg to a DatabaseError with the same message; return None for any other exception."""
-    if isinstance(error, DatabaseError):
-        return error
+def _translate(error: BaseException) -> DatabaseError | None:
     if not isinstance(error, psycopg.Error):
         return None
     message, state = str(error).strip() or type(error).__name__, error.sqlstate
@@ -90,26 +88,7 @@ def fault(error: BaseException | None) -> DatabaseError | None:
     return UnavailableError(message) if lost else DatabaseError(message)
 
 
-@contextlib.contextmanager
-def faults() -> Iterator[None]:
-    """Let errors of psycopg leave the block as errors of ours."""
-    try:
-        yield
-    except psycopg.Error as error:
-        raise fault(error) or error from error
-
-
-def advice(error: UnavailableError, at: Server) -> str:
-    """Say for people which database cannot be used, why, and what to do."""
-    if isinstance(error, BusyError):
-        return f"{at} is held by another writer: run the command again when that one has ended"
-    if isinstance(error, DamagedError):
-        return (
-            f"{at} is damaged ({error}): restore it, or run `almanac rebuild`, which makes it anew from the raw store"
-        )
-    if isinstance(error, FullError):
-        return f"{at} has no room left ({error}): make room and run the command again; nothing is half-written"
-    return f"{at} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
+errors.translators.append(_translate)
 
 
 class Statement(NamedTuple):
@@ -253,21 +232,12 @@ class Connection:
         statement = translate(sql, self._distributed)
         if self.in_transaction:
             return self._run(statement, values or ())
-        with self._scope(statement):
+        with self._limited() if statement.reads else self.transaction():
             return self._run(statement, values or ())
-
-    def _scope(self, statement: Statement) -> contextlib.AbstractContextManager[None]:
-        """Return what a statement outside of a transaction runs in: one of its own, if it writes or has a deadline."""
-        if not statement.reads:
-            return self.transaction()
-        if current_deadline() is not None:
-            return self._limited()
-        self._ready()
-        return contextlib.nullcontext()
 
     @contextlib.contextmanager
     def _limited(self) -> Iterator[None]:
-        """Open a transaction for one statement, so that the server ends it at the deadline."""
+        """Open a transaction for one statement that reads, so that the server ends it at the deadline."""
         self._last(f"BEGIN; {_time_limit()} SELECT 0")
         try:
             yield
@@ -557,20 +527,10 @@ def connect(
 
 
 @faults()
-def create(at: Server, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Connection:
-    """
-    Connect to the data database for writing; make its tables if they are not there.
-
-    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
-    """
+def open_data(at: Server, *, busy_seconds: float) -> Connection:
+    """Connect to the data database for writing."""
     with _let_go_on_error(connect(at, busy_seconds=busy_seconds)) as connection:
         prepare(connection, at, DATA)
-        if "meta" not in connection.tables():
-            with connection.transaction():
-                if "meta" not in connection.tables():
-                    data_schema.make(connection, {"version": "0", "reference": "0"})
-        if not any_schema:
-            check_schema(connection, at)
     return connection
 
 
@@ -628,16 +588,10 @@ def prepare(connection: Connection, at: Server, schema: str) -> None:
 
 
 @faults()
-def distribute(at: Server, parts: int) -> bool:
-    """
-    Distribute the data over the machines that Citus knows of, in so many parts. Returns False if that was done before.
-
-    Writers and readers wait. All of it or nothing. Raises StoreError if it cannot be done; then no table is made either.
-    """
+def check_machines(at: Server) -> None:
+    """Raise StoreError if the data cannot be distributed over several machines."""
     with contextlib.closing(open_link(at)) as link:
         citus.check(lambda sql: link.execute(sql).fetchall())
-    with contextlib.closing(create(at)) as connection:
-        return connection.distribute(parts)
 
 
 @faults()

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import functools
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
@@ -14,8 +13,8 @@ from typing import Any
 
 import apsw
 
-from almanac.store.engine import data_schema
-from almanac.store.engine.data_schema import SCHEMA, check_schema, meta, set_meta
+from almanac.store.engine import data_schema, errors
+from almanac.store.engine.data_schema import SCHEMA, meta, set_meta
 from almanac.store.engine.deadline import add_database_time, deadline_passed, is_timed
 from almanac.store.engine.errors import (
     BusyError,
@@ -26,6 +25,7 @@ from almanac.store.engine.errors import (
     StoppedError,
     UnavailableError,
     UnfitError,
+    faults,
 )
 from almanac.store.engine.schemas import AuxiliarySchema
 
@@ -35,9 +35,6 @@ __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 OPEN = (1 << 31) - 1
 #: What is left of a log that had grown longer, when the next writer begins it anew, bytes.
 LOG_BYTES = 64 << 20
-
-#: Bytes a reader needs beside a database: the shared memory of its log.
-_LEAST_ROOM = 64 << 10
 
 #: Steps of SQLite's machine after which a reader is asked whether anybody still waits: a millisecond or so of work.
 _STEPS = 20_000
@@ -64,20 +61,11 @@ _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
 }
 
 
-def fault(error: BaseException | None) -> DatabaseError | None:
-    """Translate an exception of apsw to a DatabaseError with the same message; return None for any other exception."""
-    if isinstance(error, DatabaseError):
-        return error
+def _translate(error: BaseException) -> DatabaseError | None:
     return _FAULTS.get(type(error), DatabaseError)(str(error)) if isinstance(error, apsw.Error) else None
 
 
-@contextlib.contextmanager
-def faults() -> Iterator[None]:
-    """Let errors of apsw leave the block as errors of ours."""
-    try:
-        yield
-    except apsw.Error as error:
-        raise _FAULTS.get(type(error), DatabaseError)(str(error)) from error
+errors.translators.append(_translate)
 
 
 class Connection(apsw.Connection):
@@ -175,30 +163,6 @@ class Connection(apsw.Connection):
         return True
 
 
-def advice(error: UnavailableError, path: Path) -> str:
-    """Say for people which file cannot be used, why, and what to do."""
-    if isinstance(error, BusyError):
-        return f"{path} is held by another writer: run the command again when that one has ended"
-    if isinstance(error, DamagedError):
-        return (
-            f"{path} is damaged ({error}): move it and the files {path.name}-wal and {path.name}-shm away"
-            " and run `almanac rebuild`, which makes it anew from the raw store"
-        )
-    if isinstance(error, FullError) or _is_full(path.parent):
-        return f"the disk is full ({path}: {error}): make room and run the command again; nothing is half-written"
-    if not os.access(path.parent, os.W_OK):
-        return f"{path} cannot be used ({error}): {path.parent} is read-only, and a database wants to write beside its file"
-    return f"{path} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
-
-
-def _is_full(folder: Path) -> bool:
-    """Return whether a disk has less room than a database needs to be opened: SQLite reports that as any fault of the disk."""
-    try:
-        return shutil.disk_usage(folder).free < _LEAST_ROOM
-    except OSError:
-        return False
-
-
 def identity(path: Path) -> tuple[int, int]:
     """
     Return which file is at a path: a connection goes on reading one that was removed or replaced, and never notices.
@@ -284,24 +248,12 @@ def _profiled(told: Any) -> None:
     add_database_time(told["nanoseconds"] / 1e9)
 
 
-@faults()
-def create(path: Path, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Connection:
-    """
-    Open the data database for writing, beside any writer; make it if it is not there.
-
-    Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
-    """
+def open_data(path: Path, *, busy_seconds: float) -> Connection:
+    """Open a database file for writing, and make it if it is not there, with its folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     narrow(path)
     with alone(path.parent):
-        connection = connect(path, busy_seconds=busy_seconds)
-    if "meta" not in connection.tables():
-        with connection.transaction():
-            if "meta" not in connection.tables():
-                data_schema.make(connection, {"version": "0", "reference": "0"})
-    if not any_schema:
-        check_schema(connection, path)
-    return connection
+        return connect(path, busy_seconds=busy_seconds)
 
 
 @faults()
@@ -311,10 +263,8 @@ def open_auxiliary(path: Path, schema: AuxiliarySchema, *, busy_seconds: float =
 
     Raises SchemaError for one of a later version.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    narrow(path)
+    db = open_data(path, busy_seconds=busy_seconds)
     with alone(path.parent):
-        db = connect(path, busy_seconds=busy_seconds)
         try:
             db.pragma("synchronous", 2 if schema.durable else 1)
             db.pragma("foreign_keys", 1)

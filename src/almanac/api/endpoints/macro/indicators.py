@@ -119,7 +119,7 @@ def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> byte
             name=indicator.name,
             description=indicator.description,
             category=indicator.category,
-            kind=indicator.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these two
+            kind=indicator.kind,
             unit=None if is_money(indicator.unit) and currency is None else indicator.unit,
             currency=currency,
             unit_label=unit.label if unit else None,

@@ -101,7 +101,7 @@ def providers(ctx: Context) -> ListAnswer:
             records.ProviderSchema(
                 id=provider.id,
                 name=provider.name,
-                kind=provider.kind,  # type: ignore[arg-type]  # the catalogue is checked to have these kinds
+                kind=provider.kind,
                 country=provider.country,
                 homepage=provider.homepage,
                 source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id),
