@@ -251,6 +251,22 @@ def test_every_answer_of_the_interface_is_the_same(twins: tuple[Service, Service
             assert one == other, (path, query)
 
 
+def test_every_form_of_a_list_is_the_same(twins: tuple[Service, Service], shut: list[str]) -> None:
+    names = sorted({series.split(":")[2] for series in shut})
+    for path, endpoint in ENDPOINTS.items():
+        queries: list[dict[str, str]] = [{}]
+        if endpoint.kind == "list":
+            queries += [{"all": "true"}, {"limit": str(endpoint.max_limit)}]
+            queries += [{"indicator": name, "all": "true"} for name in names if "indicator" in endpoint.by_name]
+        for form in endpoint.forms:
+            for query in queries:
+                asked = {**REQUIRED.get(path, {}), **query}
+                answers = [service.get(f"{url(service, path)}.{form.name}", **asked) for service in twins]
+                one, other = ((answer.status_code, answer.content, answer.headers.get("etag")) for answer in answers)
+                assert one == other, (path, form.name, query)
+                assert one[0] == 200
+
+
 def _told(service: Service, path: str, query: dict[str, str]) -> tuple[int, str, str]:
     answer = service.get(path, **query)
     return answer.status_code, _CURSOR.sub("", _EACH_TIME.sub("", answer.text)), answer.headers.get("etag", "")

@@ -89,6 +89,10 @@ class Unreadable(AlmanacError):  # noqa: N818
     """The answer doesn't have the format of this interface."""
 
 
+class Incomplete(AlmanacError):  # noqa: N818
+    """A whole list ended without its proof that it is complete: it was cut on its way."""
+
+
 class ApiError(AlmanacError):
     """
     The service refused the request. `details` is for programs; `retry_after` is the number of seconds to wait, if

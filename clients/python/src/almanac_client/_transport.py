@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -106,9 +107,18 @@ class Pace:
 
 
 def exchange(
-    options: Options, pace: Pace, path: str, braces: Mapping[str, str], query: Mapping[str, Any]
+    options: Options,
+    pace: Pace,
+    path: str,
+    braces: Mapping[str, str],
+    query: Mapping[str, Any],
+    headers: Mapping[str, str] = MappingProxyType({}),
 ) -> Plan[Reply]:
-    """Request until there is an answer or retrying is pointless. Raises ApiError, ConnectionFailed, TimedOut, NotCached."""
+    """
+    Request until there is an answer or retrying is pointless. Raises ApiError, ConnectionFailed, TimedOut, NotCached.
+
+    headers: further headers to send.
+    """
     where = target(path, braces, query)
     name, kept = b"", cast("Reply | None", None)
     if options.cache is not None:
@@ -124,7 +134,7 @@ def exchange(
         pause = pace.pause(options.max_retry_wait) if options.pace else 0.0
         if pause > 0:
             yield Wait(pause)
-        outcome: Reply | AlmanacError = yield Send(where, condition)
+        outcome: Reply | AlmanacError = yield Send(where, {**headers, **condition})
         failure = _failure(outcome, pace)
         if failure is None:
             assert isinstance(outcome, Reply)

@@ -7,6 +7,7 @@ Lists, and objects whose keys are not declared, are one column of JSON text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, cast
@@ -64,8 +65,8 @@ class Table:
         ]
         row = msgspec.defstruct(record.__name__, row_fields)
         self._decoder: msgspec.json.Decoder[list[msgspec.Struct]] = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
-        self._readers = {field.name: _reader(field) for field in self.fields if field.paths}
-        self._remembered: dict[tuple[str, bytes], tuple[Any, ...]] = {}
+        #: By the names of nested fields, what gives the cells of a value from its JSON.
+        self._readers = {field.name: lru_cache(_REMEMBERED)(_reader(field)) for field in self.fields if field.paths}
 
     def rows(self, rows: Sequence[bytes] | Sequence[msgspec.Struct]) -> Sequence[msgspec.Struct]:
         """Return rows as structs with a field's value under its name; nested values are JSON text."""
@@ -79,20 +80,13 @@ class Table:
 
         Rows share most of these values, so each is taken apart once; its number is the identity of the object.
         """
-        values = values_of(field, rows)
+        values, read = values_of(field, rows), self._readers[field.name]
         numbers = list(map(id, values))
+        distinct = dict(zip(numbers, values, strict=True))
         return numbers, {
-            number: self._cells(field, value) for number, value in dict(zip(numbers, values, strict=True)).items()
+            number: read(bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value))
+            for number, value in distinct.items()
         }
-
-    def _cells(self, field: Field, value: Any) -> tuple[Any, ...]:
-        text = bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)
-        cells = self._remembered.get((field.name, text))
-        if cells is None:
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            cells = self._remembered[field.name, text] = self._readers[field.name](text)
-        return cells
 
 
 def values_of(field: Field, rows: Sequence[msgspec.Struct]) -> list[Any]:
@@ -107,6 +101,7 @@ def _reader(field: Field) -> Callable[[bytes], tuple[Any, ...]]:
     inner: dict[str, list[tuple[tuple[str, ...], Column]]] = {}
     for (key, *rest), column in zip(field.paths, field.columns, strict=True):
         inner.setdefault(key, []).append((tuple(rest), column))
+    #: Of keys whose value is not the cell itself: lists, and objects in the object.
     nested = {
         place: _reader(Field(key, tuple(column for _, column in parts), tuple(path for path, _ in parts)))
         for place, (key, parts) in enumerate(inner.items())
@@ -127,14 +122,10 @@ def _reader(field: Field) -> Callable[[bytes], tuple[Any, ...]]:
         whole = decode(text)
         if whole is None:
             return nothing
-        cells = msgspec.structs.astuple(whole)
-        if not nested:
-            return cells
-        return tuple(
-            cell
-            for place, value in enumerate(cells)
-            for cell in (nested[place](bytes(value)) if place in nested else (value,))
-        )
+        cells = list(msgspec.structs.astuple(whole))
+        for place in reversed(nested):
+            cells[place : place + 1] = nested[place](bytes(cells[place]))
+        return tuple(cells)
 
     return read
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,9 @@ import msgspec
 from almanac.api.formats.columns import ROWS_IN_ALL, Column, Field, Table, values_of
 
 #: A text that begins so is taken for a formula by spreadsheets. An apostrophe is set before it, and before one of its own.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+_FORMULA = frozenset("=+-@\t\r'")
+#: What a text is quoted for, beside the end of a line.
+_QUOTED = (",", '"', "\r")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -62,20 +64,22 @@ def _texts(column: Column, values: list[Any]) -> list[str]:
         texts = _encode(values)[1:-1].decode().split(",")
         return ["" if text == "null" else text for text in texts]
     present = ["" if value is None else value for value in values] if None in values else values
-    # Nearly no column has a text that needs more than to be written down.
-    joined = "\n".join(present)
+    if column.kind in {"time", "day"}:
+        return present
+    # Nearly no column has a text that needs more than to be written down, and most repeat a few.
+    distinct = set(present)
+    joined = "\n".join(distinct)
     if (
-        joined.count("\n") == len(present) - 1
-        and not any(mark in joined for mark in (",", '"', "\r"))
-        and not joined.startswith(_FORMULA)
-        and not any("\n" + mark in joined for mark in _FORMULA)
+        not any(mark in joined for mark in _QUOTED)
+        and joined.count("\n") == len(distinct) - 1
+        and _FORMULA.isdisjoint([text[:1] for text in distinct])
     ):
         return present
-    quoted = _quoted(set(present))
+    quoted = _quoted(distinct)
     return [quoted[text] for text in present]
 
 
-def _quoted(texts: Iterable[str]) -> dict[str, str]:
+def _quoted(texts: Collection[str]) -> dict[str, str]:
     """Return texts with the form that each has in a line."""
     lines: list[str] = []
 
@@ -83,7 +87,6 @@ def _quoted(texts: Iterable[str]) -> dict[str, str]:
         write = lines.append
 
     writer = csv.writer(_Lines())
-    texts = list(texts)
     # Beside an empty cell: alone in its line, an empty text would be quoted.
-    writer.writerows((f"'{text}" if text.startswith(_FORMULA) else text, "") for text in texts)
+    writer.writerows((f"'{text}" if text[:1] in _FORMULA else text, "") for text in texts)
     return {text: line.removesuffix(",\r\n") for text, line in zip(texts, lines, strict=True)}

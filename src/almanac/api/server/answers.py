@@ -26,6 +26,7 @@ from almanac.api.server.authentication import split_query
 from almanac.api.server.request import ClientRequest, Reply
 from almanac.config import Plan, Settings
 from almanac.distribution import version as program_version
+from almanac.domain.memory import uncollected
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, wire_time
 from almanac.store.accounts.accounts import KeyRecord
@@ -202,11 +203,12 @@ class Answers:
 
     @staticmethod
     def _batch(whole: WholeList, ctx: Context) -> bytes:
-        answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
-        if whole.writer is None:
-            whole.writer = _writer(ctx.endpoint, whole.form, answer, whole=True)
-        whole.place = answer.next_key
-        return whole.writer.write(answer.rows, last=answer.next_key is None)
+        with uncollected():
+            answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
+            if whole.writer is None:
+                whole.writer = _writer(ctx.endpoint, whole.form, answer, whole=True)
+            whole.place = answer.next_key
+            return whole.writer.write(answer.rows, last=answer.next_key is None)
 
     def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept, pinned: Cursor) -> Reply:
         """Return the reply of a page: 304 where the client has it already, else its body in the envelope."""

@@ -47,8 +47,10 @@ _STORAGE_RETRY_SECONDS = 5
 _LATE_RETRY_SECONDS = 30
 #: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
 _DISCONNECTED = 499
-#: How long a list that is sent whole may take, however slowly its client reads. Each of its batches has the time of a request.
-_WHOLE_SECONDS = 3_600.0
+#: How long a list that is sent whole may take, however slowly its client reads; and each of its batches after the first.
+_WHOLE_SECONDS, _BATCH_SECONDS = 3_600.0, 60.0
+#: How much of it is handed to the server at a time, which keeps some of that, however large, for a client that reads slowly.
+_SLICE_BYTES = 1 << 17
 #: How long an error waits to learn the data version.
 _VERSION_SECONDS = 0.25
 #: How long a starting process may say that it is warming up: one that takes longer answers as it can, lest it never answer.
@@ -154,12 +156,12 @@ class App:
 
     async def _send_parts(self, request: ClientRequest, reply: Reply, send: Send) -> bool:
         """Send a body part by part, and return whether it was sent to its end: what is cut has no mark of its end."""
-        await send({"type": "http.response.body", "body": reply.body, "more_body": True})
         parts = cast("AsyncIterator[bytes]", reply.parts)
         try:
             async with asyncio.timeout(_WHOLE_SECONDS):
+                await _send_slices(reply.body, send)
                 async for part in parts:
-                    await send({"type": "http.response.body", "body": part, "more_body": True})
+                    await _send_slices(part, send)
             await send({"type": "http.response.body", "body": b""})
         except ClientDisconnected:
             metrics.HUNG_UP.labels(cast("Endpoint", request.endpoint).path).inc()
@@ -242,7 +244,7 @@ class App:
         """Yield the further parts of a list that is sent whole, and count it as ended when that is over."""
         try:
             while whole.place is not None:
-                deadline = Deadline(self._settings.request_seconds)
+                deadline = Deadline(_BATCH_SECONDS)
                 if not await self._authentication.is_still_good(whole.request, deadline):
                     raise SnapshotLostError("the key is not valid any more")
                 yield await self._threads.heavy_part(partial(self._answers.next_batch, whole), receive, deadline)
@@ -357,6 +359,12 @@ class _Handler:
         if scope["path"].endswith("\n") and not self._resource.path.endswith("}"):
             await self._app.nothing_here(scope, receive, _send)
         await self._app.answer(self._resource, scope, receive)
+
+
+async def _send_slices(part: bytes, send: Send) -> None:
+    """Send a part of a body in slices."""
+    for place in range(0, len(part), _SLICE_BYTES):
+        await send({"type": "http.response.body", "body": part[place : place + _SLICE_BYTES], "more_body": True})
 
 
 def check_whole(pairs: Sequence[tuple[str, str]]) -> None:

@@ -169,7 +169,7 @@ SINCE = Param(
     required=True, minimum=0, example="0",
 )  # fmt: skip
 
-_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=20_000)
+_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=5_000)
 _OBSERVATIONS = partial(_LIST, scope="macro:read", tag="Observations")
 
 ENDPOINTS = (
