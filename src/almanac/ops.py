@@ -171,41 +171,43 @@ class StoreGauges(Collector):
     def collect(self) -> Iterator[Metric]:
         try:
             with self._look() as view:
-                found = vitals(view, self._now())
+                store = vitals(view, self._now())
                 unread = Counter((row.source, row.kind) for row in payloads.unread(view))
         except Exception as error:  # whatever it is: the other metrics are shown all the same
             log.error("not shown", metric="almanac_source_health", reason=_one_line(error))  # noqa: TRY400  (as of a failed probe)
             yield _gauge("almanac_store_readable", "Whether the data store can be read.", 0)
             return
         yield _gauge("almanac_store_readable", "Whether the data store can be read.", 1)
-        yield _gauge("almanac_data_version", "The newest data version.", found.version)
-        if found.version_at is not None:
+        yield _gauge("almanac_data_version", "The newest data version.", store.version)
+        if store.version_at is not None:
             words = "When the newest data version was written."
-            yield _gauge("almanac_data_version_timestamp_seconds", words, found.version_at)
+            yield _gauge("almanac_data_version_timestamp_seconds", words, store.version_at)
         words = "Kept responses that are not served."
-        yield _by_name("almanac_quarantined_responses", words, "source", found.quarantined)
+        yield _by_name("almanac_quarantined_responses", words, "source", store.quarantined)
         words = "Those of them that would withdraw much of what is served."
-        yield _by_name("almanac_shrunk_responses", words, "source", found.shrunk)
+        yield _by_name("almanac_shrunk_responses", words, "source", store.shrunk)
         words = "Names in responses that were not read."
         yield _labelled("almanac_unread_names", words, ("source", "kind"), sorted(unread.items()))
         words = "1 for the word that says how a source does, else 0."
         health = [
-            ((one.source.id, word), float(one.health.word == word)) for one in found.sources for word in get_args(Word)
+            ((source.source.id, word), float(source.health.word == word))
+            for source in store.sources
+            for word in get_args(Word)
         ]
         yield _labelled("almanac_source_health", words, ("source", "health"), health)
         for name, (words, figure) in _FIGURES.items():
-            values = {one.source.id: figure(one) for one in found.sources}
+            values = {source.source.id: figure(source) for source in store.sources}
             yield _by_name(f"almanac_source_{name}", words, "source", values)
 
 
 #: Gauges of a source: what each is, and its value; None: it has none.
 _FIGURES: dict[str, tuple[str, Callable[[SourceVitals], float | None]]] = {
-    "failures": ("Attempts in a row that failed.", lambda one: one.tried.failures),
-    "series": ("Series that should bring new periods.", lambda one: one.feed.series),
-    "stale_series": ("Those of them whose newest period is too old.", lambda one: one.feed.stale),
-    "last_attempt_timestamp_seconds": ("When it was last asked.", lambda one: one.tried.last_attempt),
-    "last_success_timestamp_seconds": ("When it last answered well.", lambda one: one.tried.last_success),
-    "newest_period_timestamp_seconds": ("End of its newest period, forecasts aside.", lambda one: one.newest),
+    "failures": ("Attempts in a row that failed.", lambda source: source.tried.failures),
+    "series": ("Series that should bring new periods.", lambda source: source.feed.series),
+    "stale_series": ("Those of them whose newest period is too old.", lambda source: source.feed.stale),
+    "last_attempt_timestamp_seconds": ("When it was last asked.", lambda source: source.tried.last_attempt),
+    "last_success_timestamp_seconds": ("When it last answered well.", lambda source: source.tried.last_success),
+    "newest_period_timestamp_seconds": ("End of its newest period, forecasts aside.", lambda source: source.newest),
 }
 
 
@@ -223,26 +225,26 @@ class HostGauges(Collector):
         with suppress(OSError):
             yield from self._room()
         # The signs that `almanac worker` gives of itself; one that ended as it should left none.
-        found = list(signs(folder_of(self._settings.home)))
-        lived = {one.sources: one.lived for one in found}
+        workers = list(signs(folder_of(self._settings.home)))
+        lived = {worker.sources: worker.lived for worker in workers}
         words = "When a worker that fetches last said that it lives."
         yield _by_name("almanac_worker_heartbeat_timestamp_seconds", words, "sources", lived)
-        went_on = {one.sources: one.went_on for one in found}
+        went_on = {worker.sources: worker.went_on for worker in workers}
         words = "When it last went on: looked, asked, or took something in."
         yield _by_name("almanac_worker_step_timestamp_seconds", words, "sources", went_on)
 
     def _room(self) -> Iterator[Metric]:
-        found = room(self._settings)
+        disk = room(self._settings)
         at = place(self._settings.data_place)
         if isinstance(at, Server):
             # It is away: `almanac_store_readable` says so.
             with suppress(Exception), deadline_scope(Deadline(_SERVER_SECONDS)):
-                found.databases["data"] = database_bytes(at)
+                disk.databases["data"] = database_bytes(at)
         words = "Size of a database: of its file, or on its server."
-        yield _by_name("almanac_database_bytes", words, "database", found.databases)
-        yield _by_name("almanac_database_log_bytes", "Size of its write-ahead log.", "database", found.logs)
-        yield _by_name("almanac_disk_free_bytes", "Room on the disk of a folder.", "folder", found.free)
-        yield _by_name("almanac_disk_bytes", "Size of that disk.", "folder", found.total)
+        yield _by_name("almanac_database_bytes", words, "database", disk.databases)
+        yield _by_name("almanac_database_log_bytes", "Size of its write-ahead log.", "database", disk.logs)
+        yield _by_name("almanac_disk_free_bytes", "Room on the disk of a folder.", "folder", disk.free)
+        yield _by_name("almanac_disk_bytes", "Size of that disk.", "folder", disk.total)
 
 
 def _labelled(

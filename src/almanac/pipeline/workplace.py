@@ -198,7 +198,7 @@ class Workplace:
         kinds, orders = self._records(), self._orders()
         held = {spec.id: spec for spec in specs.in_use(self.db)}
         moved = self._moved(held)
-        if moved or self._differs(kinds, orders):
+        if moved or records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
             if held:
                 self._tell("the store is brought into step with catalogue and settings")
             with self.batch("catalogue") as batch:
@@ -233,12 +233,10 @@ class Workplace:
                 found[key] = in_currency(main, code)
         return found
 
-    def _differs(self, kinds: dict[str, dict[str, msgspec.Struct]], orders: dict[str, list[str]]) -> bool:
-        return records.differs(self.db, kinds, orders) or self.releases.meetings_differ()
-
     def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
         catalog = self.catalog
-        sources = {key: s for key, s in catalog.sources.items() if self._belongs(s.simulated, key)}
+        simulated = self.kind == SIMULATED
+        sources = {key: s for key, s in catalog.sources.items() if key == MIXED_SOURCE or s.simulated == simulated}
         providers = {s.provider for s in sources.values()}
         consents: dict[str, Consent] = {
             key: consent for key in sources if (consent := self.settings.consent(key)) is not None
@@ -257,9 +255,6 @@ class Workplace:
             "unit": dict(catalog.units),
             "release": {one.type: one for one in self.releases.releases},
         }
-
-    def _belongs(self, simulated: bool, source: str) -> bool:
-        return source == MIXED_SOURCE or simulated == (self.kind == SIMULATED)
 
     def _orders(self) -> dict[str, list[str]]:
         """

@@ -132,7 +132,7 @@ def test_a_copy_is_what_was_committed_with_its_version(tmp_path):
             sqlite.set_meta(db, "version", "8")
             (tmp_path / "copy").touch()
             offline_file.copy(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
-    assert offline_file.data_version(tmp_path / "copy") == 7
+    assert offline_file.note(tmp_path / "copy", "version") == 7
 
 
 def test_the_log_is_cut_although_another_connection_has_the_file_open(path, db):

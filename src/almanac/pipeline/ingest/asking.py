@@ -16,7 +16,7 @@ from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.newest import parted
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.ingest.register import Portion, Register, Unregistered
+from almanac.pipeline.ingest.register import Portion, Register
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, Request, SourceChanged, connector, limit_of
 from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
@@ -55,7 +55,7 @@ def from_network(
     ) as fetcher:
         for source in sources:
             whole = since is None and entities is None
-            register = Register(world.db, source.id, portion, world.settings.clock) if whole else Unregistered()
+            register = Register(world.db, source.id, portion, world.settings.clock, recording=whole)
             reader, plan = plan_of(world.settings, world.catalog, source, since=since, entities=entities)
             asking = _Asking(world, source, reader, fetcher, say, track, between, register)
             outcomes.append(asking.ingest.run(asking.arrivals(register.chosen(plan), plan if whole else None)))
@@ -104,7 +104,7 @@ class _Asking:
         say: Say,
         track: Track,
         between: Callable[[], None],
-        register: Register | Unregistered,
+        register: Register,
     ) -> None:
         self._world = world
         self._register = register

@@ -95,14 +95,20 @@ def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool
 
 
 class Register:
-    """The requests of one source with their state in the data database."""
+    """
+    The requests of one source with their state in the data database. For a plan that isn't whole, without `recording`,
+    everything is asked and nothing is recorded.
+    """
 
-    def __init__(self, db: Database, source: str, portion: Portion, clock: Callable[[], int]) -> None:
+    def __init__(
+        self, db: Database, source: str, portion: Portion, clock: Callable[[], int], *, recording: bool = True
+    ) -> None:
         self._db = db
         self._source = source
         self._portion = portion
         self._clock = clock
-        self._held = requests.standing(db, source)
+        self._recording = recording
+        self._held = requests.standing(db, source) if recording else {}
         #: True if answers to follow-up requests are recorded, because lists of news decide what is repeated.
         self._keeps = False
         #: Since when the lists contain all news; None: not all of them could be read.
@@ -163,7 +169,7 @@ class Register:
         """
         if request.url in self._lists and not answered:
             self._news_since = None
-        if request.url == via or not answered or self._keeps or request.url in self._held:
+        if self._recording and (request.url == via or not answered or self._keeps or request.url in self._held):
             at = self._clock() if answered else None
             requests.note(self._db, self._source, request.url, via, at, keep=self._keeps)
 
@@ -174,25 +180,6 @@ class Register:
             return True
         since = max(self._news_since, self._news.get(request.url, 0), its_day(request.url, self._clock()))
         return state.answered_at < since
-
-
-class Unregistered:
-    """A register for a plan that isn't whole: everything is asked and nothing is recorded."""
-
-    def chosen(self, plan: Sequence[Request]) -> list[Request]:
-        return list(plan)
-
-    def led(self, request: Request, led: Sequence[Request]) -> list[Request]:
-        return list(led)
-
-    def is_settled(self, request: Request) -> bool:
-        return False
-
-    def announce(self, news: Mapping[str, int]) -> None:
-        pass
-
-    def note(self, request: Request, via: str, *, answered: bool) -> None:
-        pass
 
 
 def midnight_of(now: int) -> int:

@@ -65,7 +65,9 @@ class KeptDatabase(NamedTuple):
 
 #: The databases in a backup, each copied whole while in use. Another one needs one line here.
 DATABASES: dict[str, KeptDatabase] = {
-    DATA: KeptDatabase(lambda settings: settings.data_place, int(sqlite.SCHEMA), offline_file.schema_of_data),
+    DATA: KeptDatabase(
+        lambda settings: settings.data_place, int(sqlite.SCHEMA), lambda path: offline_file.note(path, "schema")
+    ),
     "accounts.db": KeptDatabase(
         lambda settings: settings.accounts_place, accounts.SCHEMA.number, offline_file.user_version, accounts.SCHEMA
     ),

@@ -81,7 +81,7 @@ def backup(
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
         for name, copy in copies.items() if verify else ():
             _check_whole(held[name], copy)
-        version = offline_file.data_version(copies[DATA]) if DATA in copies else None
+        version = offline_file.note(copies[DATA], "version") if DATA in copies else None
         rows: list[PayloadRow] = []
         if raw is not None:
             rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)

@@ -25,23 +25,16 @@ def damages(path: Path) -> list[str]:
         return [str(error)]
 
 
-def schema_of_data(path: Path) -> int:
-    """Return the schema of a data database. Raises UnavailableError for a file that cannot be read."""
+def note(path: Path, key: str) -> int:
+    """Return a number among a data database's own notes: its schema or version. Raises UnavailableError for a file that cannot be read."""
     with _opened(path) as db:
-        return int(meta(db, "schema") or 0)
+        return int(meta(db, key) or 0)
 
 
 def user_version(path: Path) -> int:
     """Return the schema of a database that keeps it in its header. Raises UnavailableError for a file that cannot be read."""
     with _opened(path) as db:
-        found: int = db.execute("PRAGMA user_version").get
-        return found
-
-
-def data_version(path: Path) -> int:
-    """Return the data version of a data database."""
-    with _opened(path) as db:
-        return int(meta(db, "version") or 0)
+        return int(db.execute("PRAGMA user_version").get)
 
 
 @faults()
