@@ -86,19 +86,17 @@ def _plain_year(end: int) -> int:
 
 def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """
-    Calendar year and quarter of each of a company's quarters (first and last day), by the last day; no two are the same.
+    Return calendar year and quarter of each of a company's quarters (first and last day), by the last day.
 
-    It is the one in which the middle lies, or the next where the quarter before has that: quarters of 12 and 16 weeks, and
-    such as end in the middle of a calendar quarter, have two middles in one.
+    It is the one in which the middle lies, or the next where the quarter just before has that: quarters of 12 and 16 weeks,
+    and such as end in the middle of a calendar quarter, have two middles in one.
     """
-    found: dict[int, tuple[int, int]] = {}
-    last: int | None = None
+    found: dict[int, int] = {}
     for start, end in sorted(spans, key=lambda span: span[1]):
         middle = date.fromordinal((start + end) // 2)
         number = 4 * middle.year + (middle.month - 1) // 3
-        last = number if last is None else max(number, last + 1)
-        found[end] = last // 4, last % 4 + 1
-    return found
+        found[end] = max(number, found[start - 1] + 1) if start - 1 in found else number
+    return {end: (number // 4, number % 4 + 1) for end, number in found.items()}
 
 
 def quarter_at(days: int) -> int:
