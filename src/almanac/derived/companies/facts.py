@@ -43,7 +43,7 @@ def letter(start: int | None, end: int) -> str | None:
 
 
 #: Part of a figure by which it may be corrected and still be on its basis.
-_CORRECTION = 0.005
+CORRECTION = 0.005
 #: Times by which changes of figures may differ in size and be one change of basis.
 _ALIKE = 5
 
@@ -227,7 +227,7 @@ class KnownFacts:
             return
         held = before[-1]
         size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
-        if size <= _CORRECTION or self._told_before(disclosure, now.state.value):
+        if size <= CORRECTION or self._told_before(disclosure, now.state.value):
             return
         changes = self._changes.setdefault((disclosure.regime, disclosure.tag), [])
         of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)

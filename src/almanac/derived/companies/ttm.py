@@ -6,8 +6,9 @@ Twelve months of an item: the fiscal year, the year moved on by the years to dat
 | a fiscal year end | the year as reported, else four quarters | the year's, else the mean of four | the year's, else the sum |
 | another quarter end | year + year to date − year to date a year before where filings state all three, else four quarters | mean of four | sum of four |
 
-Where both ways are there and differ by more than rounding, the first stands and `method` says `ttm_mismatch`: quarters
-of a year that was restated since are not all of one basis.
+Where both ways are there and differ by more than rounding, the first stands and `method` says `ttm_mismatch`, if a part
+of the quarters was restated since or the difference is no more than a correction. Else nothing tells which is right, and
+there is no value.
 
 Half-year filers have two halves for four quarters, and so have flows of others where quarters are missing; of
 annual-only filers the fiscal year stands. A figure per share is the sum of four quarters' own figures (the market's
@@ -26,8 +27,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from almanac.catalog.companies import items
+from almanac.derived.companies.facts import CORRECTION
 from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
-from almanac.derived.companies.precision import COARSEST, granularity
+from almanac.derived.companies.precision import COARSEST, footed, granularity, spelled
 from almanac.domain.numbers import exact_sum, mean
 from almanac.domain.observations import QUALITY
 from almanac.domain.periods import Frequency
@@ -95,7 +97,11 @@ def trailing_twelve_months(
         return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
     moved = _moved(financials, item, end, floor)
     if moved is not None:
-        return moved if total is None or agree(total, moved) else moved._replace(method=MISMATCH)
+        if total is None or agree(total, moved):
+            return moved
+        # Where a part of the four quarters was restated since, they are the ones that are not of one basis.
+        right = is_correction(total, moved) or _one_basis_each(financials, cells, total) is None
+        return moved._replace(method=MISMATCH) if right else None
     if total is None and own is financials.quarters:
         # Years in which the company reported halves: the other one and this.
         cells = financials.halves.get(item, {})
@@ -114,15 +120,31 @@ def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequen
         if end - 2 * LONGEST < last <= end
         for name in amount.tags
     )
-    if not counted and not any(name in financials.recasts for name in near):
+    ways = None if counted else _two_ways(financials, item, end, frequency)
+    if not counted and ways is None and not any(name in financials.recasts for name in near):
         return None
     if trailing_twelve_months(financials, item, end, frequency, floor) is not None:
         return None
+    if ways is not None:
+        told = " and ".join(spelled(way.value) for way in ways)
+        return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {told}"
     if counted:
         there = bool(chain(own.get(item, {}), end, count, floor))
     else:
         there = trailing_twelve_months(financials._replace(recasts={}), item, end, frequency, floor) is not None
     return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+
+
+def _two_ways(
+    financials: CompanyFinancials, item: str, end: int, frequency: Frequency
+) -> tuple[TrailingTwelveMonths, TrailingTwelveMonths] | None:
+    """Return two ways to twelve months that differ by more than a correction; None where there are none."""
+    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
+    total = _sum(chain(own.get(item, {}), end, count, end - REACH_DAYS), count)
+    moved = None if total is None else _moved(financials, item, end, end - REACH_DAYS)
+    if total is None or moved is None or is_correction(total, moved):
+        return None
+    return moved, total
 
 
 def _one_basis_each(
@@ -186,6 +208,15 @@ def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     coarsest = min(COARSEST, max(map(abs, operands), default=0.0) / 1_000)
     allowed = 0.5 * sum(min(granularity(value), coarsest) for value in operands)
     return abs(one.value - other.value) <= allowed
+
+
+def is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
+    """Tell whether two ways to the same twelve months differ by no more than a correction, or than columns that add up."""
+    operands = [amount.value for amount in (*one.parts, *other.parts)]
+    off = abs(one.value - other.value)
+    return (one.start, one.end) != (other.start, other.end) or off <= max(
+        CORRECTION * max(map(abs, operands)), footed(operands)
+    )
 
 
 def one_basis(shares: Iterable[float]) -> bool:
