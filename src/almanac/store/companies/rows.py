@@ -91,19 +91,26 @@ def tickers(db: Queryable, company: Company) -> list[str]:
     return [one.ticker for one in company.record.listings if normal(one.ticker, "ticker") in held]
 
 
-def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[str, str]:
+def last_tickers(db: Queryable, entities: Iterable[str], listed_at: int | None = None) -> dict[str, str]:
     """
-    Entity id → the last ticker of a company that has none today, while it was listed at a moment (unix seconds): seen in
-    a list on that day or later, or not yet taken off its exchange by a filing.
+    Return the last ticker of each company that has none today, by entity id.
+
+    With `listed_at` (unix seconds) only of those listed then: seen in a list on that day or later, or not yet taken off an
+    exchange by a filing.
     """
-    wanted = list(entities)
-    farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
+    wanted, listed, bounds = list(entities), "", tuple[int, ...]()
+    if listed_at is not None:
+        farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
+        listed = (
+            " AND (a.valid_to >= ? OR NOT EXISTS (SELECT 1 FROM filing f WHERE f.entity = a.entity"
+            f" AND f.form IN ({farewells}) AND f.known_at <= ?))"
+        )
+        bounds = day_at(listed_at), listed_at
     found = db.execute(
         f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE {in_list('a.entity', wanted)}"
-        " AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL AND (a.valid_to >= ? OR NOT EXISTS"
-        f" (SELECT 1 FROM filing f WHERE f.entity = a.entity AND f.form IN ({farewells}) AND f.known_at <= ?))"
+        f" AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL{listed}"
         " ORDER BY a.valid_to, length(a.norm) DESC, a.norm DESC",
-        (*wanted, day_at(moment), moment),
+        (*wanted, *bounds),
     )
     return dict(found)
 

@@ -108,7 +108,7 @@ class EquityScreener:
         rows = cut.rows.tolist()
         following = place(rows[-1], peers.table.ties, key) if cut.more else None
         as_of, ids = ctx.params["as_of"], peers.table.companies.ids
-        delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows], as_of)
+        delisted = {} if as_of is None else last_tickers(ctx.view, [ids[row] for row in rows])
         return ListAnswer(_rows(peers, columns, of_row, ends, quality, rows, delisted), following, total=cut.total)
 
     def filters(self, ctx: Context) -> ItemAnswer:
