@@ -62,7 +62,7 @@ class FiscalPeriods(NamedTuple):
     to_date: dict[int, Span]
 
     def of(self, kind: str) -> dict[int, Span]:
-        """The periods of a kind: A, Q, S, or T for years to date."""
+        """Return the periods of a kind: A, Q, S, or T for years to date."""
         return {"A": self.years, "Q": self.quarters, "S": self.halves, "T": self.to_date}[kind]
 
     @property
@@ -129,7 +129,7 @@ class FiscalCalendar:
         self.own_end = {own.accession: own.end for own in owns}
 
     def at(self, moment: int) -> FiscalPeriods:
-        """The calendar as known at a moment."""
+        """Return the calendar as known at a moment."""
         first: dict[tuple[str, int], ReportPeriod] = {}
         for own in self.owns:
             if own.known > moment:
@@ -170,7 +170,7 @@ class FiscalCalendar:
         return held
 
     def _near(self, name: str, end: int, slack: int, moment: int) -> int | None:
-        """The evident end of a period nearest to a day; of two as near the earlier."""
+        """Return the evident end of a period nearest to a day; of two as near the earlier."""
         ends = self._evident[name]
         best: int | None = None
         for candidate in ends[bisect_left(ends, end - slack) : bisect_right(ends, end + slack)]:
@@ -318,7 +318,7 @@ def _told_apart(spans: dict[int, Span], years: Mapping[int, Span], own: Mapping[
 
 
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
-    """The period a periodic report is about, or None where it cannot be told."""
+    """Return the period a periodic report is about, or None where it cannot be told."""
     form = base_form(filing.form)
     by_end: Counter[int] = Counter()
     end: int | None

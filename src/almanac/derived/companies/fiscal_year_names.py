@@ -33,12 +33,12 @@ class _Naming(NamedTuple):
 
 
 def likely_year(end: int, word: int | None) -> int | None:
-    """A filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
+    """Return a filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
     return word if word is not None and abs(word - _plain_year(end)) <= 1 else None
 
 
 def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
-    """The fiscal year of each year end, from the filer's word for each, None where it has given none."""
+    """Return the fiscal year of each year end, from the filer's word for each, None where it has given none."""
     return _fiscal_years(tuple(sorted(words.items())))
 
 
@@ -70,7 +70,7 @@ def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
 
 
 def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: int, passed: int) -> _Naming:
-    """A way to name years with one more; a name that does not rise costs more than any slip."""
+    """Extend a way to name years by one; a name that does not rise costs more than any slip."""
     (off, against), step = now, year + now[0] - way.names[-1]
     slip = (against and not before[1]) + (step > passed) + (_NO_RISE if step < 1 else 0)
     moved = off != before[0]
@@ -80,7 +80,7 @@ def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: 
 
 
 def _plain_year(end: int) -> int:
-    """A year that ends in the first days of January is the one before."""
+    """Return the year a day is of; one in the first days of January is of the year before."""
     return date.fromordinal(end - 7).year
 
 
@@ -105,7 +105,7 @@ def quarter_at(days: int) -> int:
 
 
 def year_from(start: int) -> int:
-    """What a fiscal year is called that begins on a day, where no filing says so."""
+    """Return what a fiscal year is called that begins on a day, where no filing says so."""
     (name,) = fiscal_years({start + 364: None}).values()
     return name
 

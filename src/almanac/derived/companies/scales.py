@@ -191,7 +191,7 @@ class _Search:
 
 
 def _counted(newest: Mapping[str, _Row]) -> float | None:
-    """The shares on the cover of a filing."""
+    """Return the shares on the cover of a filing."""
     row = newest.get("dei:EntityCommonStockSharesOutstanding")
     return row[2].value if row is not None and row[2].value > 0 else None
 

@@ -59,7 +59,7 @@ PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
-    """The frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
+    """Return the frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
     if financials.quarter_ends:
         # Fiscal years before the first quarter that was filed have figures too.
         return Frequency.QUARTERLY, tuple(sorted({*financials.quarter_ends, *financials.year_ends}))
@@ -178,7 +178,7 @@ def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses
 
 
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
-    """That many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
+    """Return that many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
     found: list[Amount] = []
     for _ in range(count):
         amount = cells.get(end)
@@ -284,7 +284,7 @@ def _per_share(
     financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, year: TrailingTwelveMonths | None,
     parts: tuple[Amount, ...], count: int, floor: int,
 ) -> TrailingTwelveMonths | None:  # fmt: skip
-    """The year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
+    """Return the year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
     if year is not None or not parts:
         return year
     total = _one_basis_each(financials, own[item], _sum(parts, count))
@@ -297,7 +297,7 @@ def _per_share(
 
 
 def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> TrailingTwelveMonths | None:
-    """The last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
+    """Return the last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
     place = bisect_left(financials.year_ends, end)
     year = financials.years.get(item, {}).get(financials.year_ends[place - 1]) if place else None
     if year is None or year.start is None or not _stated(year):
@@ -322,7 +322,7 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
 
 
 def _to_date(financials: CompanyFinancials, item: str, start: int, end: int) -> Amount | None:
-    """What filings state from the first day of a year to the end of a quarter or half, with the marks of its quarters."""
+    """Return what filings state from the first day of a year to the end of a quarter or half, with the marks of its quarters."""
     for cells in (financials.to_date, financials.quarters, financials.halves):
         amount = cells.get(item, {}).get(end)
         if amount is not None and amount.start == start and _stated(amount):

@@ -40,7 +40,7 @@ class Company(NamedTuple):
 
 def by_lookup(db: Queryable, text: str) -> Company | None:
     """
-    A company by entity id, CIK (padded or not), ticker of today, LEI or slug, in this order; case does not matter.
+    Return a company by entity id, CIK (padded or not), ticker of today, LEI or slug, in this order; case does not matter.
 
     A ticker that two companies list on one day leads to the one with statements, then to the lower CIK.
     """
@@ -57,13 +57,13 @@ def by_lookup(db: Queryable, text: str) -> Company | None:
 
 
 def by_id(db: Queryable, entity: str) -> Company | None:
-    """A company by its entity id."""
+    """Return a company by its entity id."""
     row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?", (entity,)).fetchone()
     return None if row is None else _company(row)
 
 
 def by_name(db: Queryable, name: str) -> Company | None:
-    """A company by entity id or slug, as an entity is addressed."""
+    """Return a company by entity id or slug, as an entity is addressed."""
     row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?1 OR slug = ?1", (name.lower(),)).fetchone()
     return None if row is None else _company(row)
 
@@ -158,7 +158,7 @@ _OTHERS = ("3", "4", "5", "144", "SC 13D", "SC 13G", "SCHEDULE 13D", "SCHEDULE 1
 
 def filings(db: Queryable, entity: str, *, known_by: int, filed_from: int, limit: int) -> list[FilingRow]:
     """
-    The newest filings of a company that were known by a moment and filed on a day (an ordinal) or later.
+    Return the newest filings of a company that were known by a moment and filed on a day (an ordinal) or later.
 
     What insiders and holders file about it is left out: it would be most of all.
     """
