@@ -9,7 +9,7 @@ from almanac.derived.companies.fiscal_calendar import FiscalCalendar
 from almanac.derived.companies.fiscal_year_names import calendar_quarters
 from almanac.derived.companies.line_items import mapping_of
 from almanac.derived.companies.ratios import MeasureValue
-from tests.support.filer import Filer, at, day, plain_year, quarter, ytd
+from tests.support.filer import Filer, at, day, method, plain_year, quarter, value, ytd
 
 
 def text(ordinal):
@@ -438,3 +438,67 @@ def test_a_word_far_from_the_calendar_is_none():
     assert grid(filer).quarters == {}
     filer.file("10-Q", "2020-05-12", last, {"NetIncomeLoss": {(first, last): 3}}, fy=2021, fp="Q1")
     assert grid(filer).quarters == {}
+
+
+# -- a year end that moved ----------------------------------------------------------------------------------------------
+
+
+def moved_to_december():
+    """Years to the end of August; the last report of that calendar is of 2018. Then September to December, and 2019."""
+    filer = Filer()
+    income = "NetIncomeLoss"
+    old = ("2017-11-30", "2018-02-28", "2018-05-31", "2018-08-31")
+    starts = ("2017-09-01", "2017-12-01", "2018-03-01")
+    for number, (end, filed) in enumerate(
+        zip(old, ("2018-01-09", "2018-04-09", "2018-07-09", "2018-10-25"), strict=True), 1
+    ):
+        lines = {("2017-09-01", end): 100 * number}
+        if number < 4:
+            lines[starts[number - 1], end] = 100
+        form, period = ("10-K", "FY") if number == 4 else ("10-Q", f"Q{number}")
+        filer.file(form, filed, end, {income: lines, "Assets": {end: 900 + number}}, fy=2018, fp=period)
+    stub = {("2018-09-01", "2018-12-31"): 170, ("2018-10-01", "2018-12-31"): 130}
+    filer.file("10-QT", "2019-02-08", "2018-12-31", {income: stub, "Assets": {"2018-12-31": 950}}, fy=2018, fp="Q4")
+    before = {1: 90, 2: 95, 3: 105}
+    for number in (1, 2, 3):
+        lines = {ytd(2019, number): 120 * number, quarter(2019, number): 120, quarter(2018, number): before[number]}
+        filer.file(
+            "10-Q", f"2019-{3 * number + 2:02d}-08", ytd(2019, number)[1], {income: lines}, fy=2019, fp=f"Q{number}"
+        )
+    filer.file("10-K", "2020-02-20", "2019-12-31", {income: {ytd(2019, 4): 500, ytd(2018, 4): 420}}, fy=2019, fp="FY")
+    return filer
+
+
+def test_four_months_are_no_quarter():
+    filer = moved_to_december()
+    for moment in ("2019-03-01", "2020-06-01"):
+        quarters = filer.financials(moment).quarters["net_income"]
+        assert all(amount.end - amount.start < 100 for amount in quarters.values())
+        assert quarters[day("2018-12-31")].value == 130
+
+
+def test_after_a_moved_year_end_each_period_keeps_the_filers_name_and_the_old_year_its_last_quarter():
+    filer = moved_to_december()
+    financials = filer.financials()
+    assert value(financials.quarters, "net_income", "2018-08-31") == 100
+    assert method(financials.quarters, "net_income", "2018-08-31") == "fy_minus_9m"
+    names = {end: name for _, end, name in shown(grid(filer).quarters)}
+    old = {"2017-11-30": "2018Q1", "2018-02-28": "2018Q2", "2018-05-31": "2018Q3", "2018-08-31": "2018Q4"}
+    new = {"2018-03-31": "2018Q1", "2018-06-30": "2018Q2", "2018-09-30": "2018Q3", "2018-12-31": "2018Q4"}
+    own = {"2019-03-31": "2019Q1", "2019-06-30": "2019Q2", "2019-09-30": "2019Q3", "2019-12-31": "2019Q4"}
+    assert names == old | new | own
+    assert names.items() >= {end: name for _, end, name in shown(grid(filer, "2019-03-01").quarters)}.items()
+
+
+def test_quarters_of_two_calendars_stand_beside_their_own_calendar_quarters():
+    spans = grid(moved_to_december()).quarters
+    assert [spans[day(f"2019-{end}")].calendar for end in ("03-31", "06-30", "09-30", "12-31")] == [
+        (2019, 1), (2019, 2), (2019, 3), (2019, 4),
+    ]  # fmt: skip
+
+
+def test_seventeen_weeks_are_a_quarter():
+    filer = Filer()
+    span = ("2020-09-06", "2021-01-02")
+    filer.file("10-Q", "2021-02-01", span[1], {"NetIncomeLoss": {span: 7}}, fy=2020, fp="Q1")
+    assert shown(grid(filer).quarters) == [(*span, "2020Q1")]

@@ -406,3 +406,34 @@ def test_income_before_tax_that_is_domestic_alone_is_all_where_it_leads_to_net_i
     domestic = "IncomeLossFromContinuingOperationsBeforeIncomeTaxesDomestic"
     assert year("income_before_tax", **{domestic: 65, "IncomeTaxExpenseBenefit": 15}) == 65
     assert year("income_before_tax", **{domestic: 40, "IncomeTaxExpenseBenefit": 15}) is None
+
+
+# -- who lets, who lends on mortgages, who gives depreciation apart -----------------------------------------------------
+
+
+def test_rent_and_what_contracts_bring_is_the_revenue_of_one_who_lets():
+    lease, contracts = "OperatingLeaseLeaseIncome", "RevenueFromContractWithCustomerExcludingAssessedTax"
+    for lines, revenue in (
+        ({lease: 900}, 900),
+        ({lease: 900, contracts: 80}, 980),
+        ({lease: 900, "Revenues": 1_015}, 1_015),
+    ):
+        filer = filed(lines, template="reit")
+        assert value(filer.financials().years, "revenue", END) == revenue
+    # Of one who sells, rent is a part.
+    assert year("revenue", **{lease: 900}) is None
+
+
+def test_net_interest_income_is_the_revenue_of_one_who_holds_mortgages_with_borrowed_money():
+    interest = {"InterestIncomeOperating": 506, "InterestExpense": 118, "InterestIncomeExpenseNet": 388}
+    filer = filed(interest, {"SecuritiesSoldUnderAgreementsToRepurchase": 700}, template="reit")
+    assert value(filer.financials().years, "revenue", END) == 388
+    # Net interest of one who lets is none of it.
+    lessor = filed({"InterestIncomeExpenseNet": 4}, template="reit")
+    assert value(lessor.financials().years, "revenue", END) is None
+
+
+def test_cost_of_sales_without_depreciation_is_cost_of_revenue_where_a_filer_gives_no_other():
+    excluding = "CostOfGoodsAndServiceExcludingDepreciationDepletionAndAmortization"
+    assert year("cost_of_revenue", **{excluding: 60, "Revenues": 100}) == 60
+    assert year("cost_of_revenue", **{excluding: 60, "CostOfRevenue": 70, "Revenues": 100}) == 70

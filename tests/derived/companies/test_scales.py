@@ -72,6 +72,9 @@ def failed(body):
         {"money": 1e-3, "sales": (1_003e6,)},
         {"money": 1e-3, "sales": (2_700e6,)},
         {"money": 1e-3, "sales": (300e6,)},
+        {"money": 1e-3, "sales": (8_000e6,)},
+        {"money": 1e-3, "sales": (110e6,)},
+        {"money": 1e3, "sales": (8_000e6,)},
     ],
 )
 def test_a_report_in_another_scale_fails_with_all_its_money(last):

@@ -5,7 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.derived.companies.ratios import measures
-from almanac.derived.companies.ttm import LONGEST, REACH_DAYS, SHORTEST, one_basis, periods, trailing_twelve_months
+from almanac.derived.companies.ttm import (
+    LONGEST,
+    REACH_DAYS,
+    SHORTEST,
+    mixed,
+    one_basis,
+    periods,
+    trailing_twelve_months,
+)
 from almanac.domain.observations import FAILED
 from almanac.domain.observations import quality as quality_of
 from almanac.domain.periods import Frequency
@@ -124,7 +132,23 @@ def test_what_is_never_negative_is_not_moved_on_to_less_than_nothing():
     """The first half is given as more than the year it is of, on another basis: four quarters are all there is."""
     values = ([1, 2, 3, 4, 1, 1, None, None], (10, None), (40, None, 2, None))
     assert (made(book(*values), "2022-06-30").value, made(book(*values), "2022-06-30").method) == (9, "sum_of_quarters")
-    assert made(book(*values, item="net_income"), "2022-06-30", "net_income").value == -28
+    # Of an income that is one of two ways, and nothing tells which is right.
+    assert made(book(*values, item="net_income"), "2022-06-30", "net_income") is None
+
+
+@pytest.mark.parametrize(("off", "is_told"), [(0, False), (4_901, False), (6_101, True)])
+def test_two_ways_that_differ_by_more_than_a_correction_give_no_value_where_nothing_tells_which_is_right(off, is_told):
+    """The half of last year that is stated with this year's is another than its two quarters say, by up to 6 of 1,001 million."""
+    quarters = [251_003e3, 252_001e3, 249_003e3, 249_001e3, 253_007e3, 254_003e3, None, None]
+    financials = book(quarters, (1_001_008e3, None), (503_004e3 + off * 1e3, None, 507_010e3, None))
+    found = made(financials, "2022-06-30")
+    assert (found is None) == is_told
+    told = mixed(financials, ITEM, day("2022-06-30"), Q)
+    assert told == (
+        "not_of_one_basis: the year moved on by years to date and four quarters give 998,913,000 and 1,005,014,000"
+        if is_told
+        else None
+    )
 
 
 @pytest.mark.parametrize("place", range(3))

@@ -276,6 +276,8 @@ def test_a_delisted_company_keeps_its_last_ticker_for_the_time_before(db):
     FilingBook(db, entity).put(Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
     told = [last_tickers(db, [entity, company_id(8)], at(day)) for day in (0, 1, 39, 40, 61)]
     assert told == [{entity: "ACM"}] * 3 + [{}] * 2
+    # Whenever it was listed, that is the last one it had.
+    assert last_tickers(db, [entity, company_id(8)]) == {entity: "ACM"}
     # One that is listed has today's.
     put(db, said(7, "submissions", tickers=("ACN",)), day=80, sha="c")
     assert last_tickers(db, [entity], at(1)) == {}

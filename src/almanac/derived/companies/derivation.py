@@ -293,7 +293,7 @@ class _Derivation:
         return ItemVintage(moment, of.value, released, of.ingested, flags, tags, of.method, fiscal)
 
     def _currency(self, slug: str, regime: int) -> str | None:
-        """The currency of money that is not in the company's main one."""
+        """Return the currency of money that is not in the company's main one."""
         currency = self.line_items.regimes.names[regime].currency
         return currency if currency != self.company.currency and slug in self._money else None
 

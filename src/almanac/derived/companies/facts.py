@@ -43,7 +43,7 @@ def letter(start: int | None, end: int) -> str | None:
 
 
 #: Part of a figure by which it may be corrected and still be on its basis.
-_CORRECTION = 0.005
+CORRECTION = 0.005
 #: Times by which changes of figures may differ in size and be one change of basis.
 _ALIKE = 5
 
@@ -144,7 +144,7 @@ class FactHistory:
         return found
 
     def as_of(self, moment: int) -> FactVintage | None:
-        """The number it had at an earlier moment, in the form known now."""
+        """Return the number it had at an earlier moment, in the form known now."""
         return next((basis.state for basis in reversed(self.bases) if basis.since <= moment), None)
 
     @property
@@ -227,7 +227,7 @@ class KnownFacts:
             return
         held = before[-1]
         size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
-        if size <= _CORRECTION or self._told_before(disclosure, now.state.value):
+        if size <= CORRECTION or self._told_before(disclosure, now.state.value):
             return
         changes = self._changes.setdefault((disclosure.regime, disclosure.tag), [])
         of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
@@ -251,7 +251,7 @@ class KnownFacts:
         )
 
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
-        """What is known of one fact."""
+        """Return what is known of one fact."""
         return self.tags.get(tag, {}).get(end, {}).get(start)
 
     def given(self, tag: str, end: int) -> bool:
@@ -273,7 +273,7 @@ class KnownFacts:
         return _sign(sum(_sign(one.value) for one in first if one.known <= own.history[0].known))
 
     def _sign_of_tax(self, tax: float, start: int | None, end: int) -> int:
-        """The sign with which the tax leads from the income before it to the income after it."""
+        """Return the sign with which the tax leads from the income before it to the income after it."""
         before = next((f for tag in self.signs.before_tax if (f := self.fact(tag, start, end))), None)
         after = next((f for tag in self.signs.after_tax if (f := self.fact(tag, start, end))), None)
         if before is None or after is None:

@@ -36,6 +36,8 @@ DRIFT = 8
 _APART = 300
 #: Days by which a quarter's end may lie off the quarters of its year: quarters of 12 and 16 weeks.
 _QUARTER_DRIFT = 25
+#: Days of a quarter, at least and at most: 17 weeks are one, four months after a moved year end are none.
+_QUARTER_DAYS = (BUCKETS["Q"][0], 119)
 
 
 class Span(NamedTuple):
@@ -60,7 +62,7 @@ class FiscalPeriods(NamedTuple):
     to_date: dict[int, Span]
 
     def of(self, kind: str) -> dict[int, Span]:
-        """The periods of a kind: A, Q, S, or T for years to date."""
+        """Return the periods of a kind: A, Q, S, or T for years to date."""
         return {"A": self.years, "Q": self.quarters, "S": self.halves, "T": self.to_date}[kind]
 
     @property
@@ -98,6 +100,8 @@ class FiscalCalendar:
             if name is None:
                 continue
             spans[disclosure.vintage.accession][name, disclosure.start, disclosure.end] += 1
+            if name == "Q" and disclosure.end - disclosure.start >= _QUARTER_DAYS[1]:
+                continue
             if disclosure.tag in core:
                 said[name, disclosure.end][disclosure.known][disclosure.start] += 1
         #: (letter, end) → when core facts of that length were stated, and where most of them begin.
@@ -125,7 +129,7 @@ class FiscalCalendar:
         self.own_end = {own.accession: own.end for own in owns}
 
     def at(self, moment: int) -> FiscalPeriods:
-        """The calendar as known at a moment."""
+        """Return the calendar as known at a moment."""
         first: dict[tuple[str, int], ReportPeriod] = {}
         for own in self.owns:
             if own.known > moment:
@@ -166,7 +170,7 @@ class FiscalCalendar:
         return held
 
     def _near(self, name: str, end: int, slack: int, moment: int) -> int | None:
-        """The evident end of a period nearest to a day; of two as near the earlier."""
+        """Return the evident end of a period nearest to a day; of two as near the earlier."""
         ends = self._evident[name]
         best: int | None = None
         for candidate in ends[bisect_left(ends, end - slack) : bisect_right(ends, end + slack)]:
@@ -216,12 +220,13 @@ class FiscalCalendar:
                 found = self._near("Q", guess, _QUARTER_DRIFT, moment)
                 if found is not None:
                     insort(ends, found)
-        low, high = BUCKETS["Q"]
+        low, high = _QUARTER_DAYS
         for end in sorted(own.keys() - set(ends)):
             # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
             if not _any_within(ends, end, low - 1):
                 insort(ends, end)
         spans: dict[int, Span] = {}
+        named: dict[int, tuple[int, str]] = {}
         previous: int | None
         year_ends = sorted(years)
         for place, end in enumerate(ends):
@@ -230,20 +235,32 @@ class FiscalCalendar:
             if before is not None and low <= end - before <= high:
                 start, previous = before + 1, before
             else:
-                start, previous = self._known("Q", end, moment), None
+                start = self._known("Q", end, moment)
+                if start is None and (end in years or end not in own):
+                    # Quarters of another year end may lie in between, where it moved.
+                    start = next((one + 1 for one in reversed(ends[:place]) if low <= end - one <= high), None)
                 if start is None and end in own:
                     start = own[end].start
+                previous = start - 1 if start is not None and start - 1 in spans else None
             if start is None:
                 continue
             report = own.get(end)
+            if _is_off(end, years, year_ends):
+                word = _own_word(report) or _a_year_before(end, own)
+                if word is not None:
+                    named[end] = word
             label = (
-                _quarter_label(end, years, year_ends, report)
+                named.get(end)
+                or _quarter_label(end, years, year_ends, report)
                 or _a_year_before(end, own)
                 or self._by_year_to_date(end, moment)
             )
             if label is not None:
                 spans[end] = Span(start, end, previous, *label)
-        return _told_apart(spans, years, own)
+        # Where the year end moved two quarters may have one name: that is what the filer calls both.
+        return _told_apart({end: span for end, span in spans.items() if end not in named}, years, own) | {
+            end: spans[end] for end in named
+        }
 
     def _by_year_to_date(self, end: int, moment: int) -> tuple[int, str] | None:
         """Fiscal year and quarter of a report that has no word for them, by the day from which it counts the year."""
@@ -301,7 +318,7 @@ def _told_apart(spans: dict[int, Span], years: Mapping[int, Span], own: Mapping[
 
 
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
-    """The period a periodic report is about, or None where it cannot be told."""
+    """Return the period a periodic report is about, or None where it cannot be told."""
     form = base_form(filing.form)
     by_end: Counter[int] = Counter()
     end: int | None
@@ -338,7 +355,12 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
     else:
         kind = "quarter"
     name, plain = ("A", 364) if kind == "year" else ("Q", 90)
-    starts = {first: count for (length, first, last), count in spans.items() if length == name and last == end}
+    longest = _QUARTER_DAYS[1] if name == "Q" else BUCKETS[name][1]
+    starts = {
+        first: count
+        for (length, first, last), count in spans.items()
+        if length == name and last == end and end - first < longest
+    }
     start = max(starts, key=lambda first: (starts[first], first)) if starts else end - plain
     year = likely_year(end, filing.fiscal_year)
     return ReportPeriod(known_at(filing), start, end, kind, year, filing.fiscal_period, filing.accession, bool(spans))
@@ -386,6 +408,30 @@ def _quarter_label(
         back = (first.start - 1 - end + 45) // 91
         return first.fiscal_year - 1 - back // 4, f"Q{4 - back % 4}"
     return None
+
+
+def _is_off(end: int, years: Mapping[int, Span], year_ends: Sequence[int]) -> bool:
+    """Tell whether a day is none on which a quarter of the year that it is in ends, or of the one after the last that is known."""
+    place = bisect_left(year_ends, end)
+    if place < len(year_ends) and years[year_ends[place]].start <= end:
+        days, length = (
+            end - years[year_ends[place]].start + 1,
+            years[year_ends[place]].end - years[year_ends[place]].start + 1,
+        )
+    elif place:
+        days, length = end - year_ends[place - 1], 365
+    else:
+        return False
+    return days <= length and min(abs(days - round(length * part / 4)) for part in (1, 2, 3, 4)) > _QUARTER_DRIFT
+
+
+def _own_word(own: ReportPeriod | None) -> tuple[int, str] | None:
+    """Return what a filer calls the quarter that its report is about; a period of transition ends a year."""
+    if own is None or own.fiscal_year is None:
+        return None
+    if own.kind == "stub" and own.fiscal_period == "FY":
+        return own.fiscal_year, "Q4"
+    return (own.fiscal_year, own.fiscal_period) if own.fiscal_period in _QUARTERS else None
 
 
 def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | None:

@@ -33,12 +33,12 @@ class _Naming(NamedTuple):
 
 
 def likely_year(end: int, word: int | None) -> int | None:
-    """A filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
+    """Return a filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
     return word if word is not None and abs(word - _plain_year(end)) <= 1 else None
 
 
 def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
-    """The fiscal year of each year end, from the filer's word for each, None where it has given none."""
+    """Return the fiscal year of each year end, from the filer's word for each, None where it has given none."""
     return _fiscal_years(tuple(sorted(words.items())))
 
 
@@ -70,7 +70,7 @@ def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
 
 
 def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: int, passed: int) -> _Naming:
-    """A way to name years with one more; a name that does not rise costs more than any slip."""
+    """Extend a way to name years by one; a name that does not rise costs more than any slip."""
     (off, against), step = now, year + now[0] - way.names[-1]
     slip = (against and not before[1]) + (step > passed) + (_NO_RISE if step < 1 else 0)
     moved = off != before[0]
@@ -80,25 +80,23 @@ def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: 
 
 
 def _plain_year(end: int) -> int:
-    """A year that ends in the first days of January is the one before."""
+    """Return the year a day is of; one in the first days of January is of the year before."""
     return date.fromordinal(end - 7).year
 
 
 def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int]]:
     """
-    Calendar year and quarter of each of a company's quarters (first and last day), by the last day; no two are the same.
+    Return calendar year and quarter of each of a company's quarters (first and last day), by the last day.
 
-    It is the one in which the middle lies, or the next where the quarter before has that: quarters of 12 and 16 weeks, and
-    such as end in the middle of a calendar quarter, have two middles in one.
+    It is the one in which the middle lies, or the next where the quarter just before has that: quarters of 12 and 16 weeks,
+    and such as end in the middle of a calendar quarter, have two middles in one.
     """
-    found: dict[int, tuple[int, int]] = {}
-    last: int | None = None
+    found: dict[int, int] = {}
     for start, end in sorted(spans, key=lambda span: span[1]):
         middle = date.fromordinal((start + end) // 2)
         number = 4 * middle.year + (middle.month - 1) // 3
-        last = number if last is None else max(number, last + 1)
-        found[end] = last // 4, last % 4 + 1
-    return found
+        found[end] = max(number, found[start - 1] + 1) if start - 1 in found else number
+    return {end: (number // 4, number % 4 + 1) for end, number in found.items()}
 
 
 def quarter_at(days: int) -> int:
@@ -107,7 +105,7 @@ def quarter_at(days: int) -> int:
 
 
 def year_from(start: int) -> int:
-    """What a fiscal year is called that begins on a day, where no filing says so."""
+    """Return what a fiscal year is called that begins on a day, where no filing says so."""
     (name,) = fiscal_years({start + 364: None}).values()
     return name
 

@@ -111,7 +111,7 @@ def cash_flows(get: AmountOf) -> QualityCheck:
 
 
 def exchange(get: AmountOf) -> list[float]:
-    """The effect of exchange rates, none where no line gives it."""
+    """Return the effect of exchange rates, none where no line gives it."""
     effect = get("effect_of_exchange_rate_on_cash")
     return [] if effect is None else [effect.value]
 

@@ -32,7 +32,7 @@ _YEAR_DAYS = 400
 
 @functools.lru_cache(maxsize=8)
 def mapping_of(template: str) -> TagMapping:
-    """The catalogue's items for a template, in order."""
+    """Return the catalogue's items for a template, in order."""
     return mapping_for(catalogue_items(), template, catalogue_styles())
 
 
@@ -73,7 +73,7 @@ class LineItems:
         self.reader.use_calendar(fiscal_periods)
 
     def span(self, kind: str, end: int) -> Span | None:
-        """The own period of that kind with that last day."""
+        """Return the own period of that kind with that last day."""
         return self.fiscal_periods.of(kind).get(end)
 
     def compute(self, kind: str, end: int, key: str) -> bool:
@@ -115,7 +115,7 @@ class LineItems:
         self.known_facts.learn(disclosure, self.regimes.facts[disclosure.regime])
 
     def regime(self, kind: str, end: int) -> int:
-        """The regime of a period, whose facts are looked at from now on."""
+        """Return the regime of a period, whose facts are looked at from now on."""
         if len(self.regimes.names) == 1:
             return 0
         found = self.regimes.of(self.known_facts, kind, end)
@@ -132,7 +132,7 @@ class LineItems:
         return self._keys[kind]
 
     def financials(self) -> CompanyFinancials:
-        """What stands, for measures and readers. It shares the dictionaries: look, do not keep."""
+        """Return what stands, for measures and readers. It shares the dictionaries: look, do not keep."""
         return CompanyFinancials(
             {key: of for key, of in self.values[QUARTER].items() if not self.items[key].is_instant},
             {key: of for key, of in self.values[YEAR].items() if not self.items[key].is_instant},
@@ -178,7 +178,7 @@ def line_items_at(company: CompanyInput, moment: int, ends: range | None = None)
 
 def as_known(company: CompanyInput, moment: int, ends: range | None = None) -> CompanyFinancials:
     """
-    The financials as of a moment, computed from nothing but what was known by then: the plain way, which the derivation must
+    Return the financials as of a moment, computed from nothing but what was known by then: the plain way, which the derivation must
     equal at every instant. Items without any amount are left out. `ends`: as in `line_items_at`.
     """
     financials = line_items_at(company, moment, ends).financials()

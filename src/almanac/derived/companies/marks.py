@@ -45,7 +45,7 @@ class Marks:
             self._pass_to_last_quarter(statement, end)
 
     def _pass_to_last_quarter(self, statement: str, end: int) -> None:
-        """A quarter that is its year less the months before rests on the year: what fails there fails here."""
+        """Pass a year's failures on to the quarter that is computed from it."""
         failed = [key for key, mark in self._of.get((statement, YEAR, end), {}).items() if mark == FAILED]
         quarters = self._line_items.values[QUARTER]
         of_year = [

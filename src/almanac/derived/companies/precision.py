@@ -25,7 +25,7 @@ _COLUMN: Final = 0.005
 
 @functools.lru_cache(maxsize=1 << 14)
 def granularity(value: float) -> float:
-    """The power of ten a value seems to be rounded to: 1000 for 12000; at most 10^9."""
+    """Return the power of ten a value seems to be rounded to: 1000 for 12000; at most 10^9."""
     if value == 0 or not value.is_integer():
         return 0.0
     whole, power = int(abs(value)), 1
@@ -37,7 +37,7 @@ def granularity(value: float) -> float:
 
 def unit(value: float) -> float:
     """
-    The unit a value is stated in.
+    Return the unit a value is stated in.
 
     >>> [unit(value) for value in (1_899_200_000.0, 1_899_000_000.0, 5e9, 0.4975, 2.0)]
     [100000.0, 1000000.0, 1000000.0, 0.0001, 0.01]
@@ -110,5 +110,5 @@ def footed(values: Iterable[float]) -> float:
 
 
 def spelled(value: float) -> str:
-    """A number for people: whole ones with their thousands apart, others to four digits, without the zeros that end them."""
+    """Return a number for people: whole ones with their thousands apart, others to four digits, without the zeros that end them."""
     return f"{value:,.0f}" if value.is_integer() else f"{value:,.4f}".rstrip("0").rstrip(".")

@@ -22,5 +22,5 @@ class QualityCheck(msgspec.Struct, frozen=True):
 
 
 def judge(name: str, *, right: bool, detail: str, items: Iterable[str]) -> QualityCheck:
-    """Passed or failed; `detail` and `items` are told of a failure only."""
+    """Return a check that passed or failed; `detail` and `items` are of a failure only."""
     return QualityCheck(name, PASSED) if right else QualityCheck(name, FAILED, detail, tuple(dict.fromkeys(items)))

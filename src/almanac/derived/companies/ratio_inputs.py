@@ -78,7 +78,7 @@ class RatioInputs:
     """A financials from one end. `frequency` is what the company reports in (`ttm.periods`). Nothing before REACH_DAYS is looked at."""
 
     def __init__(self, financials: CompanyFinancials, end: int, frequency: Frequency) -> None:
-        """Raises ValueError for a frequency that companies do not report in."""
+        """Raise ValueError for a frequency that companies do not report in."""
         if frequency not in _FREQUENCIES:
             raise ValueError(f"frequency must be one of {', '.join(_FREQUENCIES)}, not {frequency}")
         self.financials = financials
@@ -120,7 +120,7 @@ class RatioInputs:
         return found
 
     def read(self, name: str) -> InputValue | None:
-        """An input by name, or None where the company does not state what it takes. Raises ValueError for an unknown form."""
+        """Return an input by name, or None where the company does not state what it takes. Raise ValueError for an unknown form."""
         readings = self._readings
         if name in readings:
             return readings[name]
@@ -168,7 +168,7 @@ class RatioInputs:
         return next((flow.parts[0].regime for flow in flows if flow is not None), None)
 
     def _same_shares(self, item: str, end: int) -> tuple[Amount, ...] | None:
-        """The average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""
+        """Return the average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""
         for shares in PER_SHARE.get(item, (item,)):
             now, then = self.trailing_twelve_months(shares, self._ends[0]), self.trailing_twelve_months(shares, end)
             if now is not None and then is not None:

@@ -88,7 +88,7 @@ class Ratio(NamedTuple):
     formula: Callable[..., float]
 
     def value(self, inputs: RatioInputs) -> Figure | None:
-        """The ratio at the end that the inputs are of, or None."""
+        """Return the ratio at the end that the inputs are of, or None."""
         readings = inputs.all(self.inputs)
         value = None if readings is None else computed(self.formula, [reading.value for reading in readings])
         return None if readings is None or value is None else figure(value, readings)

@@ -93,7 +93,7 @@ class Regimes:
         return found
 
     def of(self, known_facts: KnownFacts, kind: str, end: int) -> int:
-        """The regime of an own period (`kind` Q, S or A), or of a balance sheet (I): that of the filing that gave it last."""
+        """Return the regime of an own period (`kind` Q, S or A), or of a balance sheet (I): that of the filing that gave it last."""
         best, number = -1, 0
         for one, tags in enumerate(known_facts.views):
             for tag in self._whole_sheet if kind == "I" else self._core:

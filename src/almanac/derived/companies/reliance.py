@@ -37,7 +37,7 @@ class Reliance:
         return moment in self.moments or any(_reports(own, kind, end) for own in owns)
 
     def check(self, moment: int, kind: str, end: int, accession: str, items: tuple[str, ...]) -> QualityCheck | None:
-        """What stands against a statement of the filing `accession`, with these lines; None where it may be relied upon."""
+        """Return what stands against a statement of the filing `accession`, with these lines; None if it may be relied upon."""
         for warning in self._warnings:
             if known_at(warning) <= moment and self._doubted(warning, moment, kind, end, accession):
                 day = date.fromordinal(warning.filed).isoformat()

@@ -63,7 +63,7 @@ def reported_values(
     facts: Iterable[Fact], known: Mapping[str, int], by_day: Container[str] = ()
 ) -> dict[FactKey, list[ReportedValue]]:
     """
-    What the filings state of each fact, in the order in which it counts: later knowledge later, and at one instant
+    Return what the filings state of each fact, in the order in which it counts: later knowledge later, and at one instant
     the value that wins last. Facts of which nothing counts are left out.
 
     `known`: accession → unix seconds at which the filing could be read; `by_day`: accessions of which only the day is
@@ -90,7 +90,7 @@ def _sheets_anew(
     by_day: Container[str],
 ) -> dict[FactKey, list[ReportedValue]]:
     """
-    The balance sheets that a report other than the first gives with other numbers, and enough of them to balance.
+    Return the balance sheets that a report other than the first gives with other numbers, and enough of them to balance.
 
     A line that only repeats its number is no news of its tag, so nothing else tells which lines such a report gives.
     """
@@ -152,7 +152,7 @@ def _of_fact(
     notes: dict[tuple[str, str, bool], str],
     ranks: dict[str, int],
 ) -> list[ReportedValue]:
-    """What counts of all rows of one fact. `notes` and `ranks` remember what rows of other facts came to."""
+    """Return what counts of all rows of one fact. `notes` and `ranks` remember what rows of other facts came to."""
     filings: dict[str, list[Fact]] = {}
     for fact in stated:
         filings.setdefault(fact.accession, []).append(fact)
@@ -191,7 +191,7 @@ _in_order = itemgetter(0, 1, 2)
 
 
 def _one(rows: list[Fact]) -> tuple[Fact, bool]:
-    """The row that counts of those one filing gives for one fact, and whether they contradict each other."""
+    """Return the row that counts of those one filing gives for one fact, and whether they contradict each other."""
     chosen = rows[0]
     inconsistent = False
     for row in rows[1:]:

@@ -22,6 +22,8 @@ _LINES, _MOST = 3, 0.8
 #: Powers of ten by which filings slip; how far off one growth may put a line, and how far rounding may, in powers of ten.
 _POWERS = (-6, -3, 3, 6)
 _GROWTH, _EXACT = 0.7, 0.01
+#: The first where shares say that a filing is mistaken.
+_WILD_GROWTH = 1.2
 #: The same for a number of shares.
 _EVEN = 0.2
 #: Times that a number of shares may change between two reports while money changes a thousandfold by mistake.
@@ -136,7 +138,8 @@ class _Search:
             counted = None  # the cover slipped with the money
         fits = _fits(newest, rows, counted or self._shares)
         steady = bool(counted and self._shares and max(counted, self._shares) <= _STEADY * min(counted, self._shares))
-        flows, balances = (self._off(accession, rows, instants=instants) for instants in (False, True))
+        growth = _WILD_GROWTH if fits is False else _GROWTH
+        flows, balances = (self._off(accession, rows, growth, instants=instants) for instants in (False, True))
         mistaken = self._doubted & (flows.filings | balances.filings)
         wrong_flows = (
             flows.is_most and not mistaken and (fits is False or (fits is None and self._tells(flows, steady)))
@@ -161,7 +164,7 @@ class _Search:
         """Whether lines alone say that a filing slipped: where shares did not change, or it gives known figures anew."""
         return steady or off.exact >= _LINES
 
-    def _off(self, accession: str, rows: Iterable[_Row], *, instants: bool) -> _Off:
+    def _off(self, accession: str, rows: Iterable[_Row], growth: float, *, instants: bool) -> _Off:
         compared: set[str] = set()
         exact: set[str] = set()
         filings: set[str] = set()
@@ -177,7 +180,7 @@ class _Search:
                 continue
             compared.add(tag)
             times = math.log10(abs(state.value / before))
-            power = next((power for power in _POWERS if abs(times - power) < _GROWTH), None)
+            power = next((power for power in _POWERS if abs(times - power) < growth), None)
             if power is not None:
                 by_power[power].add(tag)
                 if filing != accession and abs(times - power) < _EXACT:
@@ -188,7 +191,7 @@ class _Search:
 
 
 def _counted(newest: Mapping[str, _Row]) -> float | None:
-    """The shares on the cover of a filing."""
+    """Return the shares on the cover of a filing."""
     row = newest.get("dei:EntityCommonStockSharesOutstanding")
     return row[2].value if row is not None and row[2].value > 0 else None
 

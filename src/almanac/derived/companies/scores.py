@@ -71,7 +71,7 @@ class Score(NamedTuple):
         return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
 
     def value(self, inputs: RatioInputs) -> Figure | None:
-        """The score at the end that the inputs are of, None unless every test has a value; as `over`, without the detail."""
+        """Return the score at the end that the inputs are of, None unless every test has a value; as `over`, without the detail."""
         values, passed, readings = [], [], []
         for test in self.tests:
             found = inputs.all(test.inputs)
@@ -85,7 +85,7 @@ class Score(NamedTuple):
         return None if total is None else figure(total, readings)
 
     def over(self, inputs: RatioInputs) -> ScoreBreakdown:
-        """The score at the end that the inputs are of, with all its tests."""
+        """Return the score at the end that the inputs are of, with all its tests."""
         results: list[CriterionResult] = []
         for test in self.tests:
             readings = [inputs.read(name) for name in test.inputs]
@@ -116,13 +116,13 @@ class Figure(NamedTuple):
 
 
 def figure(value: float, readings: Sequence[InputValue]) -> Figure:
-    """A value computed from these inputs."""
+    """Return a value computed from these inputs."""
     parts = tuple([amount for reading in readings for amount in reading.parts])
     return Figure(value, parts, True in {reading.mismatch for reading in readings})
 
 
 def computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
-    """What a formula gives, to twelve significant digits; None where it has no value or none that is finite."""
+    """Return what a formula gives, to twelve significant digits; None where it has no value or none that is finite."""
     try:
         value = formula(*arguments)
     except (ZeroDivisionError, OverflowError):
@@ -131,7 +131,7 @@ def computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float |
 
 
 def over(number: float, base: float) -> float:
-    """A quotient. Raises ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
+    """Return a quotient. Raise ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
     if base <= 0:
         raise ZeroDivisionError
     return number / base
@@ -243,7 +243,7 @@ BENEISH_THRESHOLD = -1.78
 
 
 def _index(number: float, base: float, number1: float, base1: float) -> float:
-    """A quotient over the same a year ago."""
+    """Return a quotient over the same a year ago."""
     return over(over(number, base), over(number1, base1))
 
 

@@ -236,7 +236,7 @@ class StatementHistory:
     def _status(
         self, moment: int, name: tuple[str, str, int], before: StatementBody | None, content: StatementBody
     ) -> str:
-        """Initial, revised or unknown, by the rule for observations; revised once a number that was told is another."""
+        """Return initial, revised or unknown by the rule for observations; revised once a served number has changed."""
         kind, letter, end = name
         if any(amount.flags & UNKNOWN for amount in self._amounts(kind, letter, end).values()):
             return "unknown"
@@ -251,7 +251,7 @@ class StatementHistory:
         return {key: amount for key in self.lines[kind] if (amount := values[key].get(end)) is not None}
 
     def _content(self, kind: str, letter: str, span: Span) -> StatementBody | None:
-        """The body without what is said of the filing that made it; None where what is there is no statement."""
+        """Return the body without what is said of the filing that made it; None where what is there is no statement."""
         amounts = self._amounts(kind, letter, span.end)
         if not _IS_STATEMENT[kind].intersection(amounts):
             return None
@@ -339,7 +339,7 @@ class StatementHistory:
         return self.line_items.remarks[kind][key].get(end)
 
     def _year_of(self, end: int) -> int | None:
-        """The end of the own year that a day lies in."""
+        """Return the end of the own year that a day lies in."""
         years = self.line_items.fiscal_periods.years.values()
         return next((year.end for year in years if year.start <= end <= year.end), None)
 
@@ -408,14 +408,14 @@ def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
 
 
 def _of_regime(regime: int, values: Values, end: int | None, item: str) -> Amount | None:
-    """An item's amount for the period that ends on a day; None where there is none of one standard and currency."""
+    """Return an item's amount for the period that ends on a day; None where there is none of one standard and currency."""
     amount = values[item].get(end) if end is not None and item in values else None
     return amount if amount is not None and amount.regime == regime else None
 
 
 def _basis(amounts: Iterable[Amount]) -> str:
     """
-    `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of
+    Return `reported`: each line as filed for the period; `derived`: none is; `mixed`: some are, or a difference is of
     figures that were recast, or may be, for one of its periods.
     """
     methods = {amount.method for amount in amounts if amount.method not in _WITHIN}

@@ -6,8 +6,9 @@ Twelve months of an item: the fiscal year, the year moved on by the years to dat
 | a fiscal year end | the year as reported, else four quarters | the year's, else the mean of four | the year's, else the sum |
 | another quarter end | year + year to date − year to date a year before where filings state all three, else four quarters | mean of four | sum of four |
 
-Where both ways are there and differ by more than rounding, the first stands and `method` says `ttm_mismatch`: quarters
-of a year that was restated since are not all of one basis.
+Where both ways are there and differ by more than rounding, the first stands and `method` says `ttm_mismatch`, if a part
+of the quarters was restated since or the difference is no more than a correction. Else nothing tells which is right, and
+there is no value.
 
 Half-year filers have two halves for four quarters, and so have flows of others where quarters are missing; of
 annual-only filers the fiscal year stands. A figure per share is the sum of four quarters' own figures (the market's
@@ -26,8 +27,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from almanac.catalog.companies import items
+from almanac.derived.companies.facts import CORRECTION
 from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
-from almanac.derived.companies.precision import COARSEST, granularity
+from almanac.derived.companies.precision import COARSEST, footed, granularity, spelled
 from almanac.domain.numbers import exact_sum, mean
 from almanac.domain.observations import QUALITY
 from almanac.domain.periods import Frequency
@@ -57,7 +59,7 @@ PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
-    """The frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
+    """Return the frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
     if financials.quarter_ends:
         # Fiscal years before the first quarter that was filed have figures too.
         return Frequency.QUARTERLY, tuple(sorted({*financials.quarter_ends, *financials.year_ends}))
@@ -95,7 +97,11 @@ def trailing_twelve_months(
         return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
     moved = _moved(financials, item, end, floor)
     if moved is not None:
-        return moved if total is None or agree(total, moved) else moved._replace(method=MISMATCH)
+        if total is None or agree(total, moved):
+            return moved
+        # Where a part of the four quarters was restated since, they are the ones that are not of one basis.
+        right = is_correction(total, moved) or _one_basis_each(financials, cells, total) is None
+        return moved._replace(method=MISMATCH) if right else None
     if total is None and own is financials.quarters:
         # Years in which the company reported halves: the other one and this.
         cells = financials.halves.get(item, {})
@@ -114,15 +120,31 @@ def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequen
         if end - 2 * LONGEST < last <= end
         for name in amount.tags
     )
-    if not counted and not any(name in financials.recasts for name in near):
+    ways = None if counted else _two_ways(financials, item, end, frequency)
+    if not counted and ways is None and not any(name in financials.recasts for name in near):
         return None
     if trailing_twelve_months(financials, item, end, frequency, floor) is not None:
         return None
+    if ways is not None:
+        told = " and ".join(spelled(way.value) for way in ways)
+        return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {told}"
     if counted:
         there = bool(chain(own.get(item, {}), end, count, floor))
     else:
         there = trailing_twelve_months(financials._replace(recasts={}), item, end, frequency, floor) is not None
     return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+
+
+def _two_ways(
+    financials: CompanyFinancials, item: str, end: int, frequency: Frequency
+) -> tuple[TrailingTwelveMonths, TrailingTwelveMonths] | None:
+    """Return two ways to twelve months that differ by more than a correction; None where there are none."""
+    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
+    total = _sum(chain(own.get(item, {}), end, count, end - REACH_DAYS), count)
+    moved = None if total is None else _moved(financials, item, end, end - REACH_DAYS)
+    if total is None or moved is None or is_correction(total, moved):
+        return None
+    return moved, total
 
 
 def _one_basis_each(
@@ -156,7 +178,7 @@ def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses
 
 
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
-    """That many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
+    """Return that many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
     found: list[Amount] = []
     for _ in range(count):
         amount = cells.get(end)
@@ -186,6 +208,15 @@ def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     coarsest = min(COARSEST, max(map(abs, operands), default=0.0) / 1_000)
     allowed = 0.5 * sum(min(granularity(value), coarsest) for value in operands)
     return abs(one.value - other.value) <= allowed
+
+
+def is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
+    """Tell whether two ways to the same twelve months differ by no more than a correction, or than columns that add up."""
+    operands = [amount.value for amount in (*one.parts, *other.parts)]
+    off = abs(one.value - other.value)
+    return (one.start, one.end) != (other.start, other.end) or off <= max(
+        CORRECTION * max(map(abs, operands)), footed(operands)
+    )
 
 
 def one_basis(shares: Iterable[float]) -> bool:
@@ -253,7 +284,7 @@ def _per_share(
     financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, year: TrailingTwelveMonths | None,
     parts: tuple[Amount, ...], count: int, floor: int,
 ) -> TrailingTwelveMonths | None:  # fmt: skip
-    """The year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
+    """Return the year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
     if year is not None or not parts:
         return year
     total = _one_basis_each(financials, own[item], _sum(parts, count))
@@ -266,7 +297,7 @@ def _per_share(
 
 
 def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> TrailingTwelveMonths | None:
-    """The last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
+    """Return the last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
     place = bisect_left(financials.year_ends, end)
     year = financials.years.get(item, {}).get(financials.year_ends[place - 1]) if place else None
     if year is None or year.start is None or not _stated(year):
@@ -291,7 +322,7 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
 
 
 def _to_date(financials: CompanyFinancials, item: str, start: int, end: int) -> Amount | None:
-    """What filings state from the first day of a year to the end of a quarter or half, with the marks of its quarters."""
+    """Return what filings state from the first day of a year to the end of a quarter or half, with the marks of its quarters."""
     for cells in (financials.to_date, financials.quarters, financials.halves):
         amount = cells.get(item, {}).get(end)
         if amount is not None and amount.start == start and _stated(amount):

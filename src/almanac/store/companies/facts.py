@@ -91,7 +91,7 @@ class FilerTraits(NamedTuple):
 
 
 def company(db: Queryable, entity: str) -> FilerTraits | None:
-    """A company as its parts were put together; None where no payload spoke of it."""
+    """Return a company as its parts were put together; None where no payload spoke of it."""
     row = db.execute("SELECT name, source, template, currency FROM company WHERE entity = ?", (entity,)).fetchone()
     return None if row is None else FilerTraits._make(row)
 
@@ -130,7 +130,7 @@ class Stored(NamedTuple):
 
 
 def derived_values(db: Queryable, entity: str, source: str, first_day: int, at: int, version: int) -> list[Stored]:
-    """Derived values of a company for periods that end on or after a day (an ordinal), as known at a moment."""
+    """Return derived values of a company for periods that end on or after a day (an ordinal), as known at a moment."""
     held: dict[tuple[str, str, int, str | None], tuple[float | None, int]] = {}
     for indicator, frequency, period, variant, value, lineage in db.execute(
         _DERIVED, (lowest_key(date.fromordinal(first_day)), at, version, version, entity, source)

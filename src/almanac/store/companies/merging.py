@@ -140,7 +140,7 @@ def settle_company(db: Database, entity: str, classify: Classify, places: Places
 
 
 def unlike(db: Database, entity: str, classify: Classify, places: Places) -> list[tuple[str, Any, Any]]:
-    """What the row of a company has otherwise than its parts give it: name of the column, what is there, and what they give."""
+    """Return what the row of a company has otherwise than its parts give it: name of the column, what is there, and what they give."""
     parts = _parts(db, entity)
     if not parts:
         return []
@@ -201,7 +201,7 @@ def _merged(parts: Mapping[str, Part], claim: Claim) -> CompanyRecord:
 def _row(
     db: Database, record: CompanyRecord, parts: Mapping[str, Part], classify: Classify, places: Places
 ) -> dict[str, Any]:
-    """A company's row but for its slug, and its ticker, which are told apart from others'."""
+    """Return a company's row but for its slug, and its ticker, which are told apart from others'."""
     sector, industry, _ = classify(record.sic)
     _, _, template = classify(next((sic for kind in PARTS if kind in parts and (sic := parts[kind].record.sic)), None))
     return {
@@ -219,7 +219,7 @@ def _read_row(db: Database, entity: str, columns: Sequence[str]) -> dict[str, An
 
 
 def _placeholder(entity: str) -> str:
-    """A slug that no name makes: it holds a row's place until all that share its base are told apart."""
+    """Return a slug that no name makes: it holds a row's place until all that share its base are told apart."""
     return f"~{entity}"
 
 

@@ -40,7 +40,7 @@ class Company(NamedTuple):
 
 def by_lookup(db: Queryable, text: str) -> Company | None:
     """
-    A company by entity id, CIK (padded or not), ticker of today, LEI or slug, in this order; case does not matter.
+    Return a company by entity id, CIK (padded or not), ticker of today, LEI or slug, in this order; case does not matter.
 
     A ticker that two companies list on one day leads to the one with statements, then to the lower CIK.
     """
@@ -57,13 +57,13 @@ def by_lookup(db: Queryable, text: str) -> Company | None:
 
 
 def by_id(db: Queryable, entity: str) -> Company | None:
-    """A company by its entity id."""
+    """Return a company by its entity id."""
     row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?", (entity,)).fetchone()
     return None if row is None else _company(row)
 
 
 def by_name(db: Queryable, name: str) -> Company | None:
-    """A company by entity id or slug, as an entity is addressed."""
+    """Return a company by entity id or slug, as an entity is addressed."""
     row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?1 OR slug = ?1", (name.lower(),)).fetchone()
     return None if row is None else _company(row)
 
@@ -91,19 +91,26 @@ def tickers(db: Queryable, company: Company) -> list[str]:
     return [one.ticker for one in company.record.listings if normal(one.ticker, "ticker") in held]
 
 
-def last_tickers(db: Queryable, entities: Iterable[str], moment: int) -> dict[str, str]:
+def last_tickers(db: Queryable, entities: Iterable[str], listed_at: int | None = None) -> dict[str, str]:
     """
-    Entity id → the last ticker of a company that has none today, while it was listed at a moment (unix seconds): seen in
-    a list on that day or later, or not yet taken off its exchange by a filing.
+    Return the last ticker of each company that has none today, by entity id.
+
+    With `listed_at` (unix seconds) only of those listed then: seen in a list on that day or later, or not yet taken off an
+    exchange by a filing.
     """
-    wanted = list(entities)
-    farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
+    wanted, listed, bounds = list(entities), "", tuple[int, ...]()
+    if listed_at is not None:
+        farewells = ", ".join(f"'{form}'" for form in DELISTING_FORMS)
+        listed = (
+            " AND (a.valid_to >= ? OR NOT EXISTS (SELECT 1 FROM filing f WHERE f.entity = a.entity"
+            f" AND f.form IN ({farewells}) AND f.known_at <= ?))"
+        )
+        bounds = day_at(listed_at), listed_at
     found = db.execute(
         f"SELECT a.entity, a.alias FROM alias a JOIN company c USING(entity) WHERE {in_list('a.entity', wanted)}"
-        " AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL AND (a.valid_to >= ? OR NOT EXISTS"
-        f" (SELECT 1 FROM filing f WHERE f.entity = a.entity AND f.form IN ({farewells}) AND f.known_at <= ?))"
+        f" AND a.scheme = 'ticker' AND a.valid_to IS NOT NULL AND c.ticker IS NULL{listed}"
         " ORDER BY a.valid_to, length(a.norm) DESC, a.norm DESC",
-        (*wanted, day_at(moment), moment),
+        (*wanted, *bounds),
     )
     return dict(found)
 
@@ -151,7 +158,7 @@ _OTHERS = ("3", "4", "5", "144", "SC 13D", "SC 13G", "SCHEDULE 13D", "SCHEDULE 1
 
 def filings(db: Queryable, entity: str, *, known_by: int, filed_from: int, limit: int) -> list[FilingRow]:
     """
-    The newest filings of a company that were known by a moment and filed on a day (an ordinal) or later.
+    Return the newest filings of a company that were known by a moment and filed on a day (an ordinal) or later.
 
     What insiders and holders file about it is left out: it would be most of all.
     """

@@ -121,7 +121,7 @@ def newest(
     limit: int,
 ) -> list[StatementRow]:
     """
-    The newest statements of one kind, each as last known by a moment: by last day, of one day annual before quarterly.
+    Return the newest statements of one kind, each as last known by a moment: by last day, of one day annual before quarterly.
     Beside quarters a half-year stands only where no quarter ends with it.
 
     `ends_from`: periods must end on or after this day.

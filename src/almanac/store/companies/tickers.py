@@ -52,7 +52,7 @@ def day_of(seconds: int) -> int:
 
 
 def listed(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
-    """What a company's parts claim: kind → (listings, fetched at). Of two lists the newer one counts."""
+    """Return what a company's parts claim: kind → (listings, fetched at). Of two lists the newer one counts."""
     lists = [
         (fetched_at, kind, listings)
         for kind, (listings, fetched_at) in parts.items()
@@ -121,7 +121,7 @@ def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: Clai
 
 def _first(db: Database, entity: str, claim: Claim, source: str) -> bool:
     """
-    The tickers of a company that had none, which nobody else ever had: what the rest of `contest` comes to for nearly every
+    Return the tickers of a company that had none, which nobody else ever had: what the rest of `contest` comes to for nearly every
     company of a register. Returns whether there are any.
     """
     if not claim.listings:

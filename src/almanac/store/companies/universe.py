@@ -103,7 +103,7 @@ _OPEN = "{0}.from_version <= ?1 AND {0}.to_version > ?1 AND {0}.known_at <= ?2"
 
 def _newest_of(kind: int, frequency: str) -> str:
     """
-    SQL: the newest period of a company's statements of one kind and frequency.
+    Return SQL for the newest period of a company's statements of one kind and frequency.
 
     A version counts if no later one was known: an empty body says that there is no statement any more.
     """

@@ -193,7 +193,7 @@ def _rows(
     rows: list[int],
 ) -> list[bytes]:
     companies, as_of = peers.table.companies, ctx.params["as_of"]
-    delisted = {} if as_of is None else last_tickers(ctx.view, [companies.ids[row] for row in rows], as_of)
+    delisted = {} if as_of is None else last_tickers(ctx.view, [companies.ids[row] for row in rows])
     dated = {row: [one for one in readings.values() if not np.isnan(one.values[row])] for row in rows}
     known = peers.statement_known([row for row, found in dated.items() if not found])
     encoded = []

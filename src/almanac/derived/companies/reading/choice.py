@@ -104,7 +104,7 @@ class Choice:
         return self.mapping.styles[next(style for style, count in found.items() if count == most)]
 
     def choose(self, item: Item, kind: str, end: int, span: Span | None, held: Values) -> Amount | None:
-        """An item over a span, or at the end of a period where there is none; `held` are the other items of that kind."""
+        """Return an item over a span, or at the end of a period where there is none; `held` are the other items of that kind."""
         self.reason, self._least = None, -math.inf
         reading = self.reading(item, end)
         sought = reading.sought[item.key]
@@ -152,7 +152,7 @@ class Choice:
         return None if day is None else doubt(self.known_facts, tag, day, end, count.value)
 
     def formula(self, item: Item, kind: str, end: int, span: Span | None, held: Values) -> Amount | None:
-        """An item that no tag gives, from other items; None too where it must agree and does not."""
+        """Return an item that no tag gives, from other items; None too where it must agree and does not."""
         if item.key not in self.mapping.computed or (self.reason is not None and self.reason.startswith(CONFLICT)):
             return None
         made = [amount for formula in item.formulas if (amount := from_items(formula, end, span, held)) is not None]
@@ -344,7 +344,7 @@ class Choice:
 
 
 def from_items(formula: Expression, end: int, span: Span | None, held: Values) -> Amount | None:
-    """A sum of other items; None where one that is not optional is not there."""
+    """Return a sum of other items; None where one that is not optional is not there."""
     amounts: list[Amount] = []
     signs: list[int] = []
     for term in formula:
@@ -372,7 +372,7 @@ def _is_proof(proof: list[_Proof], option: _Option) -> bool:
 
 
 def _largest(options: list[_Option]) -> Amount:
-    """The total: the first that is no slice unless another dwarfs it, of slices the largest."""
+    """Return the total: the first that is no slice unless another dwarfs it, of slices the largest."""
     found = options[0]
     for one in options[1:]:
         least = DWARFS if found.whole else 1.0

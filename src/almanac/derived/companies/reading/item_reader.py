@@ -82,7 +82,7 @@ class ItemReader:
         return self.quarters.refused or self.choice.reason
 
     def remark(self, item: Item, amount: Amount) -> str | None:
-        """That filings gave what an amount came from with the other sign, or gave it anew and not its sheet; else None."""
+        """Return a remark where filings gave what an amount came from with the other sign, or anew without its sheet; else None."""
         for name in amount.tags:
             tag, _, kind = name.rpartition(":")
             for start, fact in self.known_facts.tags.get(tag, {}).get(amount.end, {}).items():
@@ -98,14 +98,14 @@ class ItemReader:
     # -- instants ---------------------------------------------------------------------------------------------------
 
     def balance(self, item: Item, end: int, held: Values) -> Amount | None:
-        """An item at the end of an own period; `held` are the other balances."""
+        """Return an item at the end of an own period; `held` are the other balances."""
         self.quarters.refused = None
         return self.choice.choose(item, "", end, None, held) or self.choice.formula(item, "", end, None, held)
 
     # -- periods ----------------------------------------------------------------------------------------------------
 
     def flow(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
-        """An item over an own period (`kind` Q, S or A); `held` are the other items of that kind."""
+        """Return an item over an own period (`kind` Q, S or A); `held` are the other items of that kind."""
         self.quarters.refused = None
         found = self.choice.choose(item, kind, span.end, span, held)
         if found is not None:
@@ -120,7 +120,7 @@ class ItemReader:
         return self.choice.formula(item, kind, span.end, span, held)
 
     def _recast(self, item: Item, kind: str, span: Span, found: Amount) -> Amount:
-        """The item in the tag of the report that recast the period, or the longer one of a difference."""
+        """Return the item in the tag of the report that recast the period, or the longer one of a difference."""
         tags = tuple(name.rpartition(":")[0] for name in found.tags)
         if found.method is None:
             anew = self.sums.recasts.successor(item, kind, span, tags)
@@ -138,7 +138,7 @@ class ItemReader:
         return found
 
     def year_of_quarters(self, item: Item, span: Span, quarters: Mapping[int, Amount]) -> Amount | None:
-        """A year that no filing gives: the sum of its own quarters, whatever tags these came from."""
+        """Return a year that no filing gives: the sum of its own quarters, whatever tags these came from."""
         if not item.additive:
             return None
         amounts: list[Amount] = []
@@ -154,7 +154,7 @@ class ItemReader:
         return None
 
     def _across(self, item: Item, kind: str, span: Span) -> Amount | None:
-        """A difference of two tags of the item that agreed wherever both had a value shortly before."""
+        """Return a difference of two tags of the item that agreed wherever both had a value shortly before."""
         if span.previous is None:
             return None
         singles = [c[0].name for c in self._candidates(item) if len(c) == 1]

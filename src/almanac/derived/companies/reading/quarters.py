@@ -89,7 +89,7 @@ class Quarters:
         self.refused: str | None = None
 
     def period(self, tag: str, kind: str, span: Span, sought: Sought) -> Amount | None:
-        """The value over an own period (`kind` Q, S or A); a difference only of what adds up."""
+        """Return the value over an own period (`kind` Q, S or A); a difference only of what adds up."""
         by_start = self._facts(tag, span.end)
         fact = stated_in(by_start, kind, span.start)
         if fact is not None:
@@ -137,7 +137,7 @@ class Quarters:
     def _of_one_basis(
         self, tag: str, start: int, span: Span, whole: FactHistory, part: FactHistory, sought: Sought
     ) -> Amount | None:
-        """The difference of the newest pair of states that go together."""
+        """Return the difference of the newest pair of states that go together."""
         assert span.previous is not None
         name, shorter = letter(start, span.end), letter(start, span.previous)
         if name is None or shorter is None:
@@ -241,7 +241,7 @@ class Quarters:
 
 
 def stated_in(by_start: HistoriesByStart, kind: str, start: int) -> FactHistory | None:
-    """The fact of a period of that length that begins nearest to a day, within the slack of starts."""
+    """Return the fact of a period of that length that begins nearest to a day, within the slack of starts."""
     best: int | None = None
     for candidate in by_start:
         if candidate is None or abs(candidate - start) > SLACK:
@@ -296,7 +296,7 @@ _NO_ENDS: dict[int, HistoriesByStart] = {}
 
 
 def _starts(by_start: HistoriesByStart, span: Span) -> list[int]:
-    """Starts of periods that end with the span and began before it, the longest last but for whole years first."""
+    """Return starts of periods that end with the span and began before it, the longest last but for whole years first."""
     low, high = BUCKETS["A"]
     starts = [
         start
@@ -309,7 +309,7 @@ def _starts(by_start: HistoriesByStart, span: Span) -> list[int]:
 
 
 def name_of(tag: str, kind: str) -> str:
-    """A raw series as amounts name it: tag and frequency letter."""
+    """Return a raw series as amounts name it: tag and frequency letter."""
     return f"{tag}:{kind}"
 
 
@@ -364,7 +364,7 @@ def _less_quarters(tag: str, span: Span, name: str, whole: FactHistory, quarters
 
 
 def total(amounts: list[Amount], method: str, start: int | None, end: int, signs: list[int] | None = None) -> Amount:
-    """The sum of amounts as one; tags, times and flags are those of all."""
+    """Return the sum of amounts as one; tags, times and flags are those of all."""
     if signs is None:
         signs = [1] * len(amounts)
     released: int | None = 0

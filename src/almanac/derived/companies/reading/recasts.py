@@ -35,7 +35,7 @@ class Recasts:
 
     def on_the_sheet(self, tag: str, fact: FactHistory, end: int) -> FactVintage | None:
         """
-        The state of a tag that the balance sheet of a day shows; None where it shows none.
+        Return the state of a tag that the balance sheet of a day shows; None where it shows none.
 
         The sheet is that of the report about the day, its amendments with it, until a later one gives the sheet anew:
         then its lines replace all others. Single lines that later reports give, as the cash and the equity that another
@@ -55,7 +55,7 @@ class Recasts:
         return held.state
 
     def beside_the_sheet(self, tag: str, fact: FactHistory, end: int) -> FactVintage | None:
-        """The state of a tag that was given last where that is another number than the sheet's; None where it is none."""
+        """Return the state of a tag that was given last where that is another number than the sheet's; None where it is none."""
         shown, last = self.on_the_sheet(tag, fact, end), fact.latest
         return None if shown is None or repeats(shown.value, last.value) else last
 

@@ -81,7 +81,7 @@ def _averages_before(known_facts: KnownFacts, end: int) -> Iterator[float]:
 
 
 def _neighbours(known_facts: KnownFacts, tag: str, day: int) -> Iterator[float]:
-    """The counts of that tag next before and next after a day."""
+    """Return the counts of that tag next before and next after a day."""
     days = known_facts.tags.get(tag, {})
     near = [other for other in days if other != day and abs(other - day) <= NEIGHBOUR_DAYS and None in days[other]]
     for other in (

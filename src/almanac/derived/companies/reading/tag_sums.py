@@ -44,7 +44,7 @@ class TagSums:
         self, candidate: Expression, end: int, span: Span | None, kind: str, sought: Sought = AS_STATED
     ) -> Amount | None:
         """
-        The sum over a period, at its end where there is no span; None where a part of it is not known.
+        Return the sum over a period, at its end where there is no span; None where a part of it is not known.
 
         An optional part is left out only where nothing that ends on that day gives it: not where it is in a longer period.
         """
@@ -115,7 +115,7 @@ class TagSums:
         return None if day is None else as_amount(tag, "Q", self.known_facts.tags[tag][day][None].latest, None, end)
 
     def cover_day(self, tag: str, end: int) -> int | None:
-        """The day of the cover of the report about a period: dated after it, and not of a later report."""
+        """Return the day of the cover of the report about a period: dated after it, and not of a later report."""
         days = self.known_facts.tags.get(tag, {})
         for place in range(bisect_left(self.covers, end), len(self.covers)):
             day = self.covers[place]
