@@ -111,7 +111,7 @@ class MacroScreener:
                 }
             )
         return msgspec.json.encode(
-            {"entityId": entity.id, "name": entity.name, "country": _code(entity), "matches": matches}
+            {"entityId": entity.id, "name": entity.name, "country": screening.place_code(entity), "matches": matches}
         )
 
     def _describe(self, ctx: Context, indicator: Indicator, places: screening.Places) -> ScreenerField:
@@ -148,11 +148,6 @@ def _wanted(ctx: Context, places: screening.Places) -> npt.NDArray[np.bool_]:
     if country is None:
         ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
     return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
-
-
-def _code(entity: Entity) -> str:
-    """Return what `country` would take for it: an ISO code, where it has one."""
-    return entity.iso3 or entity.rates_scope or entity.iso2 or entity.id
 
 
 _EQUITY_EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
