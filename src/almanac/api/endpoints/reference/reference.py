@@ -238,78 +238,6 @@ def held(ctx: Context) -> ItemAnswer:
     return ItemAnswer(msgspec.json.encode(counted))
 
 
-_REFERENCE = partial(Endpoint, scope="reference:read", tag="Reference")
-_LISTS = (
-    _REFERENCE(
-        path="/providers",
-        operation_id="listProviders",
-        summary="Providers",
-        description="Who publishes.",
-        handler=providers,
-        kind="list",
-        record=records.ProviderSchema,
-    ),
-    _REFERENCE(
-        path="/sources",
-        operation_id="listSources",
-        summary="Sources",
-        description="Feeds, each with its licence, rights, health and freshness.",
-        handler=sources,
-        params=(LICENSE,),
-        kind="list",
-        cost="thread",
-        record=records.SourceSchema,
-    ),
-    Endpoint(
-        path="/countries",
-        operation_id="listCountries",
-        summary="Countries and regions",
-        handler=countries,
-        scope="macro:read",
-        params=(
-            Param(
-                "has_data",
-                "Only those with observations of their own, or only those without.",
-                "enum",
-                choices={"true": True, "false": False},
-            ),
-        ),
-        kind="list",
-        cost="thread",
-        cached=True,
-        record=records.Country,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/countries/{idOrIso}",
-        operation_id="getCountry",
-        summary="One country or region",
-        description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
-        "euro area.",
-        handler=country,
-        braces=(
-            Param(
-                "idOrIso",
-                "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
-                example="USA",
-            ),
-        ),
-        scope="macro:read",
-        record=records.Country,
-        tag="Reference",
-    ),
-    Endpoint(
-        path="/coverage",
-        operation_id="getCoverage",
-        summary="What the service holds",
-        description="The cheapest authenticated call: 200 says that the key is live.",
-        handler=held,
-        record=coverage.Coverage,
-        tag="Reference",
-    ),
-)
-
-
 #: Scheme of publishers' codes of series, which name no entity and are looked for only where they are asked for.
 NATIVE = "native"
 #: At most so many candidates are told.
@@ -454,10 +382,79 @@ def _candidate(one: Match) -> Candidate:
     )
 
 
+_REFERENCE = partial(Endpoint, scope="reference:read", tag="Reference")
+
+
 def endpoints() -> tuple[Endpoint, ...]:
     """Return the endpoints of reference data and names, with what one process remembers of them."""
     return (
-        *_LISTS,
+        _REFERENCE(
+            path="/providers",
+            operation_id="listProviders",
+            summary="Providers",
+            description="Who publishes.",
+            handler=providers,
+            kind="list",
+            record=records.ProviderSchema,
+        ),
+        _REFERENCE(
+            path="/sources",
+            operation_id="listSources",
+            summary="Sources",
+            description="Feeds, each with its licence, rights, health and freshness.",
+            handler=sources,
+            params=(LICENSE,),
+            kind="list",
+            cost="thread",
+            record=records.SourceSchema,
+        ),
+        Endpoint(
+            path="/countries",
+            operation_id="listCountries",
+            summary="Countries and regions",
+            handler=countries,
+            scope="macro:read",
+            params=(
+                Param(
+                    "has_data",
+                    "Only those with observations of their own, or only those without.",
+                    "enum",
+                    choices={"true": True, "false": False},
+                ),
+            ),
+            kind="list",
+            cost="thread",
+            cached=True,
+            record=records.Country,
+            tag="Reference",
+        ),
+        Endpoint(
+            path="/countries/{idOrIso}",
+            operation_id="getCountry",
+            summary="One country or region",
+            description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
+            "euro area.",
+            handler=country,
+            braces=(
+                Param(
+                    "idOrIso",
+                    "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
+                    example="USA",
+                ),
+            ),
+            scope="macro:read",
+            record=records.Country,
+            tag="Reference",
+        ),
+        Endpoint(
+            path="/coverage",
+            operation_id="getCoverage",
+            summary="What the service holds",
+            description="The cheapest authenticated call: 200 says that the key is live.",
+            handler=held,
+            record=coverage.Coverage,
+            tag="Reference",
+        ),
         Endpoint(
             path="/entities/{idOrSlug}/aliases",
             operation_id="listEntityAliases",
