@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.api.endpoints.reference import entities
+from almanac.api.endpoints.reference import reference
 from almanac.domain.companies import CompanyRecord
 from almanac.reports.names import Spellings
 from almanac.store.companies.merging import put_part, settle_company
@@ -100,7 +100,7 @@ def test_names_of_a_new_state(own, monkeypatch):
             made.append(names)
             super().__init__(made[-1])
 
-    monkeypatch.setattr(entities, "Spellings", Counted)
+    monkeypatch.setattr(reference, "Spellings", Counted)
 
     def change(name, *, reports=None):
         with own.world() as world, world.batch("test") as batch:

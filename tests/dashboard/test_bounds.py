@@ -19,7 +19,7 @@ from almanac.dashboard import queue
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.cookies import form_token
-from almanac.dashboard.explorer.filters import rows_of
+from almanac.dashboard.explorer.screeners import rows_of
 from almanac.dashboard.statics import Statics
 from almanac.dashboard.visit import Answer, Download, Page, Visit
 from almanac.reports.filter_text import MOST_CLAUSES

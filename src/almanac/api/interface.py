@@ -13,8 +13,8 @@ from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
 from almanac.api.endpoints.companies import companies
 from almanac.api.endpoints.macro import indicators, observations, provenance, rates
-from almanac.api.endpoints.reference import entities, reference
-from almanac.api.endpoints.screeners import equity, macro
+from almanac.api.endpoints.reference import reference
+from almanac.api.endpoints.screeners import screeners
 from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
@@ -25,8 +25,7 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lamb
         *observations.ENDPOINTS,
         provenance.endpoint(explain),
         *indicators.ENDPOINTS,
-        *reference.ENDPOINTS,
-        *entities.endpoints(),
+        *reference.endpoints(),
         *companies.endpoints(cache, explain_scores),
         *observations.DERIVED,
         rates.ENDPOINT,
@@ -34,8 +33,7 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lamb
         *indicators.DERIVED_ENDPOINTS,
         brief.endpoint(cache),
         *releases.ENDPOINTS,
-        *macro.endpoints(cache),
-        *equity.endpoints(cache),
+        *screeners.endpoints(cache),
         *events.ENDPOINTS,
     )
 

@@ -14,7 +14,6 @@ from almanac.dashboard.drawing import columns
 from almanac.dashboard.explorer import (
     calendar,
     companies,
-    company,
     compare,
     countries,
     indicators,
@@ -104,7 +103,7 @@ def pages() -> tuple[Page, ...]:
     """Every page of the dashboard."""
     rooms = (
         sign_in, overview, search, indicators, series, lineage, countries, rates, screeners, calendar, sources,
-        companies, company, compare, watchlist, keys, usage, profile, feeds, accounts,
+        companies, compare, watchlist, keys, usage, profile, feeds, accounts,
     )  # fmt: skip
     return tuple(page for room in rooms for page in room.PAGES)
 

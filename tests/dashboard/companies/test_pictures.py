@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import pytest
 
-from almanac.dashboard.explorer.company import CompanyChart, charts
+from almanac.dashboard.explorer.companies import CompanyChart, charts
 from almanac.dashboard.formatting.values import ChartPoint
 from almanac.dashboard.visit import Visit
 from almanac.domain.observations import FAILED

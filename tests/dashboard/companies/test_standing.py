@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from almanac.dashboard.explorer.company import age, compared, unscored
+from almanac.dashboard.explorer.companies import age, compared, unscored
 from almanac.dashboard.explorer.statements import split
 
 TODAY = date(2026, 11, 1)

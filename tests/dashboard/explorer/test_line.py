@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from almanac.dashboard.explorer.series_view import line
+from almanac.dashboard.explorer.series import line
 from almanac.dashboard.formatting.values import points, runs
 
 

@@ -14,11 +14,6 @@ from almanac.domain.fields import Day, says
 
 _RequestId = Annotated[str, says("Identifies the request in the logs of the service.")]
 _SameId = Annotated[str, says("The same id, in camel case.")]
-_Version = Annotated[Literal["v1"], says("Version of the interface.")]
-_PageSize = Annotated[int, says("The page size applied.")]
-_Cursor = Annotated[str | None, says("The cursor that was sent. Null: none, the first page.")]
-_NextCursor = Annotated[str | None, says("Opaque: send it back as `cursor` for the next page. Null: this is the last.")]
-_HasMore = Annotated[bool, says("Whether more rows follow.")]
 _Warnings = Annotated[
     list[WarningSchema],
     Meta(min_length=1, description="What was asked in vain; absent where there is nothing to say."),
@@ -30,16 +25,18 @@ class AnswerMeta(msgspec.Struct):
 
     request_id: _RequestId
     request_id_: _SameId = msgspec.field(name="requestId")
-    api_version: _Version
+    api_version: Annotated[Literal["v1"], says("Version of the interface.")]
 
 
 class Pagination(msgspec.Struct):
     """Where in a list a page stands."""
 
-    limit: _PageSize
-    cursor: _Cursor
-    next_cursor: _NextCursor
-    has_more: _HasMore
+    limit: Annotated[int, says("The page size applied.")]
+    cursor: Annotated[str | None, says("The cursor that was sent. Null: none, the first page.")]
+    next_cursor: Annotated[
+        str | None, says("Opaque: send it back as `cursor` for the next page. Null: this is the last.")
+    ]
+    has_more: Annotated[bool, says("Whether more rows follow.")]
 
 
 class CountedPagination(Pagination):

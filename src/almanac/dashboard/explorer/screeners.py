@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import msgspec
 
-from almanac.api.contract.errors import ApiError
+from almanac.api.contract.errors import ApiError, refuse
 from almanac.dashboard.asking import Told
 from almanac.dashboard.drawing.columns import sparkline
-from almanac.dashboard.explorer import filters
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import histories, spans
+from almanac.dashboard.explorer.indicators import every_indicator
 from almanac.dashboard.explorer.past import FieldProblem, day_asked
 from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.formatting.numbers import (
     NO_SCALE,
     UnitWords,
+    fraction,
     full,
     in_scale,
     number,
@@ -27,9 +29,311 @@ from almanac.dashboard.formatting.numbers import (
     table_scale,
     unit_of,
 )
-from almanac.dashboard.formatting.values import ABSENT, FormattedValue, look_field, look_reading, plain_text
+from almanac.dashboard.formatting.values import ABSENT, FormattedValue, look_field, look_reading, masked, plain_text
 from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import rounded
+from almanac.reports.filter_text import LONGEST, MOST_CLAUSES, value_written, written
+
+#: Titles, each with what holds of the units of its fields; the first that holds.
+_EQUITY_GROUPS: tuple[tuple[str, Callable[[str | None], bool]], ...] = (
+    ("About the company", lambda unit: unit == "text"),
+    ("Scores", lambda unit: unit in {"points", None}),
+    ("Ratios and growth", lambda unit: unit == "ratio"),
+    ("Per share", lambda unit: str(unit).endswith("_per_share")),
+    ("Shares", lambda unit: unit == "shares"),
+    ("Amounts of money", lambda _: True),
+)
+_OTHERS = "Others"
+_NOTHING = "no value that may be shown"
+
+
+class OptionGroup(msgspec.Struct, frozen=True):
+    """Fields to choose from, under what they have in common."""
+
+    title: str
+    options: list[Option]
+
+
+def groups(visit: Visit, screener: Screener, known: Fields) -> list[OptionGroup]:
+    """Return groups of options for a row. A field without a value that may be shown is there, and cannot be chosen."""
+    return [
+        OptionGroup(
+            title,
+            [
+                Option(
+                    one["field"],
+                    one["name"] if one["entityCount"] else f"{one['name']} ({_NOTHING})",
+                    disabled=not one["entityCount"],
+                )
+                for one in fields
+            ],
+        )
+        for title, fields in _grouped(visit, screener, known.values())
+    ]
+
+
+def listed_fields(visit: Visit, screener: Screener, words: str) -> list[dict[str, Any]]:
+    """Return groups of fields that have all these words in name, slug or description; with a reason where one has no value."""
+    asked = words.casefold().split()
+    told = visit.ask(f"{screener.path}/filters").data["fields"]
+    fields = [
+        one
+        for one in told
+        if all(word in f"{one['field']} {one['name']} {one['description']}".casefold() for word in asked)
+    ]
+    empty = [one["field"] for one in fields if not one["entityCount"]]
+    shut = _withheld(visit, empty)
+    return [
+        {
+            "title": title,
+            "fields": [
+                {
+                    "record": one,
+                    "unit": _unit(one),
+                    "reason": "" if one["entityCount"] else shut.get(one["field"], "No value yet."),
+                }
+                for one in grouped
+            ],
+        }
+        for title, grouped in _grouped(visit, screener, fields)
+    ]
+
+
+def _unit(field: Mapping[str, Any]) -> str:
+    words = unit_words(field["field"], field)
+    return "Text" if field["type"] == "text" else "Fraction: 0.15 is 15%" if words.fraction else words.head
+
+
+def _grouped(
+    visit: Visit, screener: Screener, fields: Iterable[Mapping[str, Any]]
+) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    if screener is EQUITY:
+        found = {title: [] for title, _ in _EQUITY_GROUPS}
+        for one in fields:
+            found[next(title for title, holds in _EQUITY_GROUPS if holds(one["unit"]))].append(one)
+    else:
+        categories = {row["slug"]: row["category"] for row in every_indicator(visit)}
+        for one in fields:
+            title = categories.get(one["field"], _OTHERS).replace("_", " ").capitalize()
+            found.setdefault(title, []).append(one)
+        found = dict(sorted(found.items(), key=lambda pair: (pair[0] == _OTHERS, pair[0])))
+    return [(title, sorted(ones, key=lambda one: one["name"].casefold())) for title, ones in found.items() if ones]
+
+
+def _withheld(visit: Visit, slugs: list[str]) -> dict[str, str]:
+    """Of fields without a value, why: the words of the rights, where there are values that may not be shown."""
+    found: dict[str, str] = {}
+    for slug in slugs:
+        told = visit.look_up("/observations/latest", indicator_id=slug, limit=1)
+        for row in told.data if told is not None else ():
+            if masked(row):
+                found[slug] = (
+                    f"Withheld. {row['rights']['reason'] or 'Its licence forbids passing values on'}".rstrip(".") + "."
+                )
+    return found
+
+
+class Option(NamedTuple):
+    """One of a list to choose from: as addresses have it, as people read it, and whether it is there only to be seen."""
+
+    value: str
+    label: str
+    disabled: bool = False
+
+
+OPERATORS = (
+    Option("gte", "at least"),
+    Option("gt", "more than"),
+    Option("lte", "at most"),
+    Option("lt", "less than"),
+    Option("eq", "equal to"),
+    Option("in", "one of"),
+)
+#: Rows that the form shows at least, without script to add more.
+_LEAST = 3
+_TOO_MANY = f"is one too many: at most {MOST_CLAUSES} are allowed, and none behind it was read"
+_MONEY = ("usd", "currency", "local_currency")
+
+Fields = Mapping[str, Mapping[str, Any]]
+
+
+class Screener(NamedTuple):
+    """One of the two: its name in addresses, its path in the interface, what it counts (one, many), and its other parameters."""
+
+    name: str
+    path: str
+    title: str
+    what: tuple[str, str]
+    narrows: tuple[str, ...]
+    identity: tuple[tuple[str, str], ...]
+
+
+MACRO = Screener(
+    "macro", "/screener", "Macro screener", ("country or region", "countries and regions"), ("country", "freshness"),
+    (("name", "Name"),),
+)  # fmt: skip
+EQUITY = Screener(
+    "equity",
+    "/equity-screener",
+    "Equity screener",
+    ("company", "companies"),
+    (),
+    (("name", "Name"), ("ticker", "Ticker")),
+)
+
+
+class FilterRow(NamedTuple):
+    """One clause as the form has it: its field, operator and value, what it says beside them, and what passes it and those above."""
+
+    number: int
+    field: str = ""
+    operator: str = "gte"
+    value: str = ""
+    clause: str = ""
+    aside: str = ""
+    said: str = ""
+    error: str = ""
+    suggestion: str = ""
+    #: The filter down to this row, where it can be asked.
+    down_to: str = ""
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.clause) and not self.error
+
+
+class Blame(NamedTuple):
+    """The clause without which most would pass: its row, the filter without it, and how many pass that."""
+
+    row: FilterRow
+    text: str
+    total: int
+
+
+def text_of(query: Mapping[str, str], *, patient: bool = False) -> str:
+    """Return the filter a form means: its text where that was edited, else its rows. `patient`: without rows that have no value yet."""
+    text = query.get("filter", "")
+    numbers = [n for n in range(1, MOST_CLAUSES + _LEAST + 1) if f"field{n}" in query or f"value{n}" in query]
+    if not numbers or ("was" in query and text != query["was"]):
+        return text.strip()
+    clauses = []
+    for n in numbers:
+        field, value = query.get(f"field{n}", "").strip(), query.get(f"value{n}", "").strip()
+        operator = query.get(f"operator{n}", "").strip() or "gte"
+        if str(n) == query.get("remove") or not (field or value) or (patient and not value):
+            continue
+        # What was no clause stands in the value as it was written.
+        clauses.append(f"{field}:{operator}:{value_written(value, several=operator == 'in')}" if field else value)
+    return ",".join(clauses)
+
+
+def rows_of(text: str, fields: Fields) -> list[FilterRow]:
+    """
+    Return the clauses of a text, nothing judged yet but their number: of those that are too many, the first says so for all.
+
+    Raises ApiError 400 for a text that is longer than any filter.
+    """
+    if len(text) > LONGEST:
+        raise refuse("filter", f"must be at most {LONGEST:,} characters long, not {len(text):,}", code="range")
+    rows = []
+    for n, (clause, parts) in enumerate(written(text), 1):
+        if n > MOST_CLAUSES:
+            rows.append(FilterRow(n, value=clause, clause=clause, error=_TOO_MANY))
+            break
+        if len(parts) != 3 or not all(parts):
+            rows.append(FilterRow(n, value=clause, clause=clause))
+            continue
+        name, operator, value = parts
+        field = name.lower() if name.lower() in fields else name
+        aside = _aside(fields.get(field), value)
+        rows.append(FilterRow(n, field, operator.lower(), value, clause, aside))
+    return rows
+
+
+def judged(
+    visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
+) -> list[FilterRow]:
+    """Return the rows with what passes each and those above it, or with the interface's own word on what is wrong with it."""
+    good: list[str] = []
+    found = []
+    for row in rows:
+        if row.error:
+            found.append(row)
+            continue
+        text = ",".join([*good, row.clause])
+        try:
+            total = passing(visit, screener, text, others)
+        except ApiError as error:
+            details = error.details or {}
+            if details.get("parameter") != "filter":
+                raise
+            found.append(row._replace(error=f"{error.message}", suggestion=str(details.get("suggestion") or "")))
+            if details.get("reason") == "range":
+                break
+            continue
+        good.append(row.clause)
+        found.append(row._replace(said=f"{number(total)} {'passes' if total == 1 else 'pass'}", down_to=text))
+    return found
+
+
+def passing(visit: Visit, screener: Screener, text: str, others: Mapping[str, str | None]) -> int:
+    """How many pass a filter. Raises ApiError where it is none."""
+    told = visit.api.ask(visit.who.account, visit.who.plan, screener.path, {**others, "filter": text, "limit": 1})
+    return told.total or 0
+
+
+def without(
+    visit: Visit, screener: Screener, rows: Sequence[FilterRow], others: Mapping[str, str | None]
+) -> Blame | None:
+    """Of clauses that nothing passes together the one without which most would; None where none alone is to blame."""
+    best: Blame | None = None
+    for row in rows if len(rows) > 1 else ():
+        text = ",".join(one.clause for one in rows if one is not row)
+        total = passing(visit, screener, text, others)
+        if total and (best is None or total > best.total):
+            best = Blame(row, text, total)
+    return best
+
+
+def padded(rows: Sequence[FilterRow], more: int = 0) -> list[FilterRow]:
+    """With rows that wait: three in all without script, and one more than there are clauses."""
+    count = max(_LEAST, len(rows) + 1) + more
+    return [*rows, *(FilterRow(n) for n in range(len(rows) + 1, count + 1))]
+
+
+def unit_words(name: str, field: Mapping[str, Any], currency: str | None = None) -> UnitWords:
+    """How values of a field are written. `currency`: of amounts, where it is known."""
+    unit = field["unit"] or ""
+    told = (currency or field.get("currency") or "USD").lower()
+    if unit.startswith(_MONEY) and not unit.startswith("local_currency"):
+        unit = f"{told}_per_share" if unit.endswith("_per_share") else told
+    return unit_of({"unit": unit or None, "indicatorId": name})
+
+
+def is_money(field: Mapping[str, Any] | None) -> bool:
+    """Whether a field is an amount of money, each company's in its own currency."""
+    return field is not None and (field["unit"] or "").startswith(_MONEY)
+
+
+def _aside(field: Mapping[str, Any] | None, value: str) -> str:
+    """Return the note beside a value: 0.15 is 15%."""
+    if field is None:
+        return ""
+    if field["type"] == "number" and unit_words(field["field"], field).fraction:
+        try:
+            # What a reader writes; the clause itself is judged by the interface alone.
+            numbers = [Decimal(part.strip()) for part in value.split("|")]
+        except InvalidOperation:
+            return ""
+        if not all(one.is_finite() and abs(one) < 1000 for one in numbers):
+            return ""
+        text = " | ".join(fraction(one) for one in numbers)
+        if len(numbers) == 1 and abs(numbers[0]) > 1:
+            return f"{text}. Did you mean {number(numbers[0] / 100)}?"
+        return text
+    return ""
+
 
 Row = Mapping[str, Any]
 _COMPANY = ("entityId", "name", "ticker", "cik", "country", "sector", "industry", "periodEnd", "observedAt", "quality")
@@ -57,10 +361,10 @@ class ValueColumn(NamedTuple):
 
 
 def value_columns(
-    screener: filters.Screener, fields: filters.Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
+    screener: Screener, fields: Fields, rows: Sequence[Row], names: Sequence[str], as_of: str | None
 ) -> list[ValueColumn]:
     """Return a column for each field that was filtered or sorted by."""
-    if screener is filters.EQUITY:
+    if screener is EQUITY:
         own = [_of_companies(name, fields[name], rows) for name in names if name in fields and name not in _TOLD]
         return [*own, _checks(rows)] if any(row["quality"] in _WORDS for row in rows) else own
     return [_of_places(name, fields[name], rows, as_of) for name in names if name in fields]
@@ -89,12 +393,12 @@ def _of_companies(name: str, field: Mapping[str, Any], rows: Sequence[Row]) -> V
             False,
             [ScreenedCell(ABSENT if value is None else plain_text(value)) for value in values],
         )
-    currencies = {row["values"].get("currency") for row in rows} if filters.is_money(field) else {None}
-    unit = filters.unit_words(name, field, next(iter(currencies), None))
+    currencies = {row["values"].get("currency") for row in rows} if is_money(field) else {None}
+    unit = unit_words(name, field, next(iter(currencies), None))
     if len(currencies) > 1:
         # Each in its own currency, so that none is read as another.
         cells = [
-            ScreenedCell(look_field(value, filters.unit_words(name, field, row["values"].get("currency")), figure=True))
+            ScreenedCell(look_field(value, unit_words(name, field, row["values"].get("currency")), figure=True))
             for row, value in zip(rows, values, strict=True)
         ]
         return ValueColumn(name, f"{field['name']}, each in its own currency", True, cells)
@@ -142,10 +446,10 @@ def _of_places(name: str, field: Mapping[str, Any], rows: Sequence[Row], as_of: 
     return ValueColumn(name, title, field["type"] != "text", cells)
 
 
-def screen_file(screener: filters.Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
+def screen_file(screener: Screener, rows: Sequence[Row], names: Sequence[str]) -> Download:
     """Return the rows as CSV, in the interface's own words and numbers."""
     cells: list[list[str]]
-    if screener is filters.EQUITY:
+    if screener is EQUITY:
         own = [name for name in names if name not in _TOLD]
         head = [*_COMPANY, *own]
         cells = [
@@ -184,8 +488,8 @@ def _head(name: str, unit: UnitWords) -> str:
 
 def sparklines(
     visit: Visit,
-    screener: filters.Screener,
-    fields: filters.Fields,
+    screener: Screener,
+    fields: Fields,
     rows: Sequence[Row],
     names: Sequence[str],
     as_of: str | None,
@@ -210,14 +514,12 @@ def sparklines(
 
 
 def _newest(
-    visit: Visit, screener: filters.Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
+    visit: Visit, screener: Screener, field: str, indicator: Row, rows: Sequence[Row], as_of: str | None
 ) -> list[Row]:
     """Return the readings that the values of the rows are of, as the interface lists them."""
     values = {}
     for row in rows:
-        matches = (
-            row["values"] if screener is filters.EQUITY else {one["field"]: one["value"] for one in row["matches"]}
-        )
+        matches = row["values"] if screener is EQUITY else {one["field"]: one["value"] for one in row["matches"]}
         if matches.get(field) is not None:
             values[row["entityId"]] = matches[field]
     if not values:
@@ -231,11 +533,11 @@ def _newest(
 
 
 def results(
-    screener: filters.Screener,
+    screener: Screener,
     visit: Visit,
     found: Told,
-    rows: list[filters.FilterRow],
-    known: filters.Fields,
+    rows: list[FilterRow],
+    known: Fields,
     others: Mapping[str, str | None],
 ) -> dict[str, Any]:
     """Return the table, its order and its pages."""
@@ -245,7 +547,7 @@ def results(
     kept = {"filter", "sort", "order", "as_of", *screener.narrows}
     keep = {name: value for name, value in visit.query.items() if name in kept and value}
     remedy = None
-    if not total and (blame := filters.without(visit, screener, rows, others)) is not None:
+    if not total and (blame := without(visit, screener, rows, others)) is not None:
         href = visit.here(filter=blame.text, cursor=None)
         remedy = {"name": _field_name(blame.row.field, known), "total": blame.total, "href": href}
     first = [name for name in shown if name in known]
@@ -262,8 +564,7 @@ def results(
         # Of a filter that nothing passes.
         "remedy": remedy,
         # What the list may be sorted by, and what it is.
-        "sorts": [filters.Option(*one) for one in screener.identity]
-        + [filters.Option(name, known[name]["name"]) for name in ordered],
+        "sorts": [Option(*one) for one in screener.identity] + [Option(name, known[name]["name"]) for name in ordered],
         "sort": sort or "name",
         # Addresses of the first page and the next, empty where there is none; and of the file.
         "first": visit.here(cursor=None) if visit.query.get("cursor") else "",
@@ -272,33 +573,31 @@ def results(
     }
 
 
-def _field_name(field: str, known: filters.Fields) -> str:
+def _field_name(field: str, known: Fields) -> str:
     """Return what a field is called; of one that there is not, as it was written."""
     return known[field]["name"] if field in known else field
 
 
-def dressed(
-    visit: Visit, screener: filters.Screener, rows: list[filters.FilterRow], known: filters.Fields
-) -> list[dict[str, Any]]:
+def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fields) -> list[dict[str, Any]]:
     """Return the rows as the form shows them, each with the fields it may choose from."""
     more = visit.query.get("rows", "")
     new = visit.query.get("new", "")
-    all_groups = filters.groups(visit, screener, known)
+    all_groups = groups(visit, screener, known)
     dressed = []
-    for row in filters.padded(rows, read_whole(more, 2) or 0):
+    for row in padded(rows, read_whole(more, 2) or 0):
         if new in known and not row.clause:
             row, new = row._replace(field=new), ""
         offered = all_groups
         if row.field and (row.field not in known or not known[row.field]["entityCount"]):
-            written = filters.OptionGroup("As written", [filters.Option(row.field, _field_name(row.field, known))])
+            written = OptionGroup("As written", [Option(row.field, _field_name(row.field, known))])
             rest = [
-                filters.OptionGroup(one.title, [option for option in one.options if option.value != row.field])
+                OptionGroup(one.title, [option for option in one.options if option.value != row.field])
                 for one in all_groups
             ]
             offered = [written, *rest]
-        verbs = [*filters.OPERATORS]
+        verbs = [*OPERATORS]
         if row.operator not in {verb.value for verb in verbs}:
-            verbs.append(filters.Option(row.operator, row.operator))
+            verbs.append(Option(row.operator, row.operator))
         dressed.append(
             {
                 "number": row.number,
@@ -317,7 +616,7 @@ def dressed(
     return dressed
 
 
-def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) -> list[str]:
+def names(rows: list[FilterRow], visit: Visit, known: Fields) -> list[str]:
     """Return the fields that rows of results have a value of: those filtered, then the one sorted by."""
     names = dict.fromkeys(row.field for row in rows if row.field in known)
     sort = visit.query.get("sort", "").lower()
@@ -326,13 +625,13 @@ def names(rows: list[filters.FilterRow], visit: Visit, known: filters.Fields) ->
     return list(names)
 
 
-def foreign(rows: list[filters.FilterRow], known: filters.Fields) -> bool:
+def foreign(rows: list[FilterRow], known: Fields) -> bool:
     """Whether companies are left out because they report in another currency."""
     named = {row.field for row in rows if row.whole}
-    return "currency" not in named and any(filters.is_money(known.get(name)) for name in named)
+    return "currency" not in named and any(is_money(known.get(name)) for name in named)
 
 
-def words(screener: filters.Screener, total: int) -> str:
+def words(screener: Screener, total: int) -> str:
     return f"{total:,} {screener.what[total != 1]}"
 
 
@@ -359,11 +658,11 @@ _EXAMPLES = {
 
 def start(_: Visit) -> Answer:
     """Which screener, and examples of each."""
-    page = {"screeners": (filters.MACRO, filters.EQUITY), "examples": _EXAMPLES}
+    page = {"screeners": (MACRO, EQUITY), "examples": _EXAMPLES}
     return Html("explorer/screeners.html", page)
 
 
-def look(screener: filters.Screener, visit: Visit) -> Answer:
+def look(screener: Screener, visit: Visit) -> Answer:
     """Show the builder and what its filter finds. A form that was sent goes on at the address of the filter it means."""
     clean = _clean(visit)
     if clean is not None:
@@ -371,7 +670,7 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
     others, refused = _others(screener, visit)
     known, syntax = _fields(screener, visit)
     text = visit.query.get("filter", "").strip()
-    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
+    rows = judged(visit, screener, rows_of(text, known), others)
     bad = [row for row in rows if row.error]
     told, problems = (None, {}) if bad or not rows else _found(screener, visit, text, others)
     if bad and (down_to := [row.down_to for row in rows if row.whole]):
@@ -405,19 +704,19 @@ def look(screener: filters.Screener, visit: Visit) -> Answer:
         # Why the page of the list cannot be had.
         "cursor_error": problems.get("cursor", ""),
         # Whether companies are left out because they report in another currency.
-        "foreign": foreign(rows, known) if screener is filters.EQUITY else False,
+        "foreign": foreign(rows, known) if screener is EQUITY else False,
     }
     return Html("explorer/screener.html", page)
 
 
-def count(screener: filters.Screener, visit: Visit) -> Answer:
+def count(screener: Screener, visit: Visit) -> Answer:
     """Show what passes the filter that a form holds, for the script: in all, and row by row."""
     others, refused = _others(screener, visit)
     known, _ = _fields(screener, visit)
-    text = filters.text_of(visit.query, patient=True)
-    rows = filters.judged(visit, screener, filters.rows_of(text, known), others)
+    text = text_of(visit.query, patient=True)
+    rows = judged(visit, screener, rows_of(text, known), others)
     error = next((row.error for row in rows if row.error), refused[0].message if refused else None)
-    total = filters.passing(visit, screener, text, others) if rows and error is None else None
+    total = passing(visit, screener, text, others) if rows and error is None else None
     shown = ("number", "field", "operator", "value", "aside", "said", "error")
     answer = {
         "filter": text,
@@ -429,7 +728,7 @@ def count(screener: filters.Screener, visit: Visit) -> Answer:
     return Download(msgspec.json.encode(answer), "application/json")
 
 
-def file(screener: filters.Screener, visit: Visit) -> Answer:
+def file(screener: Screener, visit: Visit) -> Answer:
     """All rows of the filter as CSV, by the interface's own walk."""
     others, _ = _others(screener, visit)
     asked: dict[str, Any] = {**others, **{name: visit.query.get(name) or None for name in ("filter", "sort", "order")}}
@@ -440,14 +739,14 @@ def file(screener: filters.Screener, visit: Visit) -> Answer:
             raise ApiError(400, refusal)
         rows += told.data
     known, _ = _fields(screener, visit)
-    shown = names(filters.rows_of(asked["filter"] or "", known), visit, known)
+    shown = names(rows_of(asked["filter"] or "", known), visit, known)
     return screen_file(screener, rows, shown)
 
 
-def fields(screener: filters.Screener, visit: Visit) -> Answer:
+def fields(screener: Screener, visit: Visit) -> Answer:
     """All fields that a filter may name, by group: what each is, its bounds, how many have it."""
     words = " ".join(visit.query.get("q", "").split())[:80]
-    found = filters.listed_fields(visit, screener, words)
+    found = listed_fields(visit, screener, words)
     page = {"screener": screener, "groups": found, "words": words, "text": visit.query.get("filter", "")}
     return Html("explorer/screener_fields.html", page)
 
@@ -455,7 +754,7 @@ def fields(screener: filters.Screener, visit: Visit) -> Answer:
 # -- the pieces ---------------------------------------------------------------------------------------------------------
 
 
-def _fields(screener: filters.Screener, visit: Visit) -> tuple[filters.Fields, str]:
+def _fields(screener: Screener, visit: Visit) -> tuple[Fields, str]:
     """Return the fields by name, and the syntax of a filter in a sentence."""
     told = visit.look_up(f"{screener.path}/filters")
     if told is None:
@@ -471,21 +770,21 @@ def _clean(visit: Visit) -> str | None:
         name: value for name, value in visit.query.items() if not name.startswith(_FORM) and name != "filter" and value
     }
     kept.pop("cursor", None)
-    text = filters.text_of(visit.query)
+    text = text_of(visit.query)
     query = {"filter": text, **kept} if text else kept
     if "add" in visit.query:
         query["rows"] = str(min(read_whole(kept.get("rows"), 2) or 0, 29) + 1)
     return f"{visit.path}?{urlencode(query, safe=':,')}" if query else visit.path
 
 
-def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
+def _others(screener: Screener, visit: Visit) -> tuple[dict[str, str | None], list[FieldProblem]]:
     """Return what else the interface is asked: narrowing and the day. What it refuses of these is said, and left out."""
     as_of, refused = day_asked(visit)
     others = {name: visit.query.get(name) or None for name in screener.narrows} | {"as_of": as_of}
     example = _EXAMPLES[screener.name][0]["filter"]
     for name in screener.narrows:
         try:
-            filters.passing(visit, screener, example, {name: others[name]})
+            passing(visit, screener, example, {name: others[name]})
         except ApiError as error:
             refused.append(FieldProblem(name, f"{error.message}."))
             others[name] = None
@@ -493,7 +792,7 @@ def _others(screener: filters.Screener, visit: Visit) -> tuple[dict[str, str | N
 
 
 def _found(
-    screener: filters.Screener, visit: Visit, text: str, others: Mapping[str, str | None]
+    screener: Screener, visit: Visit, text: str, others: Mapping[str, str | None]
 ) -> tuple[Told | None, dict[str, str]]:
     """Return the page of results, and what of the request was refused: then the first page in the usual order."""
     asked = {name: visit.query.get(name) or None for name in ("sort", "order", "cursor")}
@@ -518,7 +817,7 @@ PAGES = (
     Page("/screeners", start),
     *(
         page
-        for one in (filters.MACRO, filters.EQUITY)
+        for one in (MACRO, EQUITY)
         for page in (
             Page(f"/screeners/{one.name}", partial(look, one)),
             Page(f"/screeners/{one.name}.json", partial(count, one)),

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from almanac.dashboard.explorer import finding
-from almanac.dashboard.explorer.comparison import wanted_comparison
+from almanac.dashboard.explorer.compare import wanted_comparison
 from almanac.dashboard.formatting.company_names import company_name
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit
 from almanac.reports.indicator_search import BEGUN

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -11,28 +11,468 @@ from urllib.parse import urlencode
 import msgspec
 
 from almanac.api.contract.errors import ApiError
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, line_readout
+from almanac.dashboard.drawing.lines import ChartLine, line_chart
 from almanac.dashboard.drawing.svg import MOST
-from almanac.dashboard.explorer import embedding, one_series, revisions, series_view
+from almanac.dashboard.explorer import embedding, event_markers, one_series, revisions
 from almanac.dashboard.explorer.embedding import EmbeddedChart
+from almanac.dashboard.explorer.event_markers import MarkedEvents
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.revisions import pictures
-from almanac.dashboard.explorer.series_view import TABLE, Shown, about, other_sources, same_category
+from almanac.dashboard.explorer.lineage import of
+from almanac.dashboard.explorer.revisions import Triangle, by_release, pictures
 from almanac.dashboard.explorer.watchlist import star
+from almanac.dashboard.formatting import dates, values
+from almanac.dashboard.formatting.captions import Topic, line_caption, lines_caption
 from almanac.dashboard.formatting.dates import day, day_of, noun, of_row, read_day
-from almanac.dashboard.formatting.numbers import many
+from almanac.dashboard.formatting.numbers import UnitWords, change, computed, full, many, unit_of
 from almanac.dashboard.formatting.values import look
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
+from almanac.domain.numbers import exact
+from almanac.domain.times import wire_time
+from almanac.reports.wording import country
+
+#: Rows of a page of the table; releases and periods of the triangle.
+TABLE, TRIANGLE = 80, 9
+_EPOCH = date(1970, 1, 1).toordinal()
+#: Lines that a chart has at most.
+_LINES = 7
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A series as known on one day. `as_of` is as it was given, None for today; `known_to` the same as the interface writes times."""
+
+    series: one_series.Series
+    as_of: str | None
+    known_to: str | None
+    #: Periods in range, newest first; the newest of all that is no forecast, and the one before it.
+    rows: list[one_series.Row]
+    heads: list[one_series.Row]
+    #: As known today, and as known then.
+    every: one_series.Vintages
+    then: one_series.Vintages
+    range: one_series.Range
+    unit: UnitWords
+    digits: int
+
+    @property
+    def newest(self) -> one_series.Row | None:
+        return self.heads[0] if self.heads else None
+
+    @property
+    def shut(self) -> bool:
+        """Whether nothing of it may be shown."""
+        return bool(self.rows) and all(values.masked(row) for row in self.rows)
+
+
+def shown(visit: Visit, series: one_series.Series) -> Shown:
+    """Read a series on the day of the address. Raises ApiError as the interface refuses it."""
+    as_of = visit.as_of
+    newest = series.record["lastPeriod"]
+    last = dates.day_of(newest) if newest else None
+    if as_of is not None:
+        last = min(last or date.max, dates.day_of(as_of))
+    span = one_series.range_of(visit, series, last)
+    rows = one_series.read(visit, series, as_of=as_of, period_start=span.first, period_end=span.last)
+    heads = [row for row in rows if not values.is_forecast(row)]
+    if span.last is not None or (not heads and span.first is not None):
+        told = visit.ask(series.list_path, limit=20, order="desc", as_of=as_of, **series.filters)
+        heads = [row for row in series.own(told.data) if not values.is_forecast(row)]
+    every = one_series.read_vintages(visit, series)
+    end = as_of
+    if as_of is not None:  # the last second of a day, or a moment, as the interface writes times
+        end = f"{as_of}T23:59:59Z" if len(as_of) == 10 else wire_time(int(dates.moment_of(as_of).timestamp()))
+    then = every.known_by(end)
+    if end is not None and not every.complete:
+        # What was left out may be just what was new then.
+        then = one_series.read_vintages(visit, series, as_of=as_of)
+    samples = [*rows, *heads[:2], *then.rows[:1]]
+    unit = unit_of(samples[0]) if samples else unit_of(series.record)
+    stated = [row["valueNumeric"] for row in rows or heads if not values.masked(row)]
+    digits = unit.digits(stated, computed=any(computed(row) for row in rows or heads))
+    return Shown(series, as_of, end, rows, heads[:2], every, then, span, unit, digits)
+
+
+# -- head ---------------------------------------------------------------------------------------------------------------
+
+
+def chips(one: Shown, visit: Visit) -> list[one_series.Row]:
+    """Return what to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
+    found: list[one_series.Row] = []
+    row = one.newest
+    if row is not None and one.as_of is None:
+        old = values.look(row, digits=one.digits, today=visit.today)
+        if (row["metadata"] or {}).get("discontinued"):
+            found.append({"text": f"ended {dates.of_row(row)}", "sign": "disc"})
+        elif row["freshnessStatus"] == "stale":
+            text = old.chip.text if old.state == "stale" and old.chip else "stale"
+            found.append({"text": text.capitalize(), "kind": "warn"})
+        elif row["freshnessStatus"] == "fresh":
+            found.append({"text": "Fresh", "kind": "good"})
+    revised = sum(row["revisionStatus"] == "revised" for row in one.rows)
+    if revised:
+        found.append({"text": f"{values.counted(revised, one.series.frequency)} revised", "kind": "revised"})
+    releases = one.then.releases
+    if releases and one.then.complete:
+        told = f"{many(len(one.then.rows), 'vintage')} in {many(len(releases), 'release')} since {releases[0].day[:4]}"
+        found.append({"text": told})
+    rights = one.series.record["rights"]
+    if rights["valueWithheld"]:
+        found.append({"text": "Withheld: licence forbids redistribution", "kind": "withheld"})
+    elif rights["redistributable"]:
+        found.append({"text": "Public, redistributable"})
+    return found
+
+
+def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_series.Row]:
+    """At most four: the newest value, its change, its first publication, the next release."""
+    row = one.newest
+    found: list[one_series.Row] = []
+    if row is not None:
+        now = values.look(row, digits=one.digits, history=True, figure=True)
+        found.append(
+            {
+                "label": dates.of_row(row),
+                "look": now,
+                "big": True,
+                "note": f"known since {dates.day(row['observedAt'])}",
+            }
+        )
+        before = one.heads[1] if len(one.heads) > 1 else None
+        if before is not None and _number(row) is not None and _number(before) is not None:
+            moved, words = one.unit.key_change(exact(row["valueNumeric"]) - exact(before["valueNumeric"]), one.digits)
+            found.append({"label": f"Change on {dates.of_row(before)}", "text": moved, "note": words})
+        first = next((states[0] for cell, states in one.then.cells.items() if cell == one_series.cell_of(row)), None)
+        if (
+            first is not None
+            and first["revisionStatus"] != "unknown"
+            and not values.masked(first)
+            and _number(first) is not None
+        ):
+            found.append({"label": "First published", "text": one.unit.figure(first["valueNumeric"], one.digits),
+                          "note": dates.day(first["observedAt"])})  # fmt: skip
+    if event is not None:
+        at = event["occurredAt"]
+        time = f"{event['status']}, {dates.clock(at)} UTC" if event["timePrecision"] == "minute" else "date only"
+        found.append(
+            {
+                "label": "Next release",
+                "text": dates.short_day(at)
+                if dates.day_of(at).year == visit.today.year and one.as_of is None
+                else dates.day(at),
+                "note": time,
+            }
+        )
+    return found
+
+
+def next_release(visit: Visit, one: Shown) -> one_series.Row | None:
+    """Return the next release of the series, as scheduled then."""
+    if one.series.subject.company:
+        return None  # filings are announced by nobody
+    start = one.known_to or visit.today.isoformat()
+    told = visit.ask("/events", indicator_id=event_markers.related(visit, one.series.slug), entity_id=one.series.record["entityId"], status="scheduled",
+                     order="asc", limit=1, start_date=start, as_of=one.as_of)  # fmt: skip
+    return told.data[0] if told.data else None
+
+
+# -- chart --------------------------------------------------------------------------------------------------------------
+
+
+def events(visit: Visit, one: Shown) -> MarkedEvents | None:
+    """Return what is marked under the chart, or may be; None where there is no chart to mark it under."""
+    drawn = [row for row in one.rows if not values.masked(row)]
+    if not drawn:
+        return None
+    oldest = min(dates.day_of(row["periodStart"] or row["periodEnd"]) for row in drawn)
+    return event_markers.marked(visit, [[one.series.subject]], oldest, as_of=one.as_of, until=one.known_to)
+
+
+def chart(visit: Visit, one: Shown, marked: MarkedEvents | None = None) -> ChartFigure:
+    """Return the line as known then; today its first publications, in the past a ghost of what is known today. `marked`: under its axis."""
+    marks = () if marked is None else marked.marks
+    past = one.as_of is not None
+    firsts = values.first_publications(one.then.rows)
+    own = values.points(one.rows, firsts)
+    ghost: list[values.ChartPoint] = []
+    if past:
+        ghost = values.points(
+            one_series.read(visit, one.series, period_start=one.range.first, period_end=one.range.last)
+        )
+    newest = next((point for point in reversed(own) if point.value is not None and not point.forecast), None)
+    label = "" if newest is None or newest.value is None else one.unit.figure(newest.value, one.digits)
+    name = f"Known on {dates.day(one.as_of)}" if one.as_of else "Known today"
+    lines = [ChartLine(name, own, 1, label)]
+    legend = [LegendEntry(name=name, colour=1)]
+    if visit.query.get("sources") == "all":
+        lines[0] = ChartLine(one.series.record["sourceId"], own, 1, one.series.record["sourceId"])
+        legend = []
+        for colour, other in enumerate(one.series.others[: _LINES - 1], 2):
+            rival = one_series.Series(other, one.series.indicator, one.series.entity)
+            rows = one_series.read(
+                visit, rival, as_of=one.as_of, period_start=one.range.first, period_end=one.range.last
+            )
+            lines.append(ChartLine(other["sourceId"], values.points(rows), colour, other["sourceId"]))
+        legend = [LegendEntry(name=line.name, colour=line.colour) for line in lines]
+    circles = not past and len(lines) == 1 and any(point.revised for point in own)
+    if circles:
+        legend.append(LegendEntry(name="As first published", kind="first"))
+    if ghost:
+        legend.append(LegendEntry(name="Known today", kind="ghost"))
+    if any(point.state == "withheld" for point in own):
+        legend.append(LegendEntry(name="Withheld", kind="withheld"))
+    if any(point.forecast for point in own):
+        legend.append(LegendEntry(name="Forecast", kind="forecast", colour=1))
+    if marks:
+        legend.append(LegendEntry(name="Event", kind="event"))
+    drawing = None if newest is None and len(lines) == 1 else line_chart(
+        lines, ghost=ghost, firsts=circles, fraction=one.unit.fraction, events=marks,
+    )  # fmt: skip
+    since = {}
+    for row in one.rows:
+        start, end = (None if part is None else dates.day_of(part).toordinal() for part in one_series.cell_of(row))
+        since[start, end or 0] = dates.day(row["observedAt"])
+    topic = _topic(visit, one)
+    if len(lines) > 1:
+        caption = lines_caption(topic, [(line.name, line.points) for line in lines])
+    else:
+        caption = line_caption(topic, own, bounded=one.range.last is not None) if own else one_sentence(one, visit)
+    return ChartFigure(
+        id="chart",
+        title=_chart_name(one, own),
+        unit=one.unit.head,
+        caption=caption,
+        drawing=drawing,
+        legend=legend,
+        readout=line_readout(
+            lines,
+            one.unit,
+            one.digits,
+            firsts=circles,
+            since=since if len(lines) == 1 else None,
+            events=marks,
+        ),
+        empty=one_sentence(one, visit),
+        events=bool(marks),
+    )
+
+
+def _chart_name(one: Shown, own: list[values.ChartPoint]) -> str:
+    """`Consumer price inflation, United States, 2011 to 2026`: what a chart shows, of where and of when."""
+    years = [date.fromordinal(point.end).year for point in own if point.value is not None]
+    span = "" if not years else f", {min(years)} to {max(years)}" if min(years) < max(years) else f", {years[0]}"
+    return f"{one.series.indicator['name']}, {one.series.place}{span}"
+
+
+def line(rows: list[one_series.Row]) -> one_series.Row:
+    """
+    Return the points of one line in columns, oldest first: days since 1970, values, sentences. A gap is a point without a value
+    on the day after the one before it: whoever draws joins neighbours that have one.
+    """
+    own = values.points(rows)
+    apart = set(values.breaks(own))
+    unit = unit_of(rows[0]) if rows else unit_of({})
+    digits = unit.digits(
+        [row["valueNumeric"] for row in rows if not values.masked(row)], computed=any(map(computed, rows))
+    )
+    found: one_series.Row = {"days": [], "values": [], "told": []}
+
+    def put(day: int, value: float | None, words: str) -> None:
+        found["days"].append(day - _EPOCH)
+        found["values"].append(value)
+        found["told"].append(words)
+
+    for index, point in enumerate(own):
+        if index in apart and index and point.value is not None and own[index - 1].value is not None:
+            put(own[index - 1].at + 1, None, f"No value between {own[index - 1].period} and {point.period}")
+        missing = "withheld" if point.state == "withheld" else "no data"
+        put(
+            point.at,
+            point.value,
+            f"{point.period}: {missing if point.value is None else unit.sentence(point.value, digits)}",
+        )
+    return found
+
+
+def one_sentence(one: Shown, visit: Visit) -> str:
+    """Why there is nothing to draw, and what to do."""
+    if one.shut:
+        return "Withheld. The licence of this source forbids passing its values on. Periods and times are shown."
+    releases = one.every.releases
+    if one.as_of is not None and not one.heads and releases and not one.then.rows:
+        return f"Nothing was known on {dates.day(one.as_of)}. The first release was on {dates.day(releases[0].day)}."
+    history = visit.history_from
+    if not one.heads and history is not None:
+        return f"Your plan reaches back to {dates.day(history)}. Older values are not shown."
+    if one.heads and not one.rows:
+        return "No period lies in this range."
+    return "There is no value to draw."
+
+
+def _topic(visit: Visit, one: Shown) -> Topic:
+    entity, row = one.series.entity, one.newest
+    place = one.series.place
+    if entity is not None and entity["type"] != "company":
+        place = country(place)
+    stale = ended = None
+    if row is not None and one.as_of is None:
+        ended = bool(row["metadata"].get("discontinued"))
+        stale = (visit.today - dates.day_of(row["periodEnd"])).days if row["freshnessStatus"] == "stale" else None
+    return Topic(one.series.indicator["name"], one.series.slug, place, one.unit, one.digits, stale, bool(ended))
+
+
+# -- table, triangle, lineage -------------------------------------------------------------------------------------------
+
+
+def table(one: Shown, rows: slice) -> list[one_series.Row]:
+    """Return rows of the table: each period with what it was first and since when it is so."""
+    cells = one.then.cells
+    found = []
+    for row in one.rows[rows]:
+        states = cells.get(one_series.cell_of(row))
+        first = None if states is None else states[0]
+        now, then = _number(row), None if first is None or first["revisionStatus"] == "unknown" else _number(first)
+        moved = None if now is None or then is None else one.unit.scaled(now) - one.unit.scaled(then)
+        found.append(
+            {
+                "row": row,
+                "period": dates.of_row(row),
+                "look": values.look(row, digits=one.digits, history=True),
+                "first": None if then is None else one.unit.cell(then, one.digits),
+                "first_full": None if then is None else full(then),
+                "moved": None if moved is None else change(moved, max(one.digits, 0)),
+                "direction": "" if not moved else "up" if moved > 0 else "down",
+                "known": "" if first is None else dates.day(first["observedAt"]),
+                "changed": dates.day(row["observedAt"]),
+                "forecast": values.is_forecast(row),
+            }
+        )
+    return found
+
+
+def triangle(one: Shown) -> Triangle | None:
+    """Return the last releases and the periods of the last rows."""
+    if one.shut or not one.then.published:
+        return None
+    days = [release.day for release in one.then.releases][-TRIANGLE:]
+    cells: list[one_series.Cell] = list(one.then.cells)[:TRIANGLE]
+    return by_release(one.then, days, cells, one.unit, one.digits, one.series.record["frequency"])
+
+
+def lineage_trail(visit: Visit, one: Shown) -> one_series.Row:
+    """Title and steps of the lineage of the newest or the chosen value."""
+    wanted, row = visit.query.get("period"), one.newest
+    if wanted:
+        row = next(
+            (
+                row
+                for row in one.rows
+                if dates.code(dates.period_of(*one_series.cell_of(row)), one.series.frequency) == wanted
+            ),
+            None,
+        )
+    if row is None:
+        return {"title": "Lineage", "steps": []}
+    result: values.FormattedValue = values.look(row, digits=one.digits, history=True, figure=True)
+    found, _ = of(visit, row, result)
+    return {"title": f"Lineage of {dates.of_row(row)}: {result.text}", "steps": found}
+
+
+def _number(row: one_series.Row) -> Any:
+    return None if values.masked(row) else row["valueNumeric"]
+
+
+#: Series listed, and indicators of a category that are asked for.
+_LISTED, _ASKED = 6, 60
+_ADJUSTMENTS = {"SA": "Adjusted", "NSA": "Not adjusted", "SAAR": "Adjusted, annual rate"}
+
+
+def about(one: Shown) -> list[one_series.Row]:
+    """Return what the series is: pairs for the panel."""
+    record, row = one.series.record, one.newest or (one.rows[0] if one.rows else None)
+    source = record["sourceId"]
+    found: list[one_series.Row] = [
+        {"term": "Source", "text": record["rights"]["attribution"] or source, "href": f"/sources/{source}"},
+        {"term": "Licence", "text": record["rights"]["license"] or "not stated"},
+        {"term": "Frequency", "text": record["frequency"].replace("_", " ").capitalize()},
+        {"term": "Unit", "text": one.unit.head or "as published"},
+    ]
+    cells = list(one.then.cells)
+    if one.then.complete and cells:
+        first, last = (dates.period(cell[0], cell[1], record["frequency"]) for cell in (cells[-1], cells[0]))
+        found.append({"term": "Periods", "text": dates.between(first, last)})
+        since = one.then.releases[0].day
+        found.append({"term": "Vintages", "text": f"{len(one.then.rows):,}, from {dates.day(since)}"})
+    elif one.as_of is None and record["firstPeriod"] and record["lastPeriod"]:
+        found.append(
+            {
+                "term": "Periods",
+                "text": dates.between(dates.day(record["firstPeriod"]), dates.day(record["lastPeriod"])),
+            }
+        )
+        found.append(
+            {"term": "Vintages", "text": f"{record['vintageCount']:,}, from {dates.day(record['vintagesFrom'])}"}
+        )
+    adjusted = None if row is None else row["metadata"].get("seasonalAdjustment")
+    if adjusted:
+        found.append({"term": "Seasonal adj.", "text": _ADJUSTMENTS.get(adjusted, adjusted)})
+    if one.series.indicator["formula"]:
+        found.append({"term": "Formula", "text": one.series.indicator["formula"], "code": True})
+    if record["nativeId"]:
+        found.append({"term": "Native id", "text": record["nativeId"], "code": True})
+    found.append({"term": "Series id", "text": one.series.id, "code": True})
+    return found
+
+
+def same_category(visit: Visit, one: Shown) -> list[one_series.Row]:
+    """Newest values of other indicators of the same category and place, as known then."""
+    own = one.series.indicator
+    told = visit.look_up("/indicators", category=own["category"], limit=500)
+    names = {row["id"]: row["name"] for row in ([] if told is None else told.data) if row["entityCount"]}
+    names.pop(own["id"], None)
+    # Those that most places have come first.
+    ranked = sorted((row for row in ([] if told is None else told.data) if row["id"] in names),
+                    key=lambda row: (-row["entityCount"], row["name"]))[:_ASKED]  # fmt: skip
+    if not ranked:
+        return []
+    ids = [row["id"] for row in ranked]
+    found = visit.ask("/observations/latest", entity_id=one.series.record["entityId"], indicator_id=ids, as_of=one.as_of,
+                      limit=len(ids))  # fmt: skip
+    rows = sorted(found.data, key=lambda row: ids.index(row["indicatorId"]))[:_LISTED]
+    return [_item(visit, one, row, names[row["indicatorId"]]) for row in rows]
+
+
+def other_sources(visit: Visit, one: Shown) -> list[one_series.Row]:
+    """Newest values of the same indicator from other sources, as known then."""
+    found = []
+    for record in one.series.others:
+        series = one_series.Series(record, one.series.indicator, one.series.entity, (one.series.record,))
+        told = visit.ask(series.list_path, limit=20, order="desc", as_of=one.as_of, **series.filters)
+        row = next(iter(series.own(told.data)), None)
+        if row is not None:
+            found.append(_item(visit, one, row, record["sourceId"]))
+    return found
+
+
+def _item(visit: Visit, one: Shown, row: one_series.Row, title: str) -> one_series.Row:
+    now = values.look(row, today=visit.today, figure=True, history=one.as_of is not None)
+    return {
+        "title": title,
+        "href": series_address(row["metadata"]["seriesId"]) + (f"?as_of={one.as_of}" if one.as_of else ""),
+        "look": now,
+        "note": f"{dates.period(row['periodStart'], row['periodEnd'], row['frequency'])} · {row['frequency'].replace('_', ' ')}",
+        "to": f"/sources/{row['sourceId']}" if now.state == "withheld" else "",
+    }
 
 
 def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, Any]:
     """Return the page of a series as known on the day of the address, with the day as typed and what is wrong with it."""
     series = one.series
     pager = visit.pager(len(one.rows), TABLE)
-    event = series_view.next_release(visit, one)
+    event = next_release(visit, one)
     releases = one.every.releases
-    marked = series_view.events(visit, one)
-    figure = series_view.figure(visit, one, marked)
-    trail = series_view.trail(visit, one)
+    marked = events(visit, one)
+    figure = chart(visit, one, marked)
+    trail = lineage_trail(visit, one)
     # With a ghost, other sources or events the drawing has more than one line.
     more = one.as_of is not None or visit.query.get("sources") == "all" or visit.query.get("events")
     alone = series.often and len(one.rows) > MOST and not more
@@ -44,8 +484,8 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         # The day as it was typed, and what is wrong with it.
         "typed": typed,
         "error": error,
-        "chips": series_view.chips(one, visit),
-        "key_figures": series_view.figures(one, event, visit),
+        "chips": chips(one, visit),
+        "key_figures": figures(one, event, visit),
         "figure": figure,
         "marked": marked,
         # What heads the table's values.
@@ -57,14 +497,14 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         # Of a day before it the day of the first release, else empty.
         "first_release": releases[0].day if releases and one.as_of and not one.then.rows else "",
         # One page of the table.
-        "rows": series_view.table(one, pager.rows),
+        "rows": table(one, pager.rows),
         "pages": pager,
         "csv": f"{series.address}.csv{_query(visit)}",
         # The query of a comparison that begins with this series.
         "compare": _compare(visit, series),
         "embed": embedding.frame_markup(visit, series.address, figure.title),
         "noun": noun(series.frequency).capitalize(),
-        "triangle": series_view.triangle(one),
+        "triangle": triangle(one),
         "triangle_empty": no_triangle(one),
         "trail": trail,
         "about": about(one),
@@ -248,7 +688,7 @@ def part(visit: Visit, series: one_series.Series) -> Answer:
 @of_series()
 def _embedded(visit: Visit, series: one_series.Series) -> EmbeddedChart:
     one, _, error = _on_its_day(visit, series)
-    figure = series_view.figure(visit, one, series_view.events(visit, one))
+    figure = chart(visit, one, events(visit, one))
     records = [series.record, *(series.others if visit.query.get("sources") == "all" else ())]
     pairs = [
         (row["rights"]["attribution"] or row["sourceId"], row["rights"]["license"] or "not stated") for row in records
@@ -262,7 +702,7 @@ def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, st
     if typed:
         try:
             visit.query = {**visit.query, "as_of": _day(visit, typed)}
-            return series_view.shown(visit, series), typed, ""
+            return shown(visit, series), typed, ""
         except ValueError as refused:
             error = str(refused)
         except ApiError as refused:
@@ -271,7 +711,7 @@ def _on_its_day(visit: Visit, series: one_series.Series) -> tuple[Shown, str, st
             error = f"{refused.message[:1].upper()}{refused.message[1:]}."
         visit.query = {name: value for name, value in visit.query.items() if name != "as_of"}
         visit.responses.clear()
-    return series_view.shown(visit, series), typed, error
+    return shown(visit, series), typed, error
 
 
 def _day(visit: Visit, typed: str) -> str:
@@ -311,7 +751,7 @@ def as_json(visit: Visit, series: one_series.Series) -> Answer:
 @of_series("/points.json")
 def as_points(visit: Visit, series: one_series.Series) -> Answer:
     """Return the line of the chart, each point with its sentence, for a drawing that can be zoomed."""
-    return Download(msgspec.json.encode(series_view.line(_in_range(visit, series))), "application/json")
+    return Download(msgspec.json.encode(line(_in_range(visit, series))), "application/json")
 
 
 @of_series(".csv")

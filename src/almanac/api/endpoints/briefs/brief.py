@@ -255,7 +255,7 @@ def _brief(cache: ProcessCache, ctx: Context) -> ItemAnswer:
     record = Brief(
         entity_id=entity.id,
         name=entity.name,
-        country=entity.iso3 or entity.rates_scope or entity.iso2 or entity.id,
+        country=screening.place_code(entity),
         as_of=max(times, default=None) if asked is None else wire_time(asked),
         headline=briefs.headline(place, {key: found.said.readings for key, found in gathered.items()}),
         sections=[

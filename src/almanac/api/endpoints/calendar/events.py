@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,14 +12,14 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import RowRights, wire_number
 from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.endpoints.calendar.releases import before_of, key_of, readable, series_of, stated
+from almanac.api.endpoints.calendar.releases import before_of, key_of, readable, series_of, span_of, stated
 from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_row, of_source
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
 from almanac.domain.observations import AHEAD
-from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
-from almanac.domain.releases import NEAR_DAYS, Release, period_before
+from almanac.domain.periods import Frequency, Period, end_of
+from almanac.domain.releases import Release
 from almanac.domain.times import DAY_SECONDS, cached_wire_time
 from almanac.domain.units import currency_of
 from almanac.store.companies import rows as company_rows
@@ -62,7 +61,9 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
     waiting = [(event, iter(_cells(ctx, event))) for event in events]
     while waiting:
         asked = [(event, behind, cell) for event, behind in waiting if (cell := next(behind, None)) is not None]
-        spans = [(cell.series.topic, cell.series.number, *_span(ctx, cell)) for _, _, cell in asked]
+        spans = [
+            (cell.series.topic, cell.series.number, *span_of(ctx, cell.period, cell.frequency)) for _, _, cell in asked
+        ]
         rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
         for (event, behind, cell), vintages in zip(asked, rows, strict=True):
@@ -98,18 +99,6 @@ def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
     ranked = sorted(every, key=lambda one: ctx.view.directory.preference_key(one.number, 0, ctx.version))
     return list(dict.fromkeys(one.source.id for one in ranked))
-
-
-def _span(ctx: Context, cell: _Cell) -> tuple[int, int]:
-    """Between which period keys the cell and the one before it are, as far as the plan reaches."""
-    if cell.frequency is Frequency.DAILY:
-        first = end_of(cell.period) - timedelta(days=NEAR_DAYS)
-    else:
-        first = end_of(period_before(cell.period, cell.frequency))
-    lowest = lowest_key(first)
-    if ctx.window_start is not None:
-        lowest = max(lowest, min(cell.period, lowest_key(ctx.window_start)))
-    return lowest, highest_key(end_of(cell.period))
 
 
 def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:

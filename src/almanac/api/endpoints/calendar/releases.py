@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import NamedTuple
 
 import msgspec
@@ -44,6 +44,18 @@ def series_of(ctx: Context, data: str, entity: str, slug: str, frequency: Freque
     return ctx.view.directory.series_by_id(f"{data}:{entity}:{slug}:{frequency.value}")
 
 
+def span_of(ctx: Context, period: int, frequency: Frequency, since: date | None = None) -> tuple[int, int]:
+    """Return between which keys a period and the one before it are, or those from `since` on, as far as the plan reaches."""
+    if frequency is Frequency.DAILY:
+        first = end_of(period) - timedelta(days=NEAR_DAYS)
+    else:
+        first = end_of(period_before(period, frequency))
+    lowest = lowest_key(first if since is None else min(first, since))
+    if ctx.window_start is not None:
+        lowest = max(lowest, min(period, lowest_key(ctx.window_start)))
+    return lowest, highest_key(end_of(period))
+
+
 def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) -> _CellReading | None:
     """
     Return the reading of one cell, None where there was none by the moment `by` (unix seconds).
@@ -53,16 +65,11 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     it lacks some.
     """
     spec = series.spec
-    if spec.frequency is Frequency.DAILY:
-        lowest = lowest_key(end_of(period) - timedelta(days=NEAR_DAYS))
-    else:
-        lowest = lowest_key(min(decade.begins(period), end_of(period_before(period, spec.frequency))))
     start = ctx.window_start
     reached = start is None or end_of(period) >= start
-    if start is not None:
-        lowest = max(lowest, min(period, lowest_key(start)))
     latest = min(by, since + _TOGETHER - 1)
-    span = (lowest, highest_key(end_of(period)))
+    decade_before = None if spec.frequency is Frequency.DAILY else decade.begins(period)
+    span = span_of(ctx, period, spec.frequency, decade_before)
     found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
     mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
     first = stated(mine)
@@ -101,14 +108,12 @@ def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | N
     return stated([row for row in found if not row[3] & AHEAD])
 
 
-def stated(mine: list[tuple[int, int, float | None, int, int]]) -> int | None:
+def stated(mine: list[store.KnownVintage]) -> int | None:
     """Knowledge time of the first vintage that has a number, of those of one cell in the order of that."""
     return next((row[1] for row in mine if row[2] is not None), None)
 
 
-def before_of(
-    ctx: Context, found: list[tuple[int, int, float | None, int, int]], period: int, frequency: Frequency
-) -> int | None:
+def before_of(ctx: Context, found: list[store.KnownVintage], period: int, frequency: Frequency) -> int | None:
     """Return the key of the period before, None where this request may not see it."""
     if frequency is Frequency.DAILY:
         before = max((row[0] for row in found if row[0] < period), default=None)

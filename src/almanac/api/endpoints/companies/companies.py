@@ -49,6 +49,7 @@ from almanac.store.companies.universe import reporting
 
 K = TypeVar("K")
 
+_COMPANIES = partial(Endpoint, scope="companies:read", dated=True, tag="Companies")
 PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
 #: Tests whose scores a row shows.
 TESTS = (PIOTROSKI, ALTMAN)
@@ -200,7 +201,7 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         )
         return ItemAnswer(whole)
 
-    return Endpoint(
+    return _COMPANIES(
         path="/companies/{idOrLookup}/profile",
         operation_id="getCompanyProfile",
         summary="Profile of one company",
@@ -208,11 +209,8 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
         handler=profile,
         braces=(COMPANY_IN_PATH,),
-        scope="companies:read",
         record=Profile,
-        dated=True,
         cost="thread",
-        tag="Companies",
     )
 
 
@@ -437,7 +435,7 @@ def _lines_of(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-_FINANCIALS = Endpoint(
+_FINANCIALS = _COMPANIES(
     path="/companies/{idOrLookup}/financials",
     operation_id="getCompanyFinancials",
     summary="Financial statements of one company",
@@ -446,7 +444,6 @@ _FINANCIALS = Endpoint(
     "where that can be done, and say how. Values are as filed, never adjusted for splits.",
     handler=financials,
     braces=(COMPANY_IN_PATH,),
-    scope="companies:read",
     params=(
         Param(
             "frequency",
@@ -525,7 +522,7 @@ def _among(texts: Texts, matches: list[bool]) -> Mask:
 def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, ...]:
     """Return the endpoints about companies. `explain` computes a company's scores test by test."""
     return (
-        Endpoint(
+        _COMPANIES(
             path="/companies",
             operation_id="listCompanies",
             summary="Scored companies",
@@ -533,7 +530,6 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             "18 months, from values that may be shown; it is computed when asked. Any company that is known by name only is found by "
             "/entities/resolve.",
             handler=partial(listed, cache),
-            scope="companies:read",
             params=(
                 Param("sector", "Only companies of this sector; case does not matter.", example="Technology"),
                 Param("industry", "Only companies of this industry; case does not matter."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -158,7 +157,12 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
             raise refuse("sort", "is relevance, which is relevance to words: give them in 'q'", ["id"])
         near = dict.fromkeys((i.slug for i in wanted), CALLED)
     else:
-        near = _near(ctx, params["q"], wanted)
+        # What a publisher's code leads to, or a tag of companies' filings, is as near as what is called so.
+        coded = holding(ctx.view, params["q"])
+        with contextlib.suppress(ValueError):
+            coded.add(raw_slug(params["q"].strip()))
+        nearest = {i.slug: CALLED if i.slug in coded else nearness(i, params["q"]) for i in wanted}
+        near = {slug: distance for slug, distance in nearest.items() if distance is not None}
     found = [i for i in wanted if i.slug in near]
     keyed: dict[Any, Indicator] = {i.id: i for i in found}
     if params["sort"] == _RELEVANCE:
@@ -166,21 +170,6 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
     page, following = keyset(ctx, keyed)
     figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
-
-
-def _near(ctx: Context, words: str, among: Sequence[Indicator]) -> dict[str, int]:
-    """How near each indicator is that words find, by slug."""
-    coded = _coded(ctx, words)
-    found = {i.slug: CALLED if i.slug in coded else nearness(i, words) for i in among}
-    return {slug: near for slug, near in found.items() if near is not None}
-
-
-def _coded(ctx: Context, text: str) -> set[str]:
-    """Slugs of the indicators that a publisher's code leads to, or a tag of companies' filings."""
-    found = holding(ctx.view, text)
-    with contextlib.suppress(ValueError):
-        found.add(raw_slug(text.strip()))
-    return found
 
 
 def series(ctx: Context) -> ListAnswer:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Any
 
 import msgspec
@@ -42,7 +41,12 @@ def endpoint(explain: Explain) -> Endpoint:
                 " take the one that a list gives now",
                 {"parameter": "id"},
             )
-        _require_readable(ctx, found.row)
+        row = found.row
+        wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
+        for scope, wants in wanted.items():
+            if wants and not ctx.may_read(scope):
+                raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
+        ctx.require_window("id", end_of(row.period))
         return ItemAnswer(_encoded(ctx, found, explain))
 
     return Endpoint(
@@ -59,20 +63,6 @@ def endpoint(explain: Explain) -> Endpoint:
         dated=True,
         tag="Observations",
     )
-
-
-def _reached(ctx: Context, last_day: date) -> bool:
-    """Whether the plan reaches a period that ends on this day."""
-    return ctx.window_start is None or last_day >= ctx.window_start
-
-
-def _require_readable(ctx: Context, row: ObservationRow) -> None:
-    """Raise ApiError 403 for a row of a kind that the key may not read, or of a period that the plan does not reach."""
-    wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
-    for scope, wants in wanted.items():
-        if wants and not ctx.may_read(scope):
-            raise ApiError(403, f"this observation needs a key with the scope {scope}", {"scope": scope})
-    ctx.require_window("id", end_of(row.period))
 
 
 def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
@@ -124,7 +114,7 @@ def _input(ctx: Context, one: InputCell) -> ProvenanceInput:
     info = ctx.view.directory.series_by_id(one.series)
     period = Period.from_key(one.period)
     reason = info.rights.reason if info is not None and info.rights.withheld else None
-    if reason is None and not _reached(ctx, period.end):
+    if reason is None and ctx.window_start is not None and period.end < ctx.window_start:
         reason = OUTSIDE
     shown = reason is None
     return ProvenanceInput(

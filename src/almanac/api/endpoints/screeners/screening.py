@@ -212,6 +212,11 @@ class Places(NamedTuple):
     numbers: npt.NDArray[np.int32]
 
 
+def place_code(entity: Entity) -> str:
+    """Return what `country` would take for a place: an ISO code, where it has one."""
+    return entity.iso3 or entity.rates_scope or entity.iso2 or entity.id
+
+
 def places(cache: ProcessCache, view: View) -> Places:
     """Return all countries and regions."""
 

@@ -1,4 +1,4 @@
-"""GET /equity-screener: companies by fundamentals, ratios, scores, sector and industry."""
+"""Both screeners: countries and regions by the latest readings of macro indicators, companies by fundamentals, scores, sector and industry."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
-from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField
+from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField, ScreenerRow
 from almanac.api.endpoints.screeners.screening import AlignedColumn
-from almanac.api.rows.names import place
+from almanac.api.rows.names import place, suggested_place
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.periods import end_of
-from almanac.domain.reference import Indicator
+from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
-from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, is_amount, is_money
+from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, currency_of, is_amount, is_money
 from almanac.reports.filter_text import Clause
 from almanac.reports.scoring import MEASURES
 from almanac.reports.screener import Column, Numbers, Texts, matching
@@ -30,8 +32,126 @@ from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.newest import QUALITIES
 from almanac.store.observations.reading.reader import View
 
-_EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
-_PATH = "/equity-screener"
+_MACRO_EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
+_MACRO_PATH = "/screener"
+#: A sort field that no clause may name.
+_NAME = "name"
+
+
+class MacroScreener:
+    """The macro screener of one process."""
+
+    def __init__(self, cache: screening.ProcessCache) -> None:
+        self._cache = cache
+
+    def screen(self, ctx: Context) -> ListAnswer:
+        """Return one page of the countries and regions that satisfy the filter."""
+        fields = _macro_fields(ctx.view.directory)
+        query = screening.read_query(ctx, screening.ScreenFields(ctx, fields), (_NAME,), (_NAME, "country"))
+        places = screening.places(self._cache, ctx.view)
+        wanted = _wanted(ctx, places)
+        screening.check_window(ctx)
+        redaction = redaction_of(ctx)
+        readings = {name: self._aligned(ctx, redaction, name, places) for name in query.fields}
+        columns: dict[str, Column] = {
+            name: Texts.of(column.texts()) if screening.is_text(fields[name]) else column.values
+            for name, column in readings.items()
+        }
+        screening.warn_of_texts(ctx, query.clauses, columns)
+        passed = matching(query.clauses, columns, wanted)
+        by = None if query.sort is None else columns.get(query.sort)
+        rows, following, total = screening.cut_page(ctx, passed, places.ties, by)
+        return ListAnswer(
+            [self._row(ctx, redaction, places.entities[row], readings, row) for row in rows], following, total
+        )
+
+    def filters(self, ctx: Context) -> ItemAnswer:
+        """Return the fields, operators and syntax of the filter."""
+        places, fields = screening.places(self._cache, ctx.view), _macro_fields(ctx.view.directory)
+        described = [self._describe(ctx, indicator, places) for _, indicator in sorted(fields.items())]
+        return screening.described_filters(described, _MACRO_EXAMPLE)
+
+    def warm(self, view: View, _: int) -> None:
+        """Line up all fields: else whoever asks first waits for it."""
+        for name in _macro_fields(view.directory):
+            self._cache.readings.column(view, name, version=view.version, as_of=None)
+
+    def _aligned(self, ctx: Context, redaction: Redaction, slug: str, places: screening.Places) -> AlignedColumn:
+        """Return readings of one field; under `freshness=fresh` only those that are."""
+        found = screening.aligned(self._cache, ctx, slug, places.numbers)
+        if ctx.params["freshness"] is None:
+            return found
+        series = ctx.view.directory.series
+        fresh = [
+            at >= 0 and redaction.freshness(series(found.series(row))) == "fresh" for row, at in enumerate(found.places)
+        ]
+        return found.only(np.array(fresh, dtype=np.bool_))
+
+    def _row(
+        self, ctx: Context, redaction: Redaction, entity: Entity, found: dict[str, AlignedColumn], row: int
+    ) -> bytes:
+        directory = ctx.view.directory
+        matches = []
+        for name, reading in found.items():
+            # What is only sorted by, or told beside, may have no value that can be shown.
+            if reading.places[row] < 0 or (np.isnan(reading.values[row]) and reading.text(row) is None):
+                continue
+            series = directory.series(reading.series(row))
+            text = reading.text(row)
+            matches.append(
+                {
+                    "field": name,
+                    "value": wire_number(float(reading.values[row])) if text is None else text,
+                    "unit": series.spec.unit,
+                    "currency": series.currency,
+                    "periodEnd": wire_day(reading.end(row)),
+                    "observedAt": wire_time(reading.known(row)),
+                    "freshnessStatus": redaction.freshness(series),
+                    "seriesId": series.id,
+                }
+            )
+        return msgspec.json.encode(
+            {"entityId": entity.id, "name": entity.name, "country": screening.place_code(entity), "matches": matches}
+        )
+
+    def _describe(self, ctx: Context, indicator: Indicator, places: screening.Places) -> ScreenerField:
+        found = screening.aligned(self._cache, ctx, indicator.slug, places.numbers)
+        if screening.is_text(indicator):
+            return screening.described_field(indicator.slug, indicator.name, indicator.description, found.texts())
+        directory, there = ctx.view.directory, np.flatnonzero(~np.isnan(found.values)).tolist()
+        units = {found.unit(row) for row in there}
+        unit, description = indicator.unit or (units.pop() if len(units) == 1 else None), indicator.description
+        currency = None
+        if unit is not None and is_money(unit):
+            currencies = {directory.series(found.series(row)).currency for row in there}
+            currency = currencies.pop() if len(currencies) == 1 else currency_of(unit, None)
+            if currency is None:
+                # Amounts in different currencies have no unit in common.
+                named, unit = directory.units.get(unit), None
+                description += f" In {named.label}, each place's own." if named is not None else ""
+        return screening.described_field(indicator.slug, indicator.name, description, found.values, unit, currency)
+
+
+def _macro_fields(directory: MetadataCache) -> dict[str, Indicator]:
+    """Return indicators that may be screened by: all but those of companies."""
+    return {i.slug: i for i in directory.indicators.values() if i.screenable and i.category != "fundamentals"}
+
+
+def _wanted(ctx: Context, places: screening.Places) -> npt.NDArray[np.bool_]:
+    """All places, or the one country that is asked for; an unknown one is none of them."""
+    asked = ctx.params["country"]
+    if asked is None:
+        return np.ones(len(places.ties), dtype=np.bool_)
+    if "," in asked:
+        raise refuse("country", f"takes one country, not {quoted(asked)}", code="type")
+    country = place(ctx, asked)
+    if country is None:
+        ctx.warn("country", asked, "names no country or region", suggested_place(ctx, asked))
+    return np.array([country is not None and e.id == country.id for e in places.entities], dtype=np.bool_)
+
+
+_EQUITY_EXAMPLE = "revenue_ttm:gt:1e9,net_margin:gte:0.1"
+_EQUITY_PATH = "/equity-screener"
 _SCORE = "score"
 _CURRENCY = (
     "ISO code of the currency the company reports in. With a clause on it, amounts of money are compared as they stand; "
@@ -70,7 +190,7 @@ class EquityScreener:
     def screen(self, ctx: Context) -> ListAnswer:
         """Return one page of the companies that satisfy the filter."""
         fields = screening.ScreenFields(
-            ctx, _fields(ctx.view.directory), {**dict.fromkeys(_TEXTS, True), _SCORE: False}
+            ctx, _equity_fields(ctx.view.directory), {**dict.fromkeys(_TEXTS, True), _SCORE: False}
         )
         query = screening.read_query(ctx, fields, _IDENTITY, _IDENTITY)
         clauses = tuple(_of_place(ctx, clause) for clause in query.clauses)
@@ -107,7 +227,7 @@ class EquityScreener:
     def filters(self, ctx: Context) -> ItemAnswer:
         """Return the fields, operators and syntax of the filter."""
         peers = Peers(self._cache, ctx)
-        told = [self._describe(peers, indicator) for _, indicator in sorted(_fields(ctx.view.directory).items())]
+        told = [self._describe(peers, indicator) for _, indicator in sorted(_equity_fields(ctx.view.directory).items())]
         scores = peers.scores().score
         description = "From 0 to 100: where the company stands among its sector in profitability, growth, strength, efficiency and quality."
         told.append(screening.described_field(_SCORE, "Score", description, scores))
@@ -115,13 +235,13 @@ class EquityScreener:
         for name, (title, description) in _TEXTS.items():
             values = [texts[name].at(row) for row in np.flatnonzero(peers.taking_part).tolist()]
             told.append(screening.described_field(name, title, description, values))
-        return screening.described_filters(told, _EXAMPLE)
+        return screening.described_filters(told, _EQUITY_EXAMPLE)
 
     def warm(self, view: View, _: int) -> None:
         """Line up what scores are made of, and the companies: else whoever asks first waits for it."""
         self._cache.universe.companies(view)
         # The measures first: whoever screens by score needs them all, and the list of fields needs every field.
-        for name in dict.fromkeys([*MEASURES, *_fields(view.directory)]):
+        for name in dict.fromkeys([*MEASURES, *_equity_fields(view.directory)]):
             self._cache.readings.column(view, name, version=view.version, as_of=None)
 
     @staticmethod
@@ -138,7 +258,7 @@ class EquityScreener:
         return screening.described_field(indicator.slug, indicator.name, description, values, unit, currency)
 
 
-def _fields(directory: MetadataCache) -> dict[str, Indicator]:
+def _equity_fields(directory: MetadataCache) -> dict[str, Indicator]:
     """Return indicators that companies may be screened by."""
     return {
         i.slug: i
@@ -235,20 +355,53 @@ def _values(columns: dict[str, Column], row: int) -> dict[str, msgspec.Raw | str
 
 
 def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
-    """Return the equity screener and its fields."""
-    screener = EquityScreener(cache)
+    """Return both screeners and their fields."""
+    countries, companies = MacroScreener(cache), EquityScreener(cache)
     return (
         screening.SCREEN(
-            path=_PATH,
+            path=_MACRO_PATH,
+            operation_id="screenEntities",
+            summary="Countries and regions by macro readings",
+            description="Those whose latest readings satisfy every clause of the filter; one without a value that may be shown "
+            "for a filtered field is left out. `total` counts all matches, not only this page's.",
+            handler=countries.screen,
+            params=(
+                screening.filter_param(_MACRO_EXAMPLE, "GET /screener/filters"),
+                Param(
+                    "country",
+                    "Only this country or region: an ISO code or its name; EUR for the euro area.",
+                    example="USA",
+                ),
+                Param(
+                    "sort",
+                    "Any field of the filter or `name`, which is the default; those without the value come last either way, ties are by "
+                    "name, then id.",
+                    example="cpi_inflation_yoy",
+                ),
+                replace(screening.FURTHER, example="unemployment_rate"),
+                Param("freshness", "Only fresh readings are considered.", "enum", choices=("fresh",)),
+                screening.SCREEN_AS_OF,
+            ),
+            record=ScreenerRow,
+            warm=countries.warm,
+        ),
+        screening.FILTERS(
+            path=f"{_MACRO_PATH}/filters",
+            operation_id="listScreenerFilters",
+            summary="Fields of the macro screener",
+            handler=countries.filters,
+        ),
+        screening.SCREEN(
+            path=_EQUITY_PATH,
             operation_id="screenCompanies",
             summary="Companies by fundamentals, ratios, sector, industry and country",
             description="Companies whose newest statement ends within 18 months before the moment asked and whose latest readings, "
             "of these months too, satisfy every clause of the filter; one without a value that may be shown for a filtered field is left out. Ratios are "
             "fractions (0.25 is 25 %). Companies that report in another currency than USD are left out of clauses on money, and sort "
             "last by it, unless the filter has a clause on `currency`. `total` counts all matches, not only this page's.",
-            handler=screener.screen,
+            handler=companies.screen,
             params=(
-                screening.filter_param(_EXAMPLE, f"GET {_PATH}/filters"),
+                screening.filter_param(_EQUITY_EXAMPLE, f"GET {_EQUITY_PATH}/filters"),
                 Param(
                     "sort",
                     "Any field of the filter, `ticker` or `name`; companies without the value come last either way.",
@@ -269,12 +422,12 @@ def endpoints(cache: screening.ProcessCache) -> tuple[Endpoint, ...]:
             ),
             record=EquityScreenerRow,
             max_limit=200,
-            warm=screener.warm,
+            warm=companies.warm,
         ),
         screening.FILTERS(
-            path=f"{_PATH}/filters",
+            path=f"{_EQUITY_PATH}/filters",
             operation_id="listEquityScreenerFilters",
             summary="Fields of the equity screener",
-            handler=screener.filters,
+            handler=companies.filters,
         ),
     )
