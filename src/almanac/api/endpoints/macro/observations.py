@@ -147,7 +147,7 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
 
 def _names_topics(params: Mapping[str, Any]) -> bool:
     """Return whether indicators or entities are named."""
-    return any(params[name] is not None for name in ("indicator", "indicator_id", "country", "entity", "entity_id"))
+    return any(map(params.get, ("indicator", "indicator_id", "country", "entity", "entity_id")))
 
 
 def _is_of_one(params: Mapping[str, Any]) -> bool:
@@ -179,7 +179,7 @@ ENDPOINTS = (
         summary="Raw observations",
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
-        handler=lambda ctx: listed(ctx, "raw", lineage=False),
+        handler=partial(listed, kind="raw", lineage=False),
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
         record=Observation,
@@ -212,7 +212,7 @@ ENDPOINTS = (
         operation_id="listVintages",
         summary="Every vintage of every cell",
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
-        handler=lambda ctx: listed(ctx, None, lineage=True, history=True),
+        handler=partial(listed, kind=None, lineage=True, history=True),
         params=(replace(filters.SORT, choices=("topic", "observed_at")), *filters.OBSERVATION_FILTERS),
         cost=lambda params: _where(params, history=True),
     ),
@@ -236,7 +236,7 @@ DERIVED = (
         operation_id="listDerivedObservations",
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=lambda ctx: listed(ctx, "derived", lineage=True),
+        handler=partial(listed, kind="derived", lineage=True),
         scope="analytics:read",
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,

@@ -66,7 +66,7 @@ class _DaysQuestion(_Question):
         """Return the numbers of the span, the latest last: of one day the one of the higher frequency."""
         chosen = _selection(self.ctx, indicator, entity, self._first, self._last)
         found: list[ObservationRow] = []
-        for frequency in self.ctx.view.directory.topics(indicator, entity):
+        for _, frequency, _ in self.ctx.view.directory.topics(indicator, entity):
             after: list[Any] | None = None
             while True:
                 rows, after = _page(self.ctx, chosen, frequency, self.moment, limit=_ROWS, after=after)
@@ -157,7 +157,7 @@ def _days(ctx: Context, scope: str, limit: int) -> list[date]:
     found: set[date] = set()
     for indicator in (f"gov_yield_{tenor}" for tenor in report.TENORS):
         chosen = _selection(ctx, indicator, entity.id, first, last)
-        for frequency in ctx.view.directory.topics(indicator, entity.id):
+        for _, frequency, _ in ctx.view.directory.topics(indicator, entity.id):
             rows, _ = _page(ctx, chosen, frequency, params["as_of"], limit=limit, descending=descending)
             found.update(end_of(row.period) for row in rows if _counts(row))
     return sorted(found, reverse=descending)[:limit]

@@ -84,7 +84,7 @@ def reading(
     view: View, asked: ObservationFilter, indicator: str, entity: str, *, version: int, as_of: int | None
 ) -> ObservationRow | None:
     """Return the newest reading of one indicator for one entity, None where there is none."""
-    frequencies = view.directory.topics(indicator, entity).keys()
+    frequencies = [topic.frequency for topic in view.directory.topics(indicator, entity)]
 
     def newest(among: ObservationFilter, *, public: bool) -> ObservationRow | None:
         pair = msgspec.structs.replace(among, indicators=(indicator,), entities=(entity,))
