@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
+import msgspec
 import pytest
 
 from almanac.api.rows.redaction import Redaction
@@ -59,7 +60,7 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     if whole:
         found: list[dict[str, Any]] = json.loads(b"[" + redaction.page(rows, lineage=lineage) + b"]")
         return found
-    return [json.loads(one) for one in redaction.rows(rows, lineage=lineage)]
+    return [json.loads(msgspec.json.encode(redaction.observation(row, lineage=lineage))) for row in rows]
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -120,46 +120,47 @@ class Redaction:
 
     def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> bytes:
         """Return rows as JSON objects with commas between. `lineage`: with `derivedFrom`, the 21st field."""
-        return _encode(list(map(partial(self.observation, lineage=lineage), rows)))[1:-1]
-
-    def rows(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[bytes]:
-        """Return each row as a JSON object."""
-        return [_encode(self.observation(row, lineage=lineage)) for row in rows]
+        return _encode(self.observations(rows, lineage=lineage))[1:-1]
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
-        """Return a row as it may be seen: a value that may not be sent is left out here, before anything is encoded."""
-        series, period, known, released, ingested, flags, own, value, text, note = row
-        fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
-        end = (flags, note, released is None, value is None and text is None)
-        revision, metadata = fields.ends.get(end) or fields.end(*end)
-        if fields.withheld:
-            value = text = None
-        entity, indicator, source, provider = fields.names
-        period_id, start, last = wire_period(period)
-        known_id, observed = wire_moment(known)
-        return Observation(
-            f"{fields.id}{period_id}{known_id}",
-            entity,
-            indicator,
-            source,
-            provider,
-            fields.inputs if lineage else msgspec.UNSET,
-            None if value is None else plain(value),
-            text,
-            fields.unit,
-            fields.frequency,
-            start,
-            last,
-            observed,
-            None if released is None else observed if released == known else wire_moment(released)[1],
-            wire_moment(ingested)[1],
-            revision,
-            fields.page,
-            fields.attribution,
-            freshness,
-            metadata,
-            fields.rights,
-        )
+        """Return one row as it may be seen."""
+        return self.observations([row], lineage=lineage)[0]
+
+    def observations(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[Observation]:
+        """Return rows as they may be seen: a value that may not be sent is left out here, before anything is encoded."""
+        shared, observations = self._fields, []
+        for series, period, known, released, ingested, flags, own, value, text, note in rows:
+            fields, freshness = shared.get((series.number, own)) or self._fields_of(series, own)
+            end = (flags, note, released is None, value is None and text is None)
+            revision, metadata = fields.ends.get(end) or fields.end(*end)
+            entity, indicator, source, provider = fields.names
+            period_id, start, last = wire_period(period)
+            known_id, observed = wire_moment(known)
+            observation = Observation(
+                f"{fields.id}{period_id}{known_id}",
+                entity,
+                indicator,
+                source,
+                provider,
+                fields.inputs if lineage else msgspec.UNSET,
+                None if value is None or fields.withheld else plain(value),
+                None if fields.withheld else text,
+                fields.unit,
+                fields.frequency,
+                start,
+                last,
+                observed,
+                None if released is None else observed if released == known else wire_moment(released)[1],
+                wire_moment(ingested)[1],
+                revision,
+                fields.page,
+                fields.attribution,
+                freshness,
+                metadata,
+                fields.rights,
+            )
+            observations.append(observation)
+        return observations
 
     def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
         key = (series.number, lineage)

@@ -174,9 +174,10 @@ def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int
     """Return the numbers of all topics that a filter of one indicator and one entity means; None for any other filter."""
     if asked.indicators is None or asked.entities is None or len(asked.indicators) != 1 or len(asked.entities) != 1:
         return None
-    if not (asked.companies if is_company(asked.entities[0]) else asked.countries):
+    entity = asked.entities[0]
+    if (not asked.companies and is_company(entity)) or (not asked.countries and not is_company(entity)):
         return []
-    topics = metadata.topics(asked.indicators[0], asked.entities[0])
+    topics = metadata.topics(asked.indicators[0], entity)
     return [
         topic.number
         for topic in topics

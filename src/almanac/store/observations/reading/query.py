@@ -165,22 +165,22 @@ def in_order(*columns: str, descending: bool) -> str:
     return ", ".join(f"{column} DESC" if descending else column for column in columns)
 
 
-def of_sources(sources: frozenset[str], topic: str, *, few: bool = False) -> tuple[str, list[str]]:
+def of_sources(sources: frozenset[str], column: str, *, few: bool = False) -> tuple[str, list[str]]:
     """
-    Return the condition on a column `topic` that one of its series is of these sources, and its values.
+    Return the condition that a column, `topic` or `series` of a table, is of a series of these sources, and its values.
 
-    Where the sources have few series their topics are listed, once, so that those of others are passed over soonest. `few`: few
-    topics are met, so each is asked.
+    Where the sources have few series theirs are listed, once, so that those of others are passed over soonest. `few`: few of the column
+    are met, so each is looked up.
     """
-    named = sorted(sources)
-    marks = ", ".join("?" * len(named))
+    named, key = sorted(sources), column.partition(".")[2]
+    is_named = f"s.source IN ({', '.join('?' * len(named))})"
     # A correlated EXISTS would have the rows sorted.
-    asked = f"(SELECT max(CASE WHEN s.source IN ({marks}) THEN 1 ELSE 0 END) FROM series s WHERE s.topic = {topic}) = 1"
+    each = f"(SELECT max(CASE WHEN {is_named} THEN 1 ELSE 0 END) FROM series s WHERE s.{key} = {column}) = 1"
     if few:
-        return asked, named
-    many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
-    listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
-    return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
+        return each, named
+    many = f"EXISTS (SELECT 1 FROM series s WHERE {is_named} LIMIT 1 OFFSET {LISTED})"
+    listed = f"{column} IN (SELECT s.{key} FROM series s WHERE {is_named})"
+    return f"CASE WHEN {many} THEN {each} ELSE {listed} END", [*named] * 3
 
 
 class Conditions:
@@ -332,12 +332,8 @@ def _resume(where: Conditions, query: ObservationQuery, cell_order: Sequence[str
 def _narrow_rows(where: Conditions, asked: ObservationFilter) -> None:
     """Add conditions that part the rows of a cell. Whoever shows one row a cell has to look up which series is preferred there."""
     if asked.sources is not None:
-        named = sorted(asked.sources)
-        marks = ", ".join("?" * len(named))
-        many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
-        each = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({marks})"
-        listed = f"x.series IN (SELECT s.series FROM series s WHERE s.source IN ({marks}))"
-        where.add(f"CASE WHEN {many} THEN {each} ELSE {listed} END", *[*named] * 3)
+        condition, named = of_sources(asked.sources, "x.series")
+        where.add(condition, *named)
     where.known(asked)
     if asked.fiscal is not None:  # few notes say so, and each is stored once
         words = asked.fiscal.notes
