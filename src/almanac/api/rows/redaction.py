@@ -100,7 +100,6 @@ class Redaction:
     def __init__(self, view: View, version: int, as_of: int | None, today: date) -> None:
         self._view, self._directory = view, view.directory
         self._version, self._as_of, self._today = version, as_of, today
-        self._known = _FIELDS.of(view)
         #: By the numbers of series and lineage; with `freshnessStatus`.
         self._fields: dict[tuple[int, int], tuple[_RowFields, str]] = {}
 
@@ -163,13 +162,13 @@ class Redaction:
         return observations
 
     def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
-        key = (series.number, lineage)
-        fields = self._known.get(key)
+        key, known = (series.number, lineage), _FIELDS.of(self._view)
+        fields = known.get(key)
         if fields is None:
             fields = _RowFields(self._directory, series, lineage)
-            if len(self._known) >= _FIELDS_HELD:
-                self._known.clear()
-            self._known[key] = fields
+            if len(known) >= _FIELDS_HELD:
+                known.clear()
+            known[key] = fields
         shared = self._fields[key] = (fields, self.freshness(series))
         return shared
 
