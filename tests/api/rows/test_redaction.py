@@ -56,11 +56,11 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
     # What is remembered of one form must not serve the other.
-    redaction.page(rows, lineage=not lineage)
+    redaction.observations(rows, lineage=not lineage)
     if whole:
-        found: list[dict[str, Any]] = json.loads(msgspec.json.encode(redaction.page(rows, lineage=lineage)))
+        found: list[dict[str, Any]] = json.loads(msgspec.json.encode(redaction.observations(rows, lineage=lineage)))
         return found
-    return [json.loads(one) for one in redaction.rows(rows, lineage=lineage)]
+    return [json.loads(msgspec.json.encode(redaction.observation(row, lineage=lineage))) for row in rows]
 
 
 @pytest.mark.parametrize("whole", [True, False])

@@ -104,6 +104,22 @@ def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
         assert db.change_token() == before
 
 
+def test_a_connection_that_is_lost_while_a_snapshot_ends_is_opened_anew(db: Any, url: str) -> None:
+    """Nobody waits for the server's word that a read has ended; whoever reads next takes it, or finds the connection lost."""
+    with another(url, read_only=True) as reader:
+        token = reader.begin_snapshot()
+        before = reader.link.info.backend_pid
+        reader.end_snapshot()
+        assert not reader.in_transaction
+        assert reader.begin_snapshot() == token
+        assert reader.link.info.backend_pid == before
+        reader.end_snapshot()
+        assert db.execute("SELECT pg_terminate_backend(CAST(? AS integer), 5000)", (before,)).get
+        assert reader.begin_snapshot() == token
+        assert reader.link.info.backend_pid != before
+        reader.end_snapshot()
+
+
 def test_a_snapshot_is_one_state_and_tells_whether_anybody_wrote(db: Any, url: str) -> None:
     with another(url, read_only=True) as reader:
         first = reader.begin_snapshot()

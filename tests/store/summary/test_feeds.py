@@ -42,7 +42,7 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
     ).get
     view.execute(
         f"INSERT INTO series VALUES({next_id('series', 'series')}, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0, 0)",
-        (spec.id, number, source, specs.put(view._db, spec, {}), rows, rows, Period.parse(last).key),
+        (spec.id, number, source, specs.put(view, spec, {}), rows, rows, Period.parse(last).key),
     )
     return spec.id
 

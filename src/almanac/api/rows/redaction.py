@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from datetime import date
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -100,7 +100,6 @@ class Redaction:
     def __init__(self, view: View, version: int, as_of: int | None, today: date) -> None:
         self._view, self._directory = view, view.directory
         self._version, self._as_of, self._today = version, as_of, today
-        self._known = _FIELDS.of(view)
         #: By the numbers of series and lineage; with `freshnessStatus`.
         self._fields: dict[tuple[int, int], tuple[_RowFields, str]] = {}
 
@@ -118,69 +117,66 @@ class Redaction:
         """Return the rights of a row."""
         return self._directory.row_rights(row.series, row.lineage)
 
-    def page(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[Observation]:
-        """Return rows as they may be seen. `lineage`: with `derivedFrom`, the 21st field."""
-        return [self.observation(row, lineage=lineage) for row in rows]
-
-    def rows(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[bytes]:
-        """Return each row as a JSON object."""
-        return [_encode(self.observation(row, lineage=lineage)) for row in rows]
-
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
-        """Return a row as it may be seen: a value that may not be sent is left out here, before anything is encoded."""
-        series, period, known, released, ingested, flags, own, value, text, note = row
-        fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
-        end = (flags, note, released is None, value is None and text is None)
-        revision, metadata = fields.ends.get(end) or fields.end(*end)
-        if fields.withheld:
-            value = text = None
-        entity, indicator, source, provider = fields.names
-        period_id, start, last = wire_period(period)
-        known_id, observed = wire_moment(known)
-        return Observation(
-            f"{fields.id}{period_id}{known_id}",
-            entity,
-            indicator,
-            source,
-            provider,
-            fields.inputs if lineage else msgspec.UNSET,
-            None if value is None else plain(value),
-            text,
-            fields.unit,
-            fields.frequency,
-            start,
-            last,
-            observed,
-            None if released is None else observed if released == known else wire_moment(released)[1],
-            wire_moment(ingested)[1],
-            revision,
-            fields.page,
-            fields.attribution,
-            freshness,
-            metadata,
-            fields.rights,
-        )
+        """Return one row as it may be seen."""
+        return self.observations([row], lineage=lineage)[0]
+
+    def observations(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[Observation]:
+        """Return rows as they may be seen: a value that may not be sent is left out here, before anything is encoded."""
+        shared, observations = self._fields, []
+        for series, period, known, released, ingested, flags, own, value, text, note in rows:
+            fields, freshness = shared.get((series.number, own)) or self._fields_of(series, own)
+            end = (flags, note, released is None, value is None and text is None)
+            revision, metadata = fields.ends.get(end) or fields.end(*end)
+            entity, indicator, source, provider = fields.names
+            period_id, start, last = wire_period(period)
+            known_id, observed = wire_moment(known)
+            observation = Observation(
+                f"{fields.id}{period_id}{known_id}",
+                entity,
+                indicator,
+                source,
+                provider,
+                fields.inputs if lineage else msgspec.UNSET,
+                None if value is None or fields.withheld else plain(value),
+                None if fields.withheld else text,
+                fields.unit,
+                fields.frequency,
+                start,
+                last,
+                observed,
+                None if released is None else observed if released == known else wire_moment(released)[1],
+                wire_moment(ingested)[1],
+                revision,
+                fields.page,
+                fields.attribution,
+                freshness,
+                metadata,
+                fields.rights,
+            )
+            observations.append(observation)
+        return observations
 
     def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
-        key = (series.number, lineage)
-        fields = self._known.get(key)
+        key, known = (series.number, lineage), _FIELDS.of(self._view)
+        fields = known.get(key)
         if fields is None:
             fields = _RowFields(self._directory, series, lineage)
-            if len(self._known) >= _FIELDS_HELD:
-                self._known.clear()
-            self._known[key] = fields
+            if len(known) >= _FIELDS_HELD:
+                known.clear()
+            known[key] = fields
         shared = self._fields[key] = (fields, self.freshness(series))
         return shared
 
 
-@functools.lru_cache(maxsize=65_536)
+@lru_cache(maxsize=65_536)
 def wire_period(key: int) -> tuple[str, str | None, str]:
     """Return what a row says of its period: its part of the id, `periodStart` (None: an instant has none) and `periodEnd`."""
     period = Period.from_key(key)
     return period_part(key), None if period.start is None else wire_day(period.start), wire_day(period.end)
 
 
-@functools.lru_cache(maxsize=65_536)
+@lru_cache(maxsize=65_536)
 def wire_moment(seconds: int) -> tuple[str, str]:
     """Return what a row says of a time: its part of the id, if it is the knowledge time, and the time itself. Neighbours share theirs."""
     return known_part(seconds), wire_time(seconds)

@@ -119,5 +119,6 @@ def deadline_passed() -> bool:
 
 def check_deadline() -> None:
     """Raise StoppedError if this thread's deadline has passed: for long work between two statements."""
-    if deadline_passed():
+    deadline = _local.deadline
+    if deadline is not None and deadline.passed:
         raise StoppedError("nobody waits for it any more, or its time is up")

@@ -115,7 +115,8 @@ class Connection(apsw.Connection):
 
     def begin_snapshot(self) -> int:
         self.execute("BEGIN")
-        return self.change_token()  # reading the number takes the snapshot
+        token: int = self.execute("PRAGMA data_version").get  # which takes the snapshot
+        return token
 
     def end_snapshot(self) -> bool:
         if self.in_transaction:

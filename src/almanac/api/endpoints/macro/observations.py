@@ -52,7 +52,7 @@ def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fal
         raise _too_broad(params, error) from None
     if not history and params["sources"] == "preferred":
         _warn_of_bases(ctx, rows)
-    return ListAnswer(redaction_of(ctx).page(rows, lineage=lineage), following)
+    return ListAnswer(redaction_of(ctx).observations(rows, lineage=lineage), following)
 
 
 def _query(ctx: Context, kind: str | None) -> ObservationQuery:
@@ -96,7 +96,7 @@ def changes(ctx: Context) -> ListAnswer:
     except TooBroadError as error:
         raise _too_broad(params, error) from None
     _warn_of_knowledge_bounds(ctx)
-    return ListAnswer(redaction_of(ctx).page(rows, lineage=True), following)
+    return ListAnswer(redaction_of(ctx).observations(rows, lineage=True), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -108,7 +108,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return ListAnswer(redaction.page(rows, lineage=True), following)
+    return ListAnswer(redaction.observations(rows, lineage=True), following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.
@@ -147,7 +147,7 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
 
 def _names_topics(params: Mapping[str, Any]) -> bool:
     """Return whether indicators or entities are named."""
-    return any(params[name] is not None for name in ("indicator", "indicator_id", "country", "entity", "entity_id"))
+    return any(map(params.get, ("indicator", "indicator_id", "country", "entity", "entity_id")))
 
 
 def _is_of_one(params: Mapping[str, Any]) -> bool:
@@ -179,7 +179,7 @@ ENDPOINTS = (
         summary="Raw observations",
         description="Values as their publishers stated them, one row per entity, indicator, frequency and period. "
         "A derived indicator named here gives an empty list.",
-        handler=lambda ctx: listed(ctx, "raw", lineage=False),
+        handler=partial(listed, kind="raw", lineage=False),
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,
         record=Observation,
@@ -212,7 +212,7 @@ ENDPOINTS = (
         operation_id="listVintages",
         summary="Every vintage of every cell",
         description="One row per published state, oldest first within a cell; a withdrawal has no value and metadata.withdrawn true.",
-        handler=lambda ctx: listed(ctx, None, lineage=True, history=True),
+        handler=partial(listed, kind=None, lineage=True, history=True),
         params=(replace(filters.SORT, choices=("topic", "observed_at")), *filters.OBSERVATION_FILTERS),
         cost=lambda params: _where(params, history=True),
     ),
@@ -236,7 +236,7 @@ DERIVED = (
         operation_id="listDerivedObservations",
         summary="Observations of derived indicators",
         description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=lambda ctx: listed(ctx, "derived", lineage=True),
+        handler=partial(listed, kind="derived", lineage=True),
         scope="analytics:read",
         params=(filters.SORT, *filters.OBSERVATION_FILTERS),
         cost=_where,

@@ -91,8 +91,8 @@ def _rows(
         ends_by=last,
     )
     found: list[ObservationRow] = []
-    for frequency in ctx.view.directory.topics(indicator, entity):
-        asked = msgspec.structs.replace(chosen, frequency=frequency)
+    for topic in ctx.view.directory.topics(indicator, entity):
+        asked = msgspec.structs.replace(chosen, frequency=topic.frequency)
         after: list[Any] | None = None
         while True:
             query = ObservationQuery(asked, ctx.version, moment, limit, after, descending=descending)

@@ -10,7 +10,7 @@ import copy
 import json
 from collections.abc import Hashable, Iterable
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -37,6 +37,14 @@ _FEW_LINEAGES = 200
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+
+
+class Topic(NamedTuple):
+    """What sources compete for: an indicator of an entity in a frequency."""
+
+    number: int
+    frequency: str
+    kind: str
 
 
 class SeriesRights(msgspec.Struct, frozen=True):
@@ -122,7 +130,7 @@ class MetadataCache:
             self._orders.setdefault(name, []).append((from_version, ranks))
         self._series: dict[int, SeriesInfo] = {}
         self._by_id: dict[str, int] = {}
-        self._topics: dict[tuple[str, str], dict[str, int]] = {}
+        self._topics: dict[tuple[str, str], tuple[Topic, ...]] = {}
         self._of_topic: dict[int, tuple[int, ...]] = {}
         self._lineages: dict[int, tuple[str, ...]] = {}
         #: By source and lineage; equal ones are one object, for they hardly differ.
@@ -198,12 +206,13 @@ class MetadataCache:
             self._by_id[series.id] = number
         return series
 
-    def topics(self, indicator: str, entity: str) -> dict[str, int]:
-        """Return the numbers of the topics of an indicator and an entity, by frequency. A new topic is a new reference version."""
+    def topics(self, indicator: str, entity: str) -> tuple[Topic, ...]:
+        """Return the topics of an indicator and an entity. A new topic is a new reference version."""
         topics = self._topics.get((indicator, entity))
         if topics is None:
-            sql = "SELECT frequency, topic FROM topic WHERE indicator = ? AND entity = ? ORDER BY frequency"
-            topics = _hold(self._topics, (indicator, entity), dict(self._db.execute(sql, (indicator, entity))))
+            sql = "SELECT topic, frequency, kind FROM topic WHERE indicator = ? AND entity = ? ORDER BY frequency"
+            rows = self._db.execute(sql, (indicator, entity))
+            topics = _hold(self._topics, (indicator, entity), tuple(Topic(*row) for row in rows))
         return topics
 
     def series_of(self, topic: int) -> tuple[int, ...]:

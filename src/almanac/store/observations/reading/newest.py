@@ -84,7 +84,7 @@ def reading(
     view: View, asked: ObservationFilter, indicator: str, entity: str, *, version: int, as_of: int | None
 ) -> ObservationRow | None:
     """Return the newest reading of one indicator for one entity, None where there is none."""
-    frequencies = view.directory.topics(indicator, entity).keys()
+    frequencies = [topic.frequency for topic in view.directory.topics(indicator, entity)]
 
     def newest(among: ObservationFilter, *, public: bool) -> ObservationRow | None:
         pair = msgspec.structs.replace(among, indicators=(indicator,), entities=(entity,))
@@ -238,11 +238,12 @@ def _pairs(view: View, query: ObservationQuery, freshness: WantedFreshness | Non
     # The figures of series are those of the newest version.
     if query.version == view.version and (freshness is not None or query.as_of is not None):
         may_be = _may_be(view.directory, freshness, query.as_of)
-        where.add(
-            "EXISTS (SELECT 1 FROM topic o CROSS JOIN series s ON s.topic = o.topic"
-            f" WHERE o.indicator = t.indicator AND o.entity = t.entity AND {may_be.where})",
-            *may_be.values,
-        )
+        if freshness is not None and freshness.status == "unknown":  # few series may be
+            few = f"series s CROSS JOIN topic o ON o.topic = s.topic WHERE {may_be.where}"
+            where.add(f"(t.indicator, t.entity) IN (SELECT o.indicator, o.entity FROM {few})", *may_be.values)
+        else:
+            of_pair = "topic o CROSS JOIN series s ON s.topic = o.topic WHERE (o.indicator, o.entity) = (t.indicator, t.entity)"
+            where.add(f"EXISTS (SELECT 1 FROM {of_pair} AND {may_be.where})", *may_be.values)
     order = in_order("t.indicator", "t.entity", descending=query.descending)
     sql = f"SELECT t.indicator, t.entity, t.topic FROM topic t WHERE {where.where} ORDER BY {order}"
     for (indicator, entity), topics in groupby(view.scan(sql, where.values), key=itemgetter(0, 1)):

@@ -10,9 +10,11 @@ version asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
+from datetime import date
+from functools import partial
 from typing import Any, NamedTuple
 
+from almanac.domain.companies import is_company
 from almanac.domain.observations import AHEAD, DAY, QUALITY, status
 from almanac.domain.periods import SPAN_BITS
 from almanac.store.engine.deadline import check_deadline
@@ -140,23 +142,25 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
     preferred = PreferredSeries(metadata, query.version)
     rows: list[Found] = []
     while True:
-        check_deadline()
         newest = query.version == view.version
         sql, values = compile_query(query, size, place and place[:_PLACE], topics=topics, newest=newest)
         found = view.execute(sql, values).fetchall()
         cells = _cells(found)
         # The last cell may go on behind the last row: it is read again as a whole.
         place = _place(metadata, cells.pop()[0]) if len(found) == size else None
-        shown = _shown(view, query, cells, preferred)
-        if given is not None and shown and _place(metadata, shown[0][0]) == given[:_PLACE]:
-            shown[0] = _following(metadata, query, shown[0], given[_PLACE:])
-        if cells:  # no other cell is that of the position
+        if given is not None and cells:  # which none but the first of them can be
+            if _place(metadata, cells[0][0]) == given[:_PLACE]:
+                rest = _shown(view, query, cells[:1], preferred) if len(given) > _PLACE else []
+                rows += _following(metadata, query, rest, given[_PLACE:])
+                del cells[0]
             given = None
-        rows += chain.from_iterable(shown)
+        rows += _shown(view, query, cells, preferred)
         if place is None or len(rows) > limit:
             break
+        check_deadline()
         size = min(2 * size, _MOST)
-    page = [row_of(metadata, row) for row in rows[:limit]]
+    series, make = metadata.series, ObservationRow._make
+    page = [make((series(row[SERIES]), row[PERIOD], *row[KNOWN:])) for row in rows[:limit]]
     if len(rows) <= limit:
         return page, None
     last = page[-1]
@@ -170,8 +174,15 @@ def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int
     """Return the numbers of all topics that a filter of one indicator and one entity means; None for any other filter."""
     if asked.indicators is None or asked.entities is None or len(asked.indicators) != 1 or len(asked.entities) != 1:
         return None
-    topics = metadata.topics(asked.indicators[0], asked.entities[0])
-    return [number for frequency, number in topics.items() if asked.frequency in {None, frequency}]
+    entity = asked.entities[0]
+    if (not asked.companies and is_company(entity)) or (not asked.countries and not is_company(entity)):
+        return []
+    topics = metadata.topics(asked.indicators[0], entity)
+    return [
+        topic.number
+        for topic in topics
+        if asked.frequency in {None, topic.frequency} and asked.kind in {None, topic.kind}
+    ]
 
 
 def _cells(found: Iterable[Found]) -> list[list[Found]]:
@@ -194,23 +205,25 @@ def _place(metadata: MetadataCache, row: Found) -> list[Any]:
     return [row[0], spec.indicator, spec.entity, spec.frequency.value, row[PERIOD]]
 
 
-def _shown(
-    view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries
-) -> list[list[Found]]:
-    """Return the rows that a list shows of each cell, in order; without the cells of which it shows none."""
+def _shown(view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries) -> list[Found]:
+    """Return the rows that a list shows of some cells, in order."""
     metadata, sources = view.directory, query.filter.sources
+    rows: list[Found] = []
     if query.strategy is ScanStrategy.CELLS:
-        if sources is not None:
-            cells = [[row for row in cell if metadata.series(row[SERIES]).source.id in sources] for cell in cells]
-        return [[preferred.preferred(cell)] for cell in cells if cell]
-    if not query.every:
-        chosen = _chosen(view, query, cells, preferred)
-        cells = [[row for row in cell if chosen.get(row[1:SERIES], row[SERIES]) == row[SERIES]] for cell in cells]
-
-    def order(row: Found) -> tuple[Any, ...]:
-        return _order(metadata, query, row)
-
-    return [sorted(cell, key=order, reverse=query.descending) if len(cell) > 1 else cell for cell in cells if cell]
+        for cell in cells:
+            if sources is not None:
+                cell = [row for row in cell if metadata.series(row[SERIES]).source.id in sources]
+            if cell:
+                rows.append(cell[0] if len(cell) == 1 else preferred.preferred(cell))
+        return rows
+    chosen = {} if query.every else _chosen(view, query, cells, preferred)
+    for cell in cells:
+        if chosen:
+            cell = [row for row in cell if chosen.get(row[1:SERIES], row[SERIES]) == row[SERIES]]
+        if len(cell) > 1:
+            cell.sort(key=partial(_order, metadata, query), reverse=query.descending)
+        rows += cell
+    return rows
 
 
 def _chosen(
@@ -247,7 +260,7 @@ def _order(metadata: MetadataCache, query: ObservationQuery, row: Found) -> tupl
 
 def _following(metadata: MetadataCache, query: ObservationQuery, cell: list[Found], last: list[Any]) -> list[Found]:
     """Return the rows of a cell behind the last one that was given: its source and variant and, in histories, knowledge time."""
-    if not last:
+    if not cell:
         return []
     source, variant, *known = last
     spec = metadata.series(cell[0][SERIES]).spec
@@ -284,7 +297,8 @@ def _vintages_meant(view: View, asked: ObservationFilter) -> int:
         where.add("s.first_known <= ?", asked.observed_to)
     if asked.sources is not None:
         where.add(in_list("s.source", asked.sources), *sorted(asked.sources))
-    low, high = (key >> SPAN_BITS for key in asked.keys)
+    first = max((day for day in (asked.ends_from, asked.starts_from) if day is not None), default=date.min)
+    low, high = first.toordinal(), (asked.ends_by or date.max).toordinal()
     sql = f"SELECT coalesce(sum({_SHARE}), 0) FROM topic t CROSS JOIN series s ON s.topic = t.topic WHERE {where.where}"
     return int(view.execute(sql, (high, low, *where.values)).get)
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from almanac.domain.companies import FiscalPeriod
-from almanac.domain.periods import EVERY_KEY, INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
+from almanac.domain.periods import INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
 from almanac.store.engine.sql_compat import contains
 from almanac.store.observations.notes import body_sql
 
@@ -115,16 +115,6 @@ class ObservationFilter(msgspec.Struct, frozen=True, kw_only=True):
         """Return whether it matters when a row came to be known."""
         return self.observed_from is not None or self.observed_to is not None
 
-    @property
-    def keys(self) -> tuple[int, int]:
-        """Return the lowest and the highest period key that the bounds on last days allow."""
-        lower = max((day for day in (self.ends_from, self.starts_from) if day is not None), default=None)
-        low, high = EVERY_KEY
-        return (
-            low if lower is None else lowest_key(lower),
-            high if self.ends_by is None else highest_key(self.ends_by),
-        )
-
 
 class ScanStrategy(enum.Enum):
     """How the rows of a list are found. The value describes it to an operator."""
@@ -175,22 +165,22 @@ def in_order(*columns: str, descending: bool) -> str:
     return ", ".join(f"{column} DESC" if descending else column for column in columns)
 
 
-def of_sources(sources: frozenset[str], topic: str, *, few: bool = False) -> tuple[str, list[str]]:
+def of_sources(sources: frozenset[str], column: str, *, few: bool = False) -> tuple[str, list[str]]:
     """
-    Return the condition on a column `topic` that one of its series is of these sources, and its values.
+    Return the condition that a column, `topic` or `series` of a table, is of a series of these sources, and its values.
 
-    Where the sources have few series their topics are listed, once, so that those of others are passed over soonest. `few`: few
-    topics are met, so each is asked.
+    Where the sources have few series theirs are listed, once, so that those of others are passed over soonest. `few`: few of the column
+    are met, so each is looked up.
     """
-    named = sorted(sources)
-    marks = ", ".join("?" * len(named))
+    named, key = sorted(sources), column.partition(".")[2]
+    is_named = f"s.source IN ({', '.join('?' * len(named))})"
     # A correlated EXISTS would have the rows sorted.
-    asked = f"(SELECT max(CASE WHEN s.source IN ({marks}) THEN 1 ELSE 0 END) FROM series s WHERE s.topic = {topic}) = 1"
+    each = f"(SELECT max(CASE WHEN {is_named} THEN 1 ELSE 0 END) FROM series s WHERE s.{key} = {column}) = 1"
     if few:
-        return asked, named
-    many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
-    listed = f"{topic} IN (SELECT s.topic FROM series s WHERE s.source IN ({marks}))"
-    return f"CASE WHEN {many} THEN {asked} ELSE {listed} END", [*named] * 3
+        return each, named
+    many = f"EXISTS (SELECT 1 FROM series s WHERE {is_named} LIMIT 1 OFFSET {LISTED})"
+    listed = f"{column} IN (SELECT s.{key} FROM series s WHERE {is_named})"
+    return f"CASE WHEN {many} THEN {each} ELSE {listed} END", [*named] * 3
 
 
 class Conditions:
@@ -242,14 +232,14 @@ class Conditions:
 
     def periods(self, asked: ObservationFilter) -> None:
         """Add the bounds on periods of rows `x`."""
-        low, high = asked.keys
         if asked.ends_by is not None:
-            self.add("x.period <= ?", high)
-        if asked.ends_from is not None or asked.starts_from is not None:
-            self.add("x.period >= ?", low)
-        if asked.starts_from is not None:
+            self.add("x.period <= ?", highest_key(asked.ends_by))
+        if asked.ends_from is not None:
+            self.add("x.period >= ?", lowest_key(asked.ends_from))
+        if asked.starts_from is not None:  # what starts on a day does not end before it, of which the index knows
             day = asked.starts_from.toordinal()
-            self.add(STARTS_FROM_SQL.format("x.period", "?"), day, day)
+            starts = STARTS_FROM_SQL.format("x.period", "?")
+            self.add(f"x.period >= ? AND {starts}", lowest_key(asked.starts_from), day, day)
 
     def known(self, asked: ObservationFilter) -> None:
         """Add the bounds on knowledge times of rows `x`."""
@@ -258,9 +248,21 @@ class Conditions:
         if asked.observed_to is not None:
             self.add("x.known_at <= ?", asked.observed_to)
 
+    def known_topics(self, asked: ObservationFilter) -> None:
+        """Add that topics `t` may have rows within the bounds on knowledge, by the figures of their series: those of the newest version."""
+        span = "CASE WHEN s.last_known >= ? AND s.first_known <= ? THEN 1 ELSE 0 END"
+        low = -1 if asked.observed_from is None else asked.observed_from
+        high = EVER if asked.observed_to is None else asked.observed_to
+        # A correlated EXISTS would have the rows sorted.
+        self.add(f"(SELECT max({span}) FROM series s WHERE s.topic = t.topic) = 1", low, high)
+
     def from_topic(self, topic: Sequence[str], descending: bool) -> None:
         """Add that topics `t` stand at one or behind it."""
         self.add(f"(t.indicator, t.entity, t.frequency) {'<=' if descending else '>='} (?, ?, ?)", *topic)
+
+
+#: That a row is shown which was valid at a moment: bound are version and moment, each twice.
+_VALID = f"{valid_at_sql('?', '?')} AND {HAS_VALUE.format('x')}"
 
 
 def compile_query(
@@ -278,61 +280,60 @@ def compile_query(
     the filter's names mean, where they are known. `newest`: the version is the newest one, of which the figures of series tell.
     """
     asked, column, descending = query.filter, SORTS[query.sort], query.descending
-    beyond = "<=" if descending else ">="
     where = Conditions()
+    cell_order: Sequence[str] = CELL_ORDER
     if topics is not None and len(topics) == 1:
-        where.add("t.topic = ?", topics[0])
-    where.topics(asked)
-    if topics is not None and len(topics) > 1:  # by which Citus knows the machines that have them
-        where.add(f"++x.topic IN ({', '.join('?' * len(topics))})", *topics)
+        table, cell_order = "vintages x", CELL_ORDER[-1:]
+        where.add("x.topic = ?", topics[0])
+    else:
+        table = "topic t CROSS JOIN vintages x ON x.topic = t.topic"
+        where.topics(asked)
+        if asked.bounded and newest:
+            where.known_topics(asked)
+        if topics is not None:  # by which Citus knows the machines that have them
+            where.add(f"++x.topic IN ({', '.join('?' * len(topics))})", *topics)
     if query.strategy is not ScanStrategy.CELLS:
-        _narrow_rows(where, asked, newest=newest)
+        _narrow_rows(where, asked)
     where.periods(asked)
     if query.history:
         where.add("x.from_version <= ? AND x.to_version > ?", query.version, query.version)
         where.add("x.known_at <= ?", query.moment)
     else:
-        where.add(f"{valid_at_sql('?', '?')} AND {HAS_VALUE.format('x')}", *[query.version] * 2, *[query.moment] * 2)
-    order = in_order(*CELL_ORDER, descending=descending)
+        where.add(_VALID, query.version, query.version, query.moment, query.moment)
+    if place is not None:
+        _resume(where, query, cell_order, place)
+    order = in_order(*cell_order, descending=descending)
     if column is not None:
         order = f"{in_order(column, descending=descending)}, {order}"
     if query.sort in NULLABLE:  # nulls come last, either way
         order = f"{column} IS NULL, {order}"
-    if place is not None:
-        value, *cell = place
-        cells = ", ".join(CELL_ORDER)
-        if column is None:
-            where.from_topic(cell[:3], descending)
-            edge = EVER if descending else 0
-            same = "t.indicator = ? AND t.entity = ? AND t.frequency = ?"
-            where.add(f"x.period {beyond} CASE WHEN {same} THEN ? ELSE {edge} END", *cell)
-        elif value is None:
-            where.add(f"{column} IS NULL AND ({cells}) {beyond} (?, ?, ?, ?)", *cell)
-        else:
-            nulls = f"{column} IS NULL OR " if query.sort in NULLABLE else ""
-            where.add(f"({nulls}({column}, {cells}) {beyond} (?, ?, ?, ?, ?))", value, *cell)
-    sql = (
-        f"SELECT {column or '0'}, x.topic, {VINTAGE} FROM topic t CROSS JOIN vintages x ON x.topic = t.topic"
-        f" WHERE {where.where} ORDER BY {order} LIMIT {limit}"
-    )
+    sql = f"SELECT {column or '0'}, x.topic, {VINTAGE} FROM {table} WHERE {where.where} ORDER BY {order} LIMIT {limit}"
     return sql, where.values
 
 
-def _narrow_rows(where: Conditions, asked: ObservationFilter, *, newest: bool) -> None:
+def _resume(where: Conditions, query: ObservationQuery, cell_order: Sequence[str], place: Sequence[Any]) -> None:
+    """Add that rows stand at a place or behind it."""
+    column, beyond, marks = SORTS[query.sort], "<=" if query.descending else ">=", ", ".join("?" * len(cell_order))
+    cell, columns = place[-len(cell_order) :], ", ".join(cell_order)
+    if column is None and len(cell) == 1:
+        where.add(f"{columns} {beyond} ?", *cell)
+    elif column is None:  # so that the index leads to the topic, and to the period in it
+        where.from_topic(cell[:3], query.descending)
+        edge = EVER if query.descending else 0
+        same = "t.indicator = ? AND t.entity = ? AND t.frequency = ?"
+        where.add(f"x.period {beyond} CASE WHEN {same} THEN ? ELSE {edge} END", *cell)
+    elif place[0] is None:
+        where.add(f"{column} IS NULL AND ({columns}) {beyond} ({marks})", *cell)
+    else:
+        nulls = f"{column} IS NULL OR " if query.sort in NULLABLE else ""
+        where.add(f"({nulls}({column}, {columns}) {beyond} (?, {marks}))", place[0], *cell)
+
+
+def _narrow_rows(where: Conditions, asked: ObservationFilter) -> None:
     """Add conditions that part the rows of a cell. Whoever shows one row a cell has to look up which series is preferred there."""
-    if asked.bounded and newest:
-        span = "CASE WHEN s.last_known >= ? AND s.first_known <= ? THEN 1 ELSE 0 END"
-        low = -1 if asked.observed_from is None else asked.observed_from
-        high = EVER if asked.observed_to is None else asked.observed_to
-        # A correlated EXISTS would have the rows sorted.
-        where.add(f"(SELECT max({span}) FROM series s WHERE s.topic = t.topic) = 1", low, high)
     if asked.sources is not None:
-        named = sorted(asked.sources)
-        marks = ", ".join("?" * len(named))
-        many = f"EXISTS (SELECT 1 FROM series s WHERE s.source IN ({marks}) LIMIT 1 OFFSET {LISTED})"
-        each = f"(SELECT s.source FROM series s WHERE s.series = x.series) IN ({marks})"
-        listed = f"x.series IN (SELECT s.series FROM series s WHERE s.source IN ({marks}))"
-        where.add(f"CASE WHEN {many} THEN {each} ELSE {listed} END", *[*named] * 3)
+        condition, named = of_sources(asked.sources, "x.series")
+        where.add(condition, *named)
     where.known(asked)
     if asked.fiscal is not None:  # few notes say so, and each is stored once
         words = asked.fiscal.notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -15,7 +15,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, explain_misfit
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
-from almanac.store.engine.protocol import Database, Rows
+from almanac.store.engine.protocol import Database
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo
 from almanac.store.observations.reading.query import EVER, HAS_VALUE, valid_at_sql
 
@@ -34,7 +34,8 @@ class View:
         self, db: Database, version: int, epoch: str, directory: MetadataCache, shared: dict[str, Any],
         most_sorted: int = MOST_SORTED,
     ) -> None:  # fmt: skip
-        self._db = db
+        #: What reads of a database: functions of the store take a view or a connection alike.
+        self.execute, self.scan, self.seek = db.execute, db.scan, db.seek
         self.version = version
         self.epoch = epoch
         self.directory = directory
@@ -44,18 +45,6 @@ class View:
         self.most_sorted = most_sorted
         self._newest: dict[tuple[int, int, int | None], int | None] = shared.setdefault("newest periods", {})
 
-    def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
-        """Run a statement that reads: for functions of the store, which take a view or a connection alike."""
-        return self._db.execute(sql, values)
-
-    def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Iterator[Any]:
-        """Run a statement that may give more rows than are wanted."""
-        return self._db.scan(sql, values)
-
-    def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterable[Any]:
-        """Call `Database.seek`."""
-        return self._db.seek(sql, keys)
-
     # -- freshness --------------------------------------------------------------------------------------------------
 
     def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
@@ -64,7 +53,7 @@ class View:
         newest: int | None = self._newest.get(key, _UNKNOWN)
         if newest is _UNKNOWN:
             moment = EVER if as_of is None else as_of
-            newest = self._db.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
+            newest = self.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
             if len(self._newest) >= _NEWEST_HELD:
                 self._newest.clear()
             self._newest[key] = newest
@@ -89,10 +78,10 @@ class View:
     def _last_fetch(self, source: str, as_of: int | None) -> date | None:
         """Return the day of a source's newest answer: of any, now; of the newest that was kept, for a past moment."""
         if as_of is None:
-            fetched = self._db.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
+            fetched = self.execute("SELECT fetched_at FROM source_state WHERE source = ?", (source,)).get
         else:
             sql = "SELECT max(ingested_at) FROM payload WHERE source = ? AND ingested_at <= ?"
-            fetched = self._db.execute(sql, (source, as_of)).get
+            fetched = self.execute(sql, (source, as_of)).get
         return None if fetched is None else datetime.fromtimestamp(fetched, UTC).date()
 
 
@@ -138,8 +127,17 @@ class Reader:
         An error of the database leaves the block as one of ours. After such a fault, and when the file was replaced (by a restore), the
         next view opens the file anew.
         """
+        here = self._here
         try:
-            yield self._begin()
+            file = opening.identity(self._path)
+            if here.connection is None or here.file != file:
+                self.close()
+                here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
+            token = here.connection.begin_snapshot()
+            # Where nobody has written since the last one, what was learnt then still holds.
+            if here.view is None or here.token != token:
+                here.view, here.token = self._new_view(here.connection), token
+            yield here.view
         except BaseException as error:  # whatever ended it: no transaction stays open
             fault = opening.fault(error)
             if fault is not None:
@@ -156,18 +154,6 @@ class Reader:
             finally:
                 del fault  # which knows of this frame: in a cycle it would wait for the collector
         self._release()
-
-    def _begin(self) -> View:
-        """Begin a transaction. Where nobody has written since the last one, what was learnt then still holds."""
-        here = self._here
-        file = opening.identity(self._path)
-        if here.connection is None or here.file != file:
-            self.close()
-            here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
-        token = here.connection.begin_snapshot()
-        if here.view is None or here.token != token:
-            here.view, here.token = self._new_view(here.connection), token
-        return here.view
 
     def _new_view(self, db: Database) -> View:
         meta = self._meta(db)
