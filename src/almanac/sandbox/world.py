@@ -23,9 +23,8 @@ from almanac.catalog.records import Catalog
 from almanac.domain.times import wire_time
 from almanac.sandbox import feeds
 from almanac.sandbox.calendars import calendars
-from almanac.sandbox.companies.cast import MOST, cast
-from almanac.sandbox.companies.responses import companies as company_pages
-from almanac.sandbox.companies.responses import pages_of
+from almanac.sandbox.companies import filers
+from almanac.sandbox.companies.responses import company_pages, pages_of
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.fred_series import all_series, extra_series
@@ -105,12 +104,12 @@ class SimulatedPages:
         return SimulatedPages(self._captures, self._market, self._now, begin, ahead)
 
     def __len__(self) -> int:
-        return len(self._captures) + 2 * max(0, self._market - len(cast()))
+        return len(self._captures) + 2 * max(0, self._market - len(filers.companies()))
 
     def __iter__(self) -> Iterator[Response]:
         begun: deque[tuple[PendingResponse, Make]] = deque()
         # The lists of tickers do not have the further companies, so the world's own pages are the same with them and without.
-        further = pages_of(range(len(cast()), self._market), self._now)
+        further = pages_of(range(len(filers.companies()), self._market), self._now)
         for page in itertools.chain(self._captures, further):
             begun.append((page, self._begin(page.make) if self._begin is not None and page.apart else page.make))
             if len(begun) > self._ahead:
@@ -144,8 +143,8 @@ def world(
     Raises ValueError for a `now` before 2016-01-04 and for more observations or companies than there are, before the
     first page.
     """
-    if market is not None and market > MOST:
-        raise ValueError(f"companies: at most {MOST}, not {market}")
+    if market is not None and market > filers.MOST:
+        raise ValueError(f"companies: at most {filers.MOST}, not {market}")
     if now < int(EARLIEST.timestamp()):
         raise ValueError(f"now: the simulated world begins at {EARLIEST:%Y-%m-%d}, not at {wire_time(now)}")
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
