@@ -10,21 +10,19 @@ from __future__ import annotations
 
 import functools
 import itertools
-import tomllib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
 from typing import Any
 
 from almanac.catalog.load import load
 from almanac.catalog.records import Catalog
 from almanac.domain.times import wire_time
-from almanac.sandbox import feeds
 from almanac.sandbox.calendars import calendars
 from almanac.sandbox.companies import filers
 from almanac.sandbox.companies.responses import company_pages, pages_of
+from almanac.sandbox.data import table
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.fred_series import all_series, extra_series
@@ -63,25 +61,11 @@ def catalog_part() -> dict[str, Any]:
     """
     series = all_series()
     series += list(extra_series(series))
-    par = {
-        "frequency": "D", "unit": "percent", "seasonal_adjustment": "NSA", "curve_type": "par", "compounding": "semi_annual",
-    }  # fmt: skip
-    curves = [
-        {**par, "source": source, "entity": entity, "codes": [
-            {"native": native, "indicator": f"gov_yield_{tenor}", "name": f"Simulated {place}, {tenor} par yield"}
-            for native, tenor in tenors.items()
-        ]}
-        for source, entity, place, tenors in (
-            (feeds.TREASURY, "country_usa", "United States", feeds.TREASURY_TENORS),
-            (feeds.MOF, "country_jpn", "Japan", feeds.MOF_TENORS),
-        )
-    ]  # fmt: skip
     lines = [
         {"source": source, "codes": [each.catalog_line() for each in series if each.source == source]}
         for source in (FRED, LICENSED)
     ]
-    part = tomllib.loads(resources.files(__package__).joinpath("data/catalog.toml").read_text("utf-8"))
-    return part | {"series": curves + lines}
+    return table("catalog") | {"series": [*table("catalog")["series"], *lines]}
 
 
 class SimulatedPages:

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from datetime import date
-from importlib import resources
 from typing import Any
 
 import msgspec
 
+from almanac.sandbox.data import table
 from almanac.sandbox.noise import uniforms
 
 #: No regulator has given out a number as high as these.
 FIRST_CIK = 9_900_001
 #: The fiscal year whose figures the oldest reports give for comparison.
 FIRST_YEAR = 2013
-#: From this fiscal year on quarterly reports carry tagged figures, large companies' and others'; older ones are
-#: documents only.
-TAGGED_QUARTERS = (2022, 2023)
 #: Companies that keep their numbers, for load tests: those of filings have six digits, of which a company has twenty.
 MOST = 40_000
 
@@ -36,13 +32,6 @@ class YearEnd(msgspec.Struct, frozen=True):
     behind: int = 0
 
 
-_DECEMBER, _JUNE, _SEPTEMBER = YearEnd(12), YearEnd(6), YearEnd(9)
-_YEAR_ENDS = (
-    _DECEMBER, _DECEMBER, _JUNE, _DECEMBER, _DECEMBER, _SEPTEMBER, _DECEMBER, _DECEMBER, YearEnd(9, "last"), _DECEMBER,
-    _DECEMBER, YearEnd(12, "near"), _DECEMBER,
-)  # fmt: skip
-
-
 class Trade(msgspec.Struct, frozen=True):
     """One line of business. Shares are of revenue, days are days of revenue (or of its cost), rates are per year."""
 
@@ -54,7 +43,6 @@ class Trade(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
     #: Codes of the regulator's list of industries with their titles, used in turn.
     industries: tuple[tuple[str, str], ...]
-    year_ends: tuple[YearEnd, ...] = _YEAR_ENDS
     cost: float = 0.6
     research: float = 0.0
     selling: float = 0.15
@@ -91,7 +79,7 @@ class Filer(msgspec.Struct, frozen=True, kw_only=True):
     sic: str
     sic_title: str
     ticker: str
-    year_end: YearEnd = _DECEMBER
+    year_end: YearEnd = YearEnd(12)
     #: `quarter` (10-Q, or 6-K abroad), `half` (6-K) or `annual`: how often it reports figures.
     cadence: str = "quarter"
     #: 10-K, 20-F or 40-F.
@@ -147,8 +135,8 @@ class Filer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def tagged_quarters(self) -> int:
-        """Return the fiscal year from which its quarterly reports carry tagged figures."""
-        return TAGGED_QUARTERS[0 if self.large else 1]
+        """Return the fiscal year from which its quarterly reports carry tagged figures; older ones are documents only."""
+        return 2022 if self.large else 2023
 
     @property
     def pays(self) -> bool:
@@ -156,9 +144,9 @@ class Filer(msgspec.Struct, frozen=True, kw_only=True):
         return self.has("dividends") or self.trade.name == "property"
 
     def has(self, habit: str) -> bool:
-        """Return whether it has one of `HABITS`."""
-        chosen, parts = HABITS[habit]
-        return self.number % parts in chosen
+        """Return whether it has one of the habits in the table of companies."""
+        remainders: list[int] = table("companies")["habits"][habit]["remainders"]
+        return self.number % table("companies")["habits"][habit]["divisor"] in remainders
 
 
 @functools.lru_cache(maxsize=1_024)
@@ -166,38 +154,13 @@ def _seed(number: int) -> list[float]:
     return uniforms(f"company/{number}", 40).tolist()  # type: ignore[no-any-return]
 
 
-#: Remainders of a company's number, and the divisor. Each holds for over a hundred filers in US dollars.
-HABITS: dict[str, tuple[frozenset[int], int]] = {
-    "minority": (frozenset({0, 2}), 5),
-    "temporary": (frozenset({1, 3}), 5),
-    "restricted": (frozenset({0, 3}), 5),
-    "investments": (frozenset({0, 1, 3, 4, 6}), 7),
-    "exchange": (frozenset({0, 2}), 4),
-    "goodwill": (frozenset({0, 1, 2, 4}), 6),
-    "dividends": (frozenset({0, 2, 4}), 6),
-    "repurchases": (frozenset({1, 2, 3}), 6),
-    "gross": (frozenset({0, 4}), 5),
-    "liabilities": (frozenset({0, 1, 3}), 4),
-    "both_sides": (frozenset({2}), 4),
-    "expenses": (frozenset({0, 1, 2, 5}), 7),
-    #: Acceptance times in New York's clock under the sign of UTC, as the regulator's index has for some filers.
-    "new_york_clock": (frozenset({4}), 5),
-}
-
-
-@functools.cache
-def data(name: str) -> dict[str, Any]:
-    """Return the content of one of the data files."""
-    return tomllib.loads(resources.files(__package__).joinpath("data", f"{name}.toml").read_text("utf-8"))
-
-
 @functools.cache
 def companies() -> tuple[Filer, ...]:
     """Return all companies, those of the United States first, by number."""
-    trades = {trade["name"]: trade for trade in data("trades")["trade"]}
+    trades = {trade["name"]: trade for trade in table("trades")["trade"]}
     rows: list[dict[str, Any]] = []
     for trade in trades.values():
-        year_ends = trade.get("year_ends", _YEAR_ENDS)
+        year_ends = trade.get("year_ends", table("trades")["year_ends"])
         for turn in range(trade["count"]):
             number = len(rows)
             sic, title = trade["industries"][turn % len(trade["industries"])]
@@ -205,10 +168,10 @@ def companies() -> tuple[Filer, ...]:
                 {"name": _name(number, trade["words"][turn % len(trade["words"])]), "trade": trade, "sic": sic,
                  "sic_title": title, "year_end": year_ends[number % len(year_ends)]}
             )  # fmt: skip
-    for field, events in data("companies")["life_events"].items():
+    for field, events in table("companies")["life_events"].items():
         for number, event in events.items():
             rows[int(number)][field] = event
-    for company in data("companies")["company"]:
+    for company in table("companies")["company"]:
         row = company | {"trade": trades[company["trade"]]}
         if "continues" in row:
             row["continues"] = next(other for other in rows if other.get("kind") == row["continues"])
@@ -216,12 +179,12 @@ def companies() -> tuple[Filer, ...]:
     for number, (row, ticker) in enumerate(zip(rows, _tickers([row["name"] for row in rows]), strict=True)):
         row["number"] = number
         row.setdefault("ticker", ticker)
-    return msgspec.convert(rows, tuple[Filer, ...], from_attributes=True)
+    return msgspec.convert(rows, tuple[Filer, ...])
 
 
 def _name(number: int, word: str) -> str:
     """Return the name of the n-th company, whose trade brings the second word."""
-    first_words = data("companies")["first_words"].split()
+    first_words = table("companies")["first_words"].split()
     endings = ("Inc", "Corp", "Inc.", "Co", "Holdings, Inc.", "Group Inc", "Corporation", "INC /DE/")
     ending = endings[int(_seed(number)[1] * len(endings))]
     return f"{first_words[(number * 37) % len(first_words)]} {word} {ending}"
@@ -250,8 +213,7 @@ def filer(number: int) -> Filer:
         return companies()[number]
     models = [company for company in companies() if company.seat is None and not company.kind]
     model = models[number % len(models)]
-    words = model.trade.words
-    name = _name(number, words[number // len(models) % len(words)])
+    name = _name(number, model.trade.words[number // len(models) % len(model.trade.words)])
     # Five letters, the last four of which no other has; the world's own tickers come first.
     digits = "".join(chr(65 + number // 26**place % 26) for place in (3, 2, 1, 0))
     taken = {company.ticker for company in companies()}

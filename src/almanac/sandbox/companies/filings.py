@@ -8,59 +8,20 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
-from typing import NamedTuple
 
 from almanac.domain.filings import NEW_YORK, known_at
 from almanac.sandbox.companies.books import TrueBooks
 from almanac.sandbox.companies.calendar import Calendar, FiscalYear
 from almanac.sandbox.companies.filers import FIRST_YEAR, Filer
+from almanac.sandbox.data import table
 
-#: The regulator's own letters and orders, and notices, carry numbers of its own.
-_LETTERS, _ORDERS = "0000000000", "9999999995"
 #: From this calendar year on the quarterly results are announced in an 8-K of their own.
 _RESULTS_SINCE = 2019
 #: Days from the year's end to a spin-off: after its annual report, before the next quarter's.
 _SPUN_OFF_AFTER = 88
-#: Items of announcements that come without a reason of ours, as often as they stand here.
-_ANNOUNCED = (
-    "5.02", "5.02,9.01", "5.02", "1.01,9.01", "1.01,2.03,9.01", "7.01,9.01", "7.01,9.01", "8.01,9.01", "8.01", "2.05",
-    "5.03,9.01", "3.02", "1.02", "4.01,9.01",
-)  # fmt: skip
-
-
-class _Occasion(NamedTuple):
-    """A filing some days from an event's day; `reported` is the distance of the day that it is about."""
-
-    form: str
-    days: int
-    reported: int | None = None
-    items: str = ""
-    prefix: str = ""
-
-
-_LETTER = (_Occasion("UPLOAD", 0, prefix=_LETTERS), _Occasion("CORRESP", 12))
-#: From the first day of the first quarter.
-_LISTED = (
-    _Occasion("S-1", -110), _Occasion("UPLOAD", -86, prefix=_LETTERS), _Occasion("CORRESP", -77),
-    _Occasion("S-1/A", -70), _Occasion("EFFECT", -34, prefix=_ORDERS), _Occasion("424B4", -32),
-)  # fmt: skip
-_ERROR_FOUND = (
-    _Occasion("UPLOAD", -75, prefix=_LETTERS), _Occasion("CORRESP", -61), _Occasion("8-K", -24, -28, "4.02,9.01"),
-)  # fmt: skip
-_SPLIT = (_Occasion("8-K", -24, -25, "8.01,9.01"), _Occasion("8-K", 0, 0, "5.03,9.01"))
-_ACQUIRED = (_Occasion("8-K", 0, -2, "2.01,9.01"),)
-_GONE = {
-    "bought": (
-        _Occasion("8-K", -118, -119, "1.01,8.01,9.01"), _Occasion("DEFM14A", -70, -30),
-        _Occasion("8-K", 0, 0, "2.01,3.01,3.03,5.01,5.02,9.01"),
-    ),
-    "owned": (_Occasion("8-K", 0, 0, "1.01,3.01,3.03,5.03,9.01"),),
-    "bankrupt": (_Occasion("8-K", -96, -97, "1.03,2.04,9.01"), _Occasion("8-K", -88, -90, "3.01")),
-}  # fmt: skip
-_DELISTED = (_Occasion("25-NSE", 1), _Occasion("15-12G", 11))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +87,7 @@ def filings_of(company: Filer, calendar: Calendar, books: TrueBooks, now: int) -
     author = _Author(company, calendar)
     filings = [filing for filing in author.filings(books, today) if since < filing.filed <= gone]
     if company.gone:
-        filings += author.occasions(gone, (*_GONE[company.gone[1]], *_DELISTED))
+        filings += author.event(company.gone[1], gone)
     # The last page that a filing changes is fetched an hour after the first one.
     filings = [filing for filing in filings if filing.fetched_after + 3600 <= now]
     filings.sort(key=lambda filing: (filing.accepted, filing.form))
@@ -173,18 +134,19 @@ class _Author:
         stamp = accepted.replace(tzinfo=UTC) if wrong_clock else accepted.replace(tzinfo=NEW_YORK).astimezone(UTC)
         return Filing(form, filed, stamp, known_at(filed, stamp), accepted, report, items, prefix, figures)
 
-    def occasions(self, day: int, occasions: Iterable[_Occasion]) -> Iterator[Filing]:
-        """Yield the filings of an event."""
-        for form, days, reported, items, prefix in occasions:
-            report = None if reported is None else day + reported
-            yield self.filing(form, day + days, report=report, items=items, prefix=prefix)
+    def event(self, name: str, day: int) -> Iterator[Filing]:
+        """Yield the filings that come with an event."""
+        for row in table("filings")[name]:
+            report = day + row["reported"] if "reported" in row else None
+            items, prefix = row.get("items", ""), row.get("prefix", "")
+            yield self.filing(row["form"], day + row["days"], report=report, items=items, prefix=prefix)
 
     def filings(self, books: TrueBooks, today: date) -> Iterator[Filing]:
         """Yield all filings but those of the company's end."""
         years, starts, ends = self.calendar.years, self.calendar.starts, self.calendar.ends
         young = self.company.first_year > FIRST_YEAR
         if young and starts:
-            yield from self.occasions(starts[0], _LISTED)
+            yield from self.event("listed", starts[0])
             items = "8.01,9.01" if self.company.trade.books == "shell" else "3.03,5.03"
             yield self.filing("8-K", starts[0] - 27, report=starts[0] - 30, items=items)
         # The oldest year is there for comparison only.
@@ -229,7 +191,7 @@ class _Author:
             return
         # The last two quarters of the year were wrong. The year follows its quarter by some days.
         if figures.whole:
-            yield from self.occasions(corrected, _ERROR_FOUND)
+            yield from self.event("error_found", corrected)
             yield self.filing("10-K/A", corrected + 6, report=end, figures=figures)
         elif figures.last == year.last - 1 and tagged:
             yield self.filing("10-Q/A", corrected, report=end, figures=figures)
@@ -252,7 +214,7 @@ class _Author:
     def _life_events(self, books: TrueBooks) -> Iterator[Filing]:
         company, calendar = self.company, self.calendar
         if company.split:
-            yield from self.occasions(company.split[0].toordinal(), _SPLIT)
+            yield from self.event("split", company.split[0].toordinal())
         for year in calendar.years:
             if company.recast == (year.label, "spun_off") and year.last < len(calendar.ends):
                 day = calendar.ends[year.last] + _SPUN_OFF_AFTER
@@ -267,7 +229,7 @@ class _Author:
         for quarter, price in enumerate(books.flows.get("takeover", ())):
             if price and quarter >= first and not company.seat:
                 day = calendar.starts[quarter] + 20 + int(self.draw("takeover", quarter) * 45)
-                yield from self.occasions(day, _ACQUIRED)
+                yield from self.event("acquired", day)
 
     def _irregular(self, year: int) -> Iterator[Filing]:
         """Yield announcements, letters and registrations of a calendar year."""
@@ -277,12 +239,13 @@ class _Author:
             return
         if company.trade.books == "fund":
             return
+        announced = table("filings")["announced"]
         for turn in range(int(self.draw("how many", year) * 2.6)):
             day = first + int(self.draw("announced", year, turn) * 355)
-            items = _ANNOUNCED[int(self.draw("items", year, turn) * len(_ANNOUNCED))]
+            items = announced[int(self.draw("items", year, turn) * len(announced))]
             yield self.filing("8-K", day, report=day - 2, items=items)
         if self.draw("letter", year) < 0.07:
-            yield from self.occasions(first + 90 + int(self.draw("letter day", year) * 150), _LETTER)
+            yield from self.event("letter", first + 90 + int(self.draw("letter day", year) * 150))
         if self.draw("shares", year) < 0.08:
             yield self.filing("S-8", first + 120 + int(self.draw("shares day", year) * 90))
         if company.number % 8 == 1:  # insiders' reports are nobody's event, but they are in the index

@@ -12,9 +12,10 @@ from typing import Any
 
 import msgspec
 
-from almanac.sandbox.companies.filers import Filer, data
+from almanac.sandbox.companies.filers import Filer
 from almanac.sandbox.companies.filings import Filing
 from almanac.sandbox.companies.reports import StatedFigure
+from almanac.sandbox.data import table
 from almanac.sandbox.noise import uniforms
 
 FACTS_URL = "https://data.sec.gov/api/xbrl/companyfacts/CIK{cik:010d}.json"
@@ -107,7 +108,7 @@ def submissions(company: Filer, filings: Sequence[Filing]) -> bytes:
         state, city, postal, area = company.seat.code, company.seat.city, "", "000"
         country, law = company.seat.country, state
     else:
-        offices = data("companies")["offices"]
+        offices = table("companies")["offices"]
         state, city, postal, area = offices[company.number % len(offices)]
         country, law = state, _STATES_OF_LAW[company.number % len(_STATES_OF_LAW)] or state
     listed = listings(company, last, filings)

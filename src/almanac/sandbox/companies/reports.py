@@ -13,7 +13,7 @@ from almanac.sandbox.companies.books import TrueBooks
 from almanac.sandbox.companies.calendar import Calendar
 from almanac.sandbox.companies.filers import Filer
 from almanac.sandbox.companies.filings import Filing, ReportedFigures, correction_day
-from almanac.sandbox.companies.statement_lines import Line, in_dollars, lines, tags_of_kind
+from almanac.sandbox.companies.statement_lines import CHANGED, Line, lines, tags_of_kind
 
 #: Tax on what an error or a sold business earned.
 _TAX = 0.21
@@ -107,7 +107,12 @@ def _figures(
             worth = round(abs(books.levels["equity"][half]) * 1.7) * scale
             yield StatedFigure(line, money, None, ends[half], worth, filing)
     elif kind in {"income", "cash"}:
-        turned = _turned(company, figures, shown, line)
+        turned = None  # the span that is given with the other sign
+        if company.turned is not None and figures.whole:
+            year, source, where = company.turned
+            again = where == "again"
+            if (figures.year.label, line.source) == (year + again, source):
+                turned = shown.income[again]
         for first, last in shown.income if kind == "income" else shown.cash:
             sign = -1 if (first, last) == turned else 1
             amount = sign * books.total(line.source, first, last) * scale
@@ -142,7 +147,7 @@ def _in_own_way(company: Filer, label: int, rows: Iterator[StatedFigure]) -> Ite
         tags = tags_of_kind(company.kind, row.line.source) if kind in {"income", "cash", "level"} else None
         if kind == "cover" and company.kind == "placeholder" and label == company.first_year:
             yield row._replace(value=_PLACEHOLDER)
-        elif in_dollars(company, label) and row.unit != "shares":
+        elif company.kind == "other_currency" and label >= CHANGED and row.unit != "shares":
             # Whole thousands stay whole, so what adds up in euros does in dollars.
             dollars = value * _DOLLARS // 10 if isinstance(value, int) else round(value * _DOLLARS / 10, 2)
             yield row._replace(value=dollars, unit=row.unit.replace(company.currency, "USD"))
@@ -154,15 +159,6 @@ def _in_own_way(company: Filer, label: int, rows: Iterator[StatedFigure]) -> Ite
 
 
 # What was first stated otherwise
-
-
-def _turned(company: Filer, figures: ReportedFigures, shown: ReportedSpans, line: Line) -> tuple[int, int] | None:
-    """Return the span for which a filing gives a line with the other sign, if any."""
-    if company.turned is None or not figures.whole:
-        return None
-    year, source, where = company.turned
-    again = where == "again"
-    return shown.income[again] if (figures.year.label, line.source) == (year + again, source) else None
 
 
 def _recast_in(company: Filer, filing: Filing) -> str:

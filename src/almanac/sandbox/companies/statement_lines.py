@@ -8,13 +8,14 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.sandbox.companies.books import RESTRICTED_SINCE
-from almanac.sandbox.companies.filers import HABITS, Filer, data
+from almanac.sandbox.companies.filers import Filer
+from almanac.sandbox.data import table
 
-_CONTRACT = "RevenueFromContractWithCustomer{}AssessedTax"
+_CONTRACT = "RevenueFromContractWithCustomerExcludingAssessedTax"
 #: The fiscal year from which sales are tagged by the newer standard.
 _NEW_REVENUE = 2018
 #: From this fiscal year on reports are in dollars (`other_currency`), or by the international standard (`other_standard`).
-_CHANGED = 2024
+CHANGED = 2024
 
 
 class Line(NamedTuple):
@@ -52,39 +53,29 @@ class _LineRule(msgspec.Struct, frozen=True):
     unless: frozenset[str] = frozenset()
 
 
-class _LineRules(msgspec.Struct, frozen=True):
-    """The data file: rules by the books that a company keeps, and the tags of kinds that report as few others do."""
+class _Rules(msgspec.Struct, frozen=True):
+    """The table: rules by the books that a company keeps, and the tags of kinds that report as few others do."""
 
-    owners: tuple[_LineRule, ...]
-    goods: tuple[_LineRule, ...]
-    finance: tuple[_LineRule, ...]
-    fund: tuple[_LineRule, ...]
-    shell: tuple[_LineRule, ...]
-    abroad: tuple[_LineRule, ...]
+    books: dict[str, tuple[_LineRule, ...]]
     kinds: dict[str, dict[str, tuple[TaggedShare, ...]]]
 
-    def of_books(self, books: str) -> tuple[_LineRule, ...]:
-        rules: tuple[_LineRule, ...] = getattr(self, books)
-        return self.owners + rules if books in {"goods", "finance"} else rules
 
-
-_RULES = msgspec.convert(data("statement_lines"), _LineRules)
+_RULES = msgspec.convert(table("statement_lines"), _Rules)
 
 
 @functools.lru_cache(maxsize=8192)
 def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
     """Return the lines of a report for the fiscal year `label`; `recast`: how it shows older periods anew, if it does."""
-    by_gaap = company.kind == "other_standard" and label < _CHANGED
+    by_gaap = company.kind == "other_standard" and label < CHANGED
     abroad = company.seat is not None and not by_gaap
     books, taxonomy = ("abroad", "ifrs-full") if abroad else (company.trade.books, "us-gaap")
     conditions = _conditions(company, label)
+    rules = (_RULES.books["owners"] if books in {"goods", "finance"} else ()) + _RULES.books[books]
     rows = [
         (rule.kind, rule.source, rule.tags[company.number % len(rule.tags)])
-        for rule in _RULES.of_books(books)
+        for rule in rules
         if rule.when <= conditions and not rule.unless & conditions
     ]
-    if books == "goods":
-        rows.append(("income", "revenue", _revenue(company, label)))
     if not abroad and recast in {"narrowed", "spun_off"}:
         # The total in another tag than before; of a narrowed one what is left in it.
         before = next(tag for _, source, tag in rows if source == "revenue")
@@ -92,7 +83,7 @@ def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
         if recast == "narrowed":
             rows += [("income", "contracts", before), ("income", "revenue", "Revenues")]
         else:
-            rows.append(("income", "revenue", _CONTRACT.format("Excluding")))
+            rows.append(("income", "revenue", _CONTRACT))
     cover = [("float", "EntityPublicFloat")] if company.two_classes or not company.seat else []
     if not company.two_classes:  # stated by class, which this feed leaves out
         cover.append(("cover", "EntityCommonStockSharesOutstanding"))
@@ -100,11 +91,6 @@ def lines(company: Filer, label: int, recast: str = "") -> tuple[Line, ...]:
         *(Line(kind, source, taxonomy, tag) for kind, source, tag in rows),
         *(Line(kind, "", "dei", tag) for kind, tag in cover),
     )
-
-
-def in_dollars(company: Filer, label: int) -> bool:
-    """Return whether a company that keeps its books in euros reports in dollars."""
-    return company.kind == "other_currency" and label >= _CHANGED
 
 
 def tags_of_kind(kind: str, source: str) -> tuple[TaggedShare, ...] | None:
@@ -116,7 +102,7 @@ def _conditions(company: Filer, label: int) -> frozenset[str]:
     """Return the names of all conditions of the rules that hold for a company in a fiscal year."""
     number, trade, recast = company.number, company.trade, company.recast
     bank = trade.name == "banks"
-    conditions = {habit: company.has(habit) for habit in HABITS} | {
+    conditions = {habit: company.has(habit) for habit in table("companies")["habits"]} | {
         "all_cash": label >= RESTRICTED_SINCE,
         "newer": label >= _NEW_REVENUE,
         "pays": company.pays,
@@ -124,6 +110,8 @@ def _conditions(company: Filer, label: int) -> frozenset[str]:
         "research": trade.research > 0,
         "inventory": trade.inventory_days > 0,
         "property": trade.name == "property",
+        "regulated": trade.name == "utilities" and number % 2 == 1,
+        "shops": trade.name == "shops",
         "nonoperating": number % 6 == 1 and label >= 2024,
         "selling_in_parts": number % 6 == 5,
         "costs": number % 7 == 4,
@@ -132,16 +120,3 @@ def _conditions(company: Filer, label: int) -> frozenset[str]:
         "net_revenue": bank and number % 3 == 0,
     }
     return frozenset(name for name, holds in conditions.items() if holds)
-
-
-def _revenue(company: Filer, label: int) -> str:
-    newer, trade, choice = label >= _NEW_REVENUE, company.trade.name, company.number % 5
-    if trade == "property":
-        return "Revenues" if newer or company.number % 2 else "RealEstateRevenueNet"
-    if trade == "utilities" and company.number % 2:
-        return "RegulatedAndUnregulatedOperatingRevenue"
-    if choice == 3 or (choice == 4 and not newer):
-        return "Revenues"
-    if newer:
-        return _CONTRACT.format("Including" if choice == 4 else "Excluding")
-    return "SalesRevenueGoodsNet" if trade == "shops" else "SalesRevenueNet"
