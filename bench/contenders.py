@@ -127,50 +127,30 @@ def contenders(
         floor = start(
             "floor", [sys.executable, str(_PEERS / "serve.py"), "floor", str(port)], port, {"BENCH_ANSWER": str(home)}
         )
-        found = [
+        first, past = [almanac_target(pages[0])], [almanac_target(page, as_of) for page in pages]
+        unchanged = ours | {"if-none-match": etag}
+        every = [
             Contender(f"{FLOOR} bytes from memory", floor, ["/"], {}),
             Contender(FRESH, almanac, [almanac_target(page) for page in pages], ours),
             Contender("Almanac, next page of a walk", almanac, cursors(almanac.port, key, _WALKED), ours),
-            Contender("Almanac, as of a year ago", almanac, [almanac_target(page, as_of) for page in pages], ours),
-            Contender(
-                "Almanac, as of a year ago, half revised since",
-                since,
-                [almanac_target(page, as_of) for page in pages],
-                {"x-api-key": revised[1]},
-            ),
-            Contender("Almanac, repeated page", almanac, [almanac_target(pages[0])], ours),
-            Contender(
-                "Almanac, unchanged page (304)",
-                almanac,
-                [almanac_target(pages[0])],
-                {**ours, "if-none-match": etag},
-                status=304,
-            ),
+            Contender("Almanac, as of a year ago", almanac, past, ours),
+            Contender("Almanac, as of a year ago, half revised since", since, past, {"x-api-key": revised[1]}),
+            Contender("Almanac, repeated page", almanac, first, ours),
+            Contender("Almanac, unchanged page (304)", almanac, first, unchanged, status=304),
         ]
         if peers is not None:
             table = home / "wide.db"
             if not table.exists():
                 wide_table(table, walk(almanac.port, key))
-            port = free_port()
-            fastapi = start("fastapi", [str(peers.interpreter), str(_PEERS / "serve.py"), "fastapi_stack", str(port)], port,
-                            {"BENCH_TABLE": str(table)})  # fmt: skip
-            port = free_port()
-            datasette = start(
-                "datasette",
-                [str(peers.interpreter), "-m", "datasette", "serve", "-i", str(table), "--port", str(port)],
-                port,
-                {},
-            )
-            found += [
+            serve, port = [str(peers.interpreter), str(_PEERS / "serve.py")], free_port()
+            fastapi = start("fastapi", [*serve, "fastapi_stack", str(port)], port, {"BENCH_TABLE": str(table)})
+            serve, port = [str(peers.interpreter), "-m", "datasette", "serve"], free_port()
+            datasette = start("datasette", [*serve, "-i", str(table), "--port", str(port)], port, {})
+            lean, full = ([datasette_target(page, lean=lean) for page in pages] for lean in (True, False))
+            every += [
                 Contender("FastAPI, SQLAlchemy, pydantic", fastapi, [fastapi_target(page) for page in pages], {}),
-                Contender("Datasette", datasette, [datasette_target(page) for page in pages], {}),
-                Contender(
-                    "Datasette, as it comes",
-                    datasette,
-                    [datasette_target(page, lean=False) for page in pages],
-                    {},
-                    _FEW,
-                ),
+                Contender("Datasette", datasette, lean, {}),
+                Contender("Datasette, as it comes", datasette, full, {}, _FEW),
             ]
             theirs: dict[str, Theirs] = {
                 "FastAPI": lambda page: rows_of(fetch(fastapi.port, fastapi_target(page)), "data"),
@@ -182,9 +162,9 @@ def contenders(
                 port = free_port()
                 other = start("postgrest", [str(peers.postgrest)], port, postgrest.environment(address, port))
                 postgrest.wait(port, pages[0])
-                other.helpers = functools.partial(postgrest.Backends(address).on, cpu)
+                other.helpers = functools.partial(postgrest.backends, address, cpu)
                 theirs["PostgREST"] = lambda page: rows_of(fetch(other.port, postgrest.target(page)))
-                found.append(Contender("PostgREST", other, [postgrest.target(page) for page in pages], {}))
+                every.append(Contender("PostgREST", other, [postgrest.target(page) for page in pages], {}))
             else:
                 say(f"without PostgREST: {lacking}")
             for page in pages[:_COMPARED]:
@@ -192,7 +172,7 @@ def contenders(
             read_through(table)
         read_through(home / "data.db")
         read_through(revised[0] / "data.db")
-        yield found
+        yield every
 
 
 def read_through(path: Path) -> None:

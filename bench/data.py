@@ -52,20 +52,36 @@ class Page(NamedTuple):
     end: date
 
 
-def environment(home: Path) -> dict[str, str]:
+def environment(home: Path, **more: str) -> dict[str, str]:
     """Return the settings of every Almanac process here, with a plan whose limits don't disturb a measurement."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ALMANAC_")}
-    return {
-        **kept,
-        "ALMANAC_HOME": str(home),
-        f"ALMANAC_PLANS__{PLAN.upper()}__REQUESTS_PER_MINUTE": "1000000000",
-    }
+    limit = {f"ALMANAC_PLANS__{PLAN.upper()}__REQUESTS_PER_MINUTE": "1000000000"}
+    return {**kept, "ALMANAC_HOME": str(home), **limit, **more}
 
 
-def almanac(home: Path, *words: str) -> str:
+def almanac(home: Path, *words: str, **settings: str) -> str:
     """Run one command of Almanac and return its output. Raises CalledProcessError."""
     command = [sys.executable, "-m", "almanac", *words]
-    return subprocess.run(command, env=environment(home), check=True, stdout=subprocess.PIPE, text=True).stdout
+    environ = environment(home, **settings)
+    return subprocess.run(command, env=environ, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def make_once(home: Path, state: str, fill: Callable[[], None]) -> None:
+    """
+    Fill a folder unless it was filled in this state. Raises RuntimeError for a folder that no measurement created.
+
+    An unfinished folder, or one of another state, is made anew.
+    """
+    made = home / "made"
+    if home.exists() and not made.exists():
+        raise RuntimeError(f"{home} was not made by a measurement and is left alone; choose another --folder")
+    if not home.exists() or made.read_text("ascii") != state:
+        if home.exists():
+            shutil.rmtree(home)
+        home.mkdir(parents=True)
+        made.write_text("unfinished", "ascii")
+        fill()
+        made.write_text(state, "ascii")
 
 
 def prepare(folder: Path, size: int | None, say: Callable[[str], None], what: str = "observations") -> tuple[Path, str]:
@@ -76,39 +92,19 @@ def prepare(folder: Path, size: int | None, say: Callable[[str], None], what: st
     measurement created.
     """
     home = folder / ("simulated" if size is None else f"home-{size}" if what == "observations" else f"{what}-{size}")
-    made = home / "made"
-    if home.exists() and not made.exists():
-        raise RuntimeError(f"{home} was not made by a measurement and is left alone; choose another --folder")
-    if not home.exists() or made.read_text("ascii") != schema():
-        if home.exists():
-            shutil.rmtree(home)
-        home.mkdir(parents=True)
-        made.write_text("unfinished", "ascii")
+
+    def fill() -> None:
         say(f"making a store of {f'about {size:,} {what}' if size else 'the simulated world'} in {home} …")
-        began = time.perf_counter()
         almanac(home, "sandbox", *([] if size is None else [f"--{what}", str(size)]))
-        ready(home)
-        say(f"made in {time.perf_counter() - began:.0f} s")
-    return home, _new_key(home)
-
-
-def account_of(home: Path) -> tuple[Path, str]:
-    """Create an account and a new key in an existing store. Returns home and key."""
-    if not (home / "data.db").exists():
-        raise RuntimeError(f"there is no store in {home}")
-    if EMAIL not in almanac(home, "accounts", "list"):
         almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
-    return home, _new_key(home)
+
+    make_once(home, schema(), fill)
+    return home, new_key(home)
 
 
-def _new_key(home: Path) -> str:
-    return str(json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json"))["key"])
-
-
-def ready(home: Path) -> None:
-    """Create the benchmark's account in a loaded home, and record that this version created it."""
-    almanac(home, "accounts", "create", EMAIL, "--plan", PLAN)
-    (home / "made").write_text(schema(), "ascii")
+def new_key(home: Path, **settings: str) -> str:
+    """Return a new key of the benchmark's account."""
+    return str(json.loads(almanac(home, "keys", "create", "--account", EMAIL, "--json", **settings))["key"])
 
 
 def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, str]:
@@ -119,14 +115,8 @@ def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, 
     new key.
     """
     other = home.with_name(f"{home.name}-revised")
-    made, state = other / "made", f"{schema()} {as_of:%Y-%m}"
-    if other.exists() and not made.exists():
-        raise RuntimeError(f"{other} was not made by a measurement and is left alone; choose another --folder")
-    if not other.exists() or made.read_text("ascii") != state:
-        if other.exists():
-            shutil.rmtree(other)
-        other.mkdir()
-        made.write_text("unfinished", "ascii")
+
+    def fill() -> None:
         say(f"making the same store with half its values revised in {other} …")
         source = apsw.Connection(str(home / "data.db"), flags=apsw.SQLITE_OPEN_READWRITE)
         source.pragma("wal_checkpoint(TRUNCATE)")
@@ -134,8 +124,9 @@ def revised(home: Path, as_of: date, say: Callable[[str], None]) -> tuple[Path, 
         shutil.copyfile(home / "data.db", other / "data.db")
         _revise(other / "data.db", as_of)
         almanac(other, "accounts", "create", EMAIL, "--plan", PLAN)
-        made.write_text(state, "ascii")
-    return other, _new_key(other)
+
+    make_once(other, f"{schema()} {as_of:%Y-%m}", fill)
+    return other, new_key(other)
 
 
 def _revise(path: Path, as_of: date) -> None:
@@ -244,21 +235,18 @@ def wide_table(path: Path, rows: Iterator[list[dict[str, Any]]]) -> int:
         columns = ", ".join(f"{name} {_TYPES.get(name, 'TEXT')}" for name in COLUMNS)
         table.execute("PRAGMA journal_mode=OFF")
         table.execute(f"CREATE TABLE observations({columns})")
-        marks = ",".join("?" * len(COLUMNS))
+        statement = f"INSERT INTO observations VALUES({','.join('?' * len(COLUMNS))})"
         count = 0
         for some in rows:
-            table.executemany(f"INSERT INTO observations VALUES({marks})", (_line(row) for row in some))
+            for row in some:
+                texts = [msgspec.json.encode(row[name]).decode() for name in COLUMNS[-2:]]
+                table.execute(statement, [*(row[name] for name in COLUMNS[:-2]), *texts])
             count += len(some)
         table.execute("CREATE INDEX in_order ON observations(indicatorId, entityId, frequency, periodEnd)")
         table.execute("ANALYZE")
         table.commit()
     part.replace(path)
     return count
-
-
-def _line(row: dict[str, Any]) -> tuple[Any, ...]:
-    line = [row[name] for name in COLUMNS[:-2]]
-    return (*line, msgspec.json.encode(row["metadata"]).decode(), msgspec.json.encode(row["rights"]).decode())
 
 
 def day_text(day: date) -> str:

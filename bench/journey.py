@@ -10,10 +10,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 import almanac
-from almanac.applications import api
-from almanac.config import load
-from bench.data import environment
-from bench.inside import Inside
+from bench.inside import Inside, Service
 
 TARGET = "/derived-observations?country=USA&indicator=cpi_inflation_yoy"
 _ROOT = str(Path(almanac.__file__).parent)
@@ -53,10 +50,8 @@ def lines(codes: Iterable[CodeType]) -> list[str]:
 
 def main(home: Path, key: str, target: str = TARGET) -> None:
     """Print what a fresh page of `target` passes once the process is warm."""
-    given = {name: value for name, value in environment(home).items() if name.startswith("ALMANAC_")}
     # No page is kept, so that the whole way is seen.
-    given |= {"ALMANAC_LOG_LEVEL": "critical", "ALMANAC_PAGE_CACHE_MIB": "0"}
-    client = Inside(api(load(given)), [(b"x-api-key", key.encode())])
+    client = Service(home, key).client
     for _ in range(_WARM_UP):
         client.ask(target)
     print("\n".join(lines(passed_by(client, target))))

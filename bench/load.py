@@ -44,19 +44,17 @@ class Outcome(NamedTuple):
 
 
 class Work:
-    """Requests in turn, from a position in the list, until a time or a number is reached."""
+    """Requests in turn, from a position in the list, until a time is reached."""
 
-    def __init__(self, requests: Sequence[bytes], first: int, most: int, until: float) -> None:
+    def __init__(self, requests: Sequence[bytes], first: int, until: float) -> None:
         self._requests = requests
         self._next = first
-        self._left = most
         self._until = until
 
     def take(self) -> bytes | None:
-        """Return the next request, or None if enough were sent."""
-        if self._left <= 0 or time.perf_counter() >= self._until:
+        """Return the next request, or None if the time is over."""
+        if time.perf_counter() >= self._until:
             return None
-        self._left -= 1
         request = self._requests[self._next % len(self._requests)]
         self._next += 1
         return request
@@ -190,22 +188,21 @@ async def run(
     connections: int,
     seconds: float,
     first: int = 0,
-    most: int = 1 << 62,
     status: int = 200,
 ) -> Outcome:
     """Load a server on this host. Raises LoadError at the first answer with an unexpected status."""
     loop = asyncio.get_running_loop()
     latencies: list[int] = []
     began, cpu = time.perf_counter(), time.process_time()
-    work = Work(requests, first, most, began + seconds)
+    work = Work(requests, first, began + seconds)
     made: list[Connection] = []
     waiting: list[asyncio.Future[None]] = []
     for _ in range(connections):
         done = loop.create_future()
-        connection = Connection(work, latencies, done, status)
         waiting.append(done)
+        connect = functools.partial(Connection, work, latencies, done, status)
+        _, connection = await loop.create_connection(connect, "127.0.0.1", port)
         made.append(connection)
-        await loop.create_connection(functools.partial(_given, connection), "127.0.0.1", port)
     try:
         async with asyncio.timeout(seconds + _PATIENCE):
             await asyncio.gather(*waiting)
@@ -215,10 +212,6 @@ async def run(
         for connection in made:
             connection.close()
     return Outcome(time.perf_counter() - began, time.process_time() - cpu, sum(one.received for one in made), latencies)
-
-
-def _given(connection: Connection) -> Connection:
-    return connection
 
 
 def encode(targets: Sequence[str], port: int, headers: dict[str, str]) -> list[bytes]:
@@ -236,7 +229,7 @@ def main() -> None:
     import uvloop  # noqa: PLC0415  (only this process needs it)
 
     work = run(
-        job["port"], requests, connections=job["connections"], seconds=job["seconds"], first=job["first"], most=job["most"],
+        job["port"], requests, connections=job["connections"], seconds=job["seconds"], first=job["first"],
         status=job["status"],
     )  # fmt: skip
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
 import statistics
 from collections.abc import Callable, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from bench.data import prepare, year_ago
-from bench.dearest import Service
+from bench.inside import Service
 
 _SEED = 20_261_123
 #: Companies in the questions, which exist in both markets so that answers are alike, and repetitions of each request.
@@ -54,12 +53,7 @@ def requests(companies: Sequence[tuple[str, str]], past: str) -> dict[str, list[
 def measure(folder: Path, companies: int, say: Callable[[str], None]) -> str:
     """Measure both markets. Returns a table with the CPU of each kind of question in both, and their ratio."""
     homes = [prepare(folder, None, say), prepare(folder, companies, say, "companies")]
-    with contextlib.ExitStack() as stack:
-        both = [stack.enter_context(contextlib.closing(Service(home, key))) for home, key in homes]
-        return _compared(*both, companies, say)
-
-
-def _compared(small: Service, large: Service, companies: int, say: Callable[[str], None]) -> str:
+    small, large = (Service(home, key) for home, key in homes)
     found = small.body("/companies?limit=500")["data"]
     chosen = random.Random(_SEED).sample([(one["entityId"], one["name"]) for one in found], _COMPANIES)
     past = year_ago(int(datetime.now(UTC).timestamp())).isoformat()
@@ -71,11 +65,13 @@ def _compared(small: Service, large: Service, companies: int, say: Callable[[str
         pairs = []
         for target in targets:
             for service in (small, large):  # what is kept for a state of the store is made before
-                if service.cost(target, 1).status != 200:
+                if service.cost(target, 1)[1] != 200:
                     raise RuntimeError(f"{target} was not answered")
-            pairs.append((small.cost(target, _TIMES).cpu, large.cost(target, _TIMES).cpu))
+            pairs.append((small.cost(target, _TIMES)[0], large.cost(target, _TIMES)[0]))
         before, after = (statistics.fmean(one) for one in zip(*pairs, strict=True))
         most = max(two / one for one, two in pairs)
         lines.append(f"| {kind} | {before:.2f} | {after:.2f} | {after / before:.2f} | {most:.2f} |")
         say(lines[-1])
+    small.close()
+    large.close()
     return "\n".join(lines)

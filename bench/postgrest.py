@@ -106,27 +106,18 @@ def wait(port: int, page: Page) -> None:
     raise RuntimeError(f"PostgREST does not answer: {told}")
 
 
-class Backends:
-    """The PostgreSQL processes that serve one database."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-
-    def numbers(self) -> list[int]:
-        """Return the process numbers of those on this host."""
-        with psycopg.connect(self._url, autocommit=True) as asked:
-            found = asked.execute(
-                "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-            return [number for (number,) in found if _is_postgres(number)]
-
-    def on(self, cpu: int | None) -> list[int]:
-        """Pin the processes to the servers' core, if the system allows it, and return their numbers."""
-        found = self.numbers()
+def backends(url: str, cpu: int | None = None) -> list[int]:
+    """Return the numbers of the PostgreSQL processes of this host that serve a database, pinned to a core if one is given."""
+    with psycopg.connect(url, autocommit=True) as server:
+        rows = server.execute(
+            "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        numbers = [number for (number,) in rows if _is_postgres(number)]
+    if cpu is not None:
         with contextlib.suppress(PermissionError, ProcessLookupError):
-            for number in found if cpu is not None else ():
+            for number in numbers:
                 os.sched_setaffinity(number, {cpu})
-        return found
+    return numbers
 
 
 def _is_postgres(number: int) -> bool:

@@ -42,14 +42,6 @@ class Server:
             return None
         return ticks((*family(self._process.pid), *self.helpers()))
 
-    def spent(self) -> int:
-        """Return the CPU nanoseconds used by it, its children and their ended threads, as Linux counts them."""
-        return sum(map(_nanoseconds, family(self._process.pid)))
-
-    def worker(self) -> int:
-        """Return the number of the process that has worked most."""
-        return max(family(self._process.pid), key=_ticks)
-
     def stop(self) -> None:
         """Ask it to stop. If it doesn't within some seconds, kill it and its children."""
         children = family(self._process.pid)
@@ -120,13 +112,6 @@ def family(root: int) -> list[int]:
 def ticks(processes: Iterable[int]) -> float:
     """Return the CPU seconds that processes have used. Ended processes count zero, and so do all without /proc."""
     return sum(map(_ticks, processes)) / os.sysconf("SC_CLK_TCK")
-
-
-def _nanoseconds(process: int) -> int:
-    # The CPU clock id of another process, composed from its number and CPUCLOCK_SCHED as Linux expects.
-    with contextlib.suppress(OSError):
-        return time.clock_gettime_ns(~process << 3 | 2)
-    return 0
 
 
 def _ticks(process: int) -> int:

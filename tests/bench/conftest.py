@@ -17,7 +17,11 @@ def made(tmp_path_factory, worker_id, built_whole):  # noqa: F811  (asks for the
 
     def make(folder: Path) -> None:
         home = folder / "home-1"
-        shutil.copytree(built_whole / "home", home)
-        data.ready(home)
+
+        def fill() -> None:
+            shutil.copytree(built_whole / "home", home, dirs_exist_ok=True)
+            data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
+
+        data.make_once(home, data.schema(), fill)
 
     return once(tmp_path_factory, worker_id, "measured", make)

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from bench import data
-from bench.__main__ import load
 from bench.contenders import FLOOR, almanac_target, contenders
 from bench.load import LoadError
+from bench.rounds import run
 
 
 def test_a_folder_that_no_measurement_made_is_left_alone(tmp_path):
@@ -32,7 +32,7 @@ def test_a_small_run(made, tmp_path):
         assert len(names) == 7
         for one in every:
             port = one.server.port
-            found, place = load(one, home, seconds=0.2, connections=4, first=3, cpu=None)
+            found, place = run(one, home, seconds=0.2, connections=4, first=3, cpu=None)
             assert place == 3 + len(found.latencies) > 7
             if one.status == 304:
                 assert found.size < 1_500
@@ -50,7 +50,7 @@ def test_a_small_run(made, tmp_path):
         ours = next(one for one in every if one.name.startswith("Almanac"))
         keyless = ours._replace(headers={})
         with pytest.raises(LoadError, match="401"):
-            load(keyless, home, seconds=0.2, connections=1, first=0, cpu=None)
+            run(keyless, home, seconds=0.2, connections=1, first=0, cpu=None)
         # The wide table that peers are given holds the rows as the interface says them.
         rows = next(data.walk(ours.server.port, key))
         assert data.wide_table(tmp_path / "wide.db", iter([rows])) == 500

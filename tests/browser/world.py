@@ -15,8 +15,8 @@ from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES, TENORS
-from almanac.sandbox.companies.cast import FIRST_CIK, cast
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.filers import FIRST_CIK, companies
+from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import fred, mof, treasury
 from almanac.sandbox.world import Response
@@ -37,7 +37,7 @@ _YIELDS = {f"gov_yield_{tenor}" for tenor in TENORS}
 #: Captures of daily yields since then; of archives, which come whole, all.
 _CAPTURED = int(datetime(2026, 10, 1, tzinfo=UTC).timestamp())
 #: The first of those whose quarters were restated by an amendment, two with an F-Score of nine, and some to be compared with.
-RESTATED = next(one for one in cast() if one.error)
+RESTATED = next(one for one in companies() if one.error)
 _NUMBERS = {*range(0, 324, 27), RESTATED.number, 14, 69}
 BROKEN = "What the invented publisher sent is no observations at all. <b>Not bold.</b>"
 
@@ -67,7 +67,7 @@ def build(home: Path) -> None:
                 pages.append(Response(one.source, one.url, body, one.fetched_at, one.media_type))
         pages += [
             Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
-            for one in companies(now)
+            for one in company_pages(now)
             if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in _NUMBERS
         ]
         pages.sort(key=lambda one: one.fetched_at)

@@ -9,8 +9,8 @@ import pytest
 from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.cast import FIRST_CIK, cast
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.filers import FIRST_CIK, companies
+from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response
 from tests.support.service import Service, copy, make_accounts, settings
 from tests.support.worlds import once
@@ -26,7 +26,7 @@ def build(home):
     chosen = settings(home)
     pages = [
         Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
-        for one in sorted(companies(chosen.clock()), key=lambda one: one.fetched_at)
+        for one in sorted(company_pages(chosen.clock()), key=lambda one: one.fetched_at)
         if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in {JANUARY, JUNE, LISTED}
     ]
     with Workplace(chosen, SIMULATED) as world:
@@ -43,7 +43,7 @@ def listed(tmp_path_factory, worker_id):
 
 
 def entity(number):
-    return company_id(cast()[number].cik)
+    return company_id(companies()[number].cik)
 
 
 def screened(service, **params):
@@ -55,15 +55,15 @@ def told(service, number, **params):
 
 
 def test_today_those_who_are_gone_have_no_ticker(listed):
-    assert [told(listed, number) for number in (JANUARY, JUNE, LISTED)] == [None, None, cast()[LISTED].ticker]
+    assert [told(listed, number) for number in (JANUARY, JUNE, LISTED)] == [None, None, companies()[LISTED].ticker]
     found = screened(listed)
-    assert found[entity(LISTED)] == cast()[LISTED].ticker
+    assert found[entity(LISTED)] == companies()[LISTED].ticker
     assert [found.get(entity(number)) for number in (JANUARY, JUNE)] == [None, None]
 
 
 @pytest.mark.parametrize("number", [JANUARY, JUNE])
 def test_until_the_day_it_was_taken_off_its_exchange_a_company_shows_its_last_ticker(listed, number):
-    gone, ticker = cast()[number].gone[0], cast()[number].ticker
+    gone, ticker = companies()[number].gone[0], companies()[number].ticker
     before, after = str(gone - timedelta(days=2)), str(gone + timedelta(days=10))
     assert told(listed, number, as_of=before) == screened(listed, as_of=before)[entity(number)] == ticker
     assert told(listed, number, as_of=after) is None
@@ -72,16 +72,16 @@ def test_until_the_day_it_was_taken_off_its_exchange_a_company_shows_its_last_ti
 
 def test_of_two_who_were_listed_only_the_one_not_gone_yet_shows_its_ticker(listed):
     between = "2025-12-01"
-    assert cast()[JUNE].gone[0] < date.fromisoformat(between) < cast()[JANUARY].gone[0]
+    assert companies()[JUNE].gone[0] < date.fromisoformat(between) < companies()[JANUARY].gone[0]
     found = screened(listed, as_of=between)
-    assert found[entity(JANUARY)] == cast()[JANUARY].ticker
+    assert found[entity(JANUARY)] == companies()[JANUARY].ticker
     assert found.get(entity(JUNE)) is None
-    assert [told(listed, number, as_of=between) for number in (JANUARY, JUNE)] == [cast()[JANUARY].ticker, None]
+    assert [told(listed, number, as_of=between) for number in (JANUARY, JUNE)] == [companies()[JANUARY].ticker, None]
 
 
 def test_the_first_list_of_tickers_stays_the_same_to_the_byte():
     early, late = (
-        [one for one in companies(int(datetime(year, 1, 4, tzinfo=UTC).timestamp())) if "CIK" not in one.url]
+        [one for one in company_pages(int(datetime(year, 1, 4, tzinfo=UTC).timestamp())) if "CIK" not in one.url]
         for year in (2016, 2026)
     )
     assert (len(early), len(late)) == (1, 2)

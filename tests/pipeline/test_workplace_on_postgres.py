@@ -14,7 +14,7 @@ from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import statements, tables_of
@@ -82,7 +82,7 @@ _FILERS = re.compile(r"CIK000990000[12]\.json|company_tickers")
 def filed(home: Path, **more: str) -> dict[str, list[Any]]:
     """Take in what two simulated companies have filed; what is then in every table."""
     chosen = settings(home, **more)
-    pages = [page for page in companies(chosen.clock()) if _FILERS.search(page.url)]
+    pages = [page for page in company_pages(chosen.clock()) if _FILERS.search(page.url)]
     with Workplace(chosen, kind=SIMULATED) as world:
         take_in(world, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in pages), lambda _: None)
         assert list(verify(world, Checked())) == []

@@ -76,9 +76,9 @@ def filers(day):
     now = int(datetime(2026, 12, 10, tzinfo=UTC).timestamp())
     found = defaultdict(set)
     for number in range(COMPANIES):
-        for paper in responses.filed(number, now).papers:
-            if paper.filed == day.toordinal():
-                found[responses.filer(number).cik].add(paper.form)
+        for filing in responses.filing_history(number, now).filings:
+            if filing.filed == day.toordinal():
+                found[responses.filer(number).cik].add(filing.form)
     return found
 
 

@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from almanac.sandbox.companies.cast import Filer, cast
-from almanac.sandbox.companies.responses import companies, pages_of
+from almanac.sandbox.companies.filers import Filer, companies
+from almanac.sandbox.companies.responses import company_pages, pages_of
 
 NOW = int(datetime(2026, 11, 20, tzinfo=UTC).timestamp())
 DAY = 86_400
@@ -83,26 +83,26 @@ class World:
     fetched: dict[str, int]
 
     def told(self, number: int) -> Told:
-        company = cast()[number]
+        company = companies()[number]
         cik = f"CIK{company.cik:010d}.json"
         listed = self.bodies[f"https://data.sec.gov/submissions/{cik}"]
         facts = self.bodies.get(f"https://data.sec.gov/api/xbrl/companyfacts/{cik}", b"")
         return Told(company, json.loads(listed), facts)
 
     def everyone(self) -> Iterator[Told]:
-        for company in cast():
+        for company in companies():
             yield self.told(company.number)
 
 
 #: The first ones: those who report as most do.
-ORDINARY = sum(not one.kind for one in cast())
+ORDINARY = sum(not one.kind for one in companies())
 #: Every ninth company, and those to whom something happens that the ninth lack.
 SAMPLE = frozenset([*range(0, ORDINARY, 9), 5, 11, 20, 33, 51, 72, 77, 80, 86, 181, 201])
 
 
 def made(now: int, numbers: Iterable[int] | None = None) -> World:
     """Return the pages of these companies; without numbers those of all, and the list of tickers."""
-    captures = list(companies(now) if numbers is None else pages_of(numbers, now))
+    captures = list(company_pages(now) if numbers is None else pages_of(numbers, now))
     return World(
         {capture.url: capture.make() for capture in captures}, {capture.url: capture.fetched_at for capture in captures}
     )

@@ -8,7 +8,7 @@ from functools import lru_cache
 from almanac.catalog.companies import wanted_tags
 from almanac.derived.companies.derivation import derive
 from almanac.domain.companies import Fact, Filing
-from almanac.sandbox.companies.responses import filed
+from almanac.sandbox.companies.responses import filing_history
 from tests.real.company_files import day, known_at
 from tests.sandbox import simulated_companies
 from tests.support.filer import assemble
@@ -58,7 +58,7 @@ class Truth:
     """The true books of a company, by fiscal year and quarter, in units of its currency."""
 
     def __init__(self, number):
-        self.company, self.calendar, self.books, self.papers = filed(number, simulated_companies.NOW)
+        self.company, self.calendar, self.books, self.filings = filing_history(number, simulated_companies.NOW)
 
     def spans(self, label):
         """Places of the quarters of a fiscal year, and last of all of the year."""

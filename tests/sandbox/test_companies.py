@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime
 
 from almanac.catalog.filing_events import shipped
 from almanac.domain.companies import is_periodic
-from almanac.sandbox.companies.cast import FIRST_CIK, cast
-from almanac.sandbox.companies.responses import companies, filed
+from almanac.sandbox.companies.filers import FIRST_CIK, companies
+from almanac.sandbox.companies.responses import company_pages, filing_history
 from almanac.sandbox.world import catalog as sandbox_catalog
 from almanac.sandbox.world import catalog_part, world
 from almanac.sources.base import Payload, connector
@@ -23,7 +23,7 @@ TICKERS = "https://www.sec.gov/files/company_tickers.json"
 
 
 def test_the_same_bytes_twice(whole: World) -> None:
-    filed.cache_clear()
+    filing_history.cache_clear()
     again = made(NOW, SAMPLE)
     assert len(again.bodies) > 50
     for url, body in again.bodies.items():
@@ -74,7 +74,7 @@ def test_no_page_is_from_the_future_right_after_a_filing(whole: World) -> None:
     gone = FIRST_CIK + 160
     page = whole.fetched[f"https://data.sec.gov/submissions/CIK{gone:010d}.json"]
     for now in (page, page + 60, page + 3600):
-        fetched = [capture.fetched_at for capture in companies(now)]
+        fetched = [capture.fetched_at for capture in company_pages(now)]
         assert len(fetched) > 600
         assert max(fetched) <= now
 
@@ -108,7 +108,7 @@ def test_companies_come_after_the_economies_unless_left_out() -> None:
 
 
 def test_there_are_three_hundred_companies_with_ten_years_of_filings(everyone: list[Told]) -> None:
-    assert len(everyone) == len(cast()) == 340
+    assert len(everyone) == len(companies()) == 340
     ten_years = dollars = 0
     for told in everyone:
         reports = [date.fromisoformat(one["filingDate"]) for one in told.filings if is_periodic(one["form"])]

@@ -9,15 +9,14 @@ import pytest
 from almanac.domain.companies import company_id
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.cast import FIRST_CIK, cast
-from almanac.sandbox.companies.kinds import KINDS, TAKEN_OVER
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.filers import FIRST_CIK, companies
+from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response
 from tests.support.service import Service, make_accounts, settings
 
 pytestmark = pytest.mark.slow
 
-FILERS = {one.kind: one for one in cast() if one.kind}
+FILERS = {one.kind: one for one in companies() if one.kind}
 LAST = max(company.number for company in FILERS.values())
 
 
@@ -27,7 +26,7 @@ def served(tmp_path_factory):
     cast_in = {company.number for company in FILERS.values()}
     pages = [
         Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
-        for one in sorted(companies(chosen.clock()), key=lambda one: one.fetched_at)
+        for one in sorted(company_pages(chosen.clock()), key=lambda one: one.fetched_at)
         if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in cast_in
     ]
     with Workplace(chosen, SIMULATED) as world:
@@ -49,8 +48,9 @@ def statements(served, kind, name, **params):
 
 
 def test_they_come_after_all_others_and_one_of_each_kind():
-    assert [one.kind for one in cast()] == [""] * (len(cast()) - len(KINDS)) + [kind.key for kind in KINDS]
-    assert len(cast()) - 1 == LAST
+    assert [one.kind for one in companies()] == [""] * (len(companies()) - len(FILERS)) + list(FILERS)
+    assert len(companies()) - 1 == LAST
+    assert len(FILERS) == 16
 
 
 # Styles
@@ -99,4 +99,4 @@ def test_a_screen_has_the_company_and_its_holding_company_once_on_each_day(serve
         return {row["entityId"]: row["ticker"] for row in rows if row["ticker"] == FILERS["holding"].ticker}
 
     assert list(screened()) == [entity("holding")]
-    assert list(screened(as_of=str(TAKEN_OVER - timedelta(days=20)))) == [entity("owned")]
+    assert list(screened(as_of=str(FILERS["owned"].gone[0] - timedelta(days=20)))) == [entity("owned")]

@@ -13,7 +13,7 @@ from almanac.pipeline import processes
 from almanac.pipeline.ingest.simulation import made_ahead, take_in
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.cast import MOST, cast, filer
+from almanac.sandbox.companies.filers import MOST, companies, filer
 from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import treasury
@@ -26,7 +26,7 @@ EARLY = int(datetime(2016, 2, 1, tzinfo=UTC).timestamp())
 
 
 def test_the_pages_of_a_world_are_the_same_with_a_larger_market():
-    small, large = world(EARLY), world(EARLY, market=len(cast()) + 3)
+    small, large = world(EARLY), world(EARLY, market=len(companies()) + 3)
     assert len(large) == len(small) + 6
     assert len(world(EARLY, market=10)) == len(small)
     told = [(page.url, page.fetched_at) for page in small._captures]
@@ -37,7 +37,7 @@ def test_the_pages_of_a_world_are_the_same_with_a_larger_market():
 def test_pages_begun_elsewhere_are_the_same_and_so_many_at_a_time():
     """Those of companies alone: what makes them is small enough to be sent to another process."""
     economy = Economy(datetime.fromtimestamp(EARLY, UTC).date())
-    pages = SimulatedPages(list(itertools.islice(treasury(economy, EARLY), 3)), len(cast()) + 3, NOW)
+    pages = SimulatedPages(list(itertools.islice(treasury(economy, EARLY), 3)), len(companies()) + 3, NOW)
     begun = []
 
     def begin(make):
@@ -61,7 +61,7 @@ def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
     for count in (1, 2):
         settings = Settings(home=tmp_path / str(count), now=wire_time(NOW), processes=count)
         with Workplace(settings, kind=SIMULATED) as opened:
-            pages = made_ahead(opened, SimulatedPages([], len(cast()) + 2, NOW))
+            pages = made_ahead(opened, SimulatedPages([], len(companies()) + 2, NOW))
             assert (pages._begin is None) == (count == 1)
             take_in(opened, pages, lambda _: None)
             assert (opened.processes._pool is None) == (count == 1)
@@ -82,11 +82,11 @@ def test_more_than_have_numbers_are_refused():
 def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(tmp_path: Path):
     pages = [
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
-        for page in itertools.islice(pages_of(range(len(cast()), len(cast()) + 2), NOW), 4)
+        for page in itertools.islice(pages_of(range(len(companies()), len(companies()) + 2), NOW), 4)
     ]
     with Workplace(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
         take_in(loaded, pages, lambda _: None)
-        for number in (len(cast()), len(cast()) + 1):
+        for number in (len(companies()), len(companies()) + 1):
             company = filer(number)
             entity = f"company_{company.cik:010d}"
             found = loaded.db.execute(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from almanac.sandbox.companies.cast import cast
+from almanac.sandbox.companies.filers import companies
 from tests.sandbox.simulated_statements import Truth, swept, versions
 
 QUARTERS = ("Q1", "Q2", "Q3", "Q4")
 PERIODS = (*QUARTERS, "FY")
-NARROWED = [one.number for one in cast() if one.recast and one.recast[1] == "narrowed"]
-(SPUN_OFF,) = [one.number for one in cast() if one.recast and one.recast[1] == "spun_off"]
-SPLIT = [one.number for one in cast() if one.split]
-(TURNED_FIRST,) = [one.number for one in cast() if one.turned and one.turned[2] == "first"]
-(TURNED_AGAIN,) = [one.number for one in cast() if one.turned and one.turned[2] == "again"]
+NARROWED = [one.number for one in companies() if one.recast and one.recast[1] == "narrowed"]
+(SPUN_OFF,) = [one.number for one in companies() if one.recast and one.recast[1] == "spun_off"]
+SPLIT = [one.number for one in companies() if one.split]
+(TURNED_FIRST,) = [one.number for one in companies() if one.turned and one.turned[2] == "first"]
+(TURNED_AGAIN,) = [one.number for one in companies() if one.turned and one.turned[2] == "again"]
 
 
 def of(number, label, period, kind="income"):
@@ -56,7 +56,7 @@ INCOME = {
 
 
 def test_no_version_of_a_statement_mixes_the_group_with_what_is_left():
-    truth, label = Truth(SPUN_OFF), cast()[SPUN_OFF].recast[0]
+    truth, label = Truth(SPUN_OFF), companies()[SPUN_OFF].recast[0]
     for period in PERIODS:
         told = versions(SPUN_OFF, "income", label, period)
         left = {item: truth.flow(column, label, period) for item, column in INCOME.items()}

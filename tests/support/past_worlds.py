@@ -21,8 +21,8 @@ from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES
 from almanac.sandbox.calendars import calendars
-from almanac.sandbox.companies.cast import cast
-from almanac.sandbox.companies.responses import companies, pages_of
+from almanac.sandbox.companies import responses
+from almanac.sandbox.companies.filers import companies
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import TREASURY, PendingResponse, fred, mof, treasury
 from almanac.sandbox.world import Response
@@ -62,7 +62,7 @@ def economy_pages(day: date, wanted: Wanted = _every) -> Iterator[Response]:
 def company_pages(day: date, numbers: Iterable[int] | None = None) -> Iterator[Response]:
     """What companies (None: all) had filed by the end of a day, as far as it could have been fetched then."""
     now = end_of_day(day) + _NIGHT
-    found = companies(now) if numbers is None else pages_of(numbers, now)
+    found = responses.company_pages(now) if numbers is None else responses.pages_of(numbers, now)
     for one in sorted(found, key=lambda one: one.fetched_at):
         if one.fetched_at < now:
             yield _made(one)
@@ -268,4 +268,4 @@ def in_depth(url: str) -> bool:
 
 def some_filers() -> list[int]:
     """Numbers of the companies of that world."""
-    return [one.number for one in cast() if one.number % 12 == 4 or one.kind or one.gone or one.seat]
+    return [one.number for one in companies() if one.number % 12 == 4 or one.kind or one.gone or one.seat]

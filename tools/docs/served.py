@@ -23,7 +23,7 @@ from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.responses import companies
+from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.observations.reading.reader import Reader, View
@@ -100,7 +100,7 @@ def build(home: Path) -> None:
     settings = Settings(home=home, now=NOW)
     with Workplace(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
-        filed = (page for page in companies(settings.clock()) if _COMPANIES.search(page.url))
+        filed = (page for page in company_pages(settings.clock()) if _COMPANIES.search(page.url))
         take_in(
             opened, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None
         )

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+import msgspec
 import numpy as np
 
 from almanac.catalog.releases import meetings
 from almanac.domain.periods import Frequency, add_months
 from almanac.domain.times import wire_time
+from almanac.sandbox.data import table
 from almanac.sandbox.feeds import PendingResponse
 from almanac.sandbox.formats import MONTHS
 from almanac.sandbox.fred_series import RELEASES
@@ -26,21 +28,6 @@ _URLS = {
     RELEASE_DAYS: "https://www.bls.gov/schedule/news_release/bls.ics",
     MEETINGS: "https://www.bls.gov/simulated/meetings.ics",
 }
-#: Names in the calendar → releases of the simulated FRED.
-_NAMED = {
-    "Consumer Price Index": 10,
-    "Producer Price Index": 46,
-    "Employment Situation": 50,
-    "Job Openings and Labor Turnover Survey": 192,
-    "Employment Cost Index": 11,
-}
-#: Names in the calendar of releases without numbers that are served here, and how they are published.
-_OTHERS = {
-    "Real Earnings": (Frequency.MONTHLY, Publishing(lag=14)),
-    "Productivity and Costs": (Frequency.QUARTERLY, Publishing(lag=36)),
-    "County Employment and Wages": (Frequency.QUARTERLY, Publishing(lag=155)),
-}
-_NEW_YORK = "America/New_York"
 _MEETING_MONTHS = (1, 3, 4, 6, 7, 9, 10, 12)
 _QUARTERLY = (3, 6, 9, 12)
 _ORDINALS = ("1st", "2nd", "3rd", "4th")
@@ -48,6 +35,15 @@ _ORDINALS = ("1st", "2nd", "3rd", "4th")
 _BEHIND, _AHEAD = 200, 400
 #: Entries are tentative from so many days ahead; moves and cancellations are announced so many days ahead.
 _UNSURE, _ANNOUNCED = 300, 100
+
+
+class _CalendarRelease(msgspec.Struct, frozen=True):
+    """A release in the calendar: one of `RELEASES`, or one that brings no numbers that are served here."""
+
+    name: str
+    release: int = 0
+    frequency: Frequency = Frequency.MONTHLY
+    publishing: Publishing = Publishing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +91,10 @@ def _page(source: str, moment: int) -> bytes:
 
 def _releases(today: date, first: date, last: date) -> Iterator[_Entry]:
     """Yield the first publications of periods that fall between two days."""
-    releases = [
-        (name, str(number), RELEASES[number].frequency, RELEASES[number].publishing) for name, number in _NAMED.items()
-    ]
-    releases += [(name, name.lower().replace(" ", "-"), *published) for name, published in _OTHERS.items()]
-    for name, code, frequency, publishing in releases:
+    for entry in msgspec.convert(table("releases")["calendar"], list[_CalendarRelease]):
+        release = RELEASES[entry.release] if entry.release else entry
+        code = str(entry.release) if entry.release else entry.name.lower().replace(" ", "-")
+        frequency, publishing = release.frequency, release.publishing
         for months in range(0, 48, frequency.months):
             end = add_months(date(first.year - 1, 1, 1), months + frequency.months) - timedelta(days=1)
             day: date = publishing.schedule(np.array([end], dtype="datetime64[D]"))[0][0].astype(object)
@@ -112,10 +107,10 @@ def _releases(today: date, first: date, last: date) -> Iterator[_Entry]:
                 period = MONTHS[end.month - 1]
             yield _Entry(
                 uid=f"{code}-{end}@example.org",
-                summary=f"{name} for {period} {end.year}",
+                summary=f"{entry.name} for {period} {end.year}",
                 day=day,
                 at=time(10) if code == "192" else time(8, 30),
-                zone=_NEW_YORK,
+                zone="America/New_York",
                 before=day + timedelta(days=2) if code == "10" and quarterly else None,
                 canceled=code == "192" and quarterly and day > today,
             )

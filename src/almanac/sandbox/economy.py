@@ -6,15 +6,14 @@ world is looked at. Axes: business days from 1960, weeks (ending Saturday), mont
 
 from __future__ import annotations
 
-import csv
 import functools
 from datetime import date, timedelta
-from importlib import resources
 
 import msgspec
 import numpy as np
 
 from almanac.domain.periods import Frequency
+from almanac.sandbox.data import csv_rows
 from almanac.sandbox.noise import CALENDAR, Days, Floats, business_days, normals, wander
 
 #: Where the axes of weeks, months, quarters and years begin.
@@ -57,6 +56,9 @@ class Country(msgspec.Struct, frozen=True):
     people: float = 0.0
     #: Whether it shares the euro, and so has no policy rate and no exchange rate of its own.
     euro: bool = False
+    #: Kind and compounding of its yield curve in the FRED feed, if it has one.
+    curve_type: str = ""
+    compounding: str = ""
 
     @property
     def entity(self) -> str:
@@ -64,14 +66,8 @@ class Country(msgspec.Struct, frozen=True):
         return _REGIONS.get(self.code, f"country_{self.code.lower()}")
 
 
-def _countries() -> dict[str, Country]:
-    lines = resources.files(__package__).joinpath("data/countries.csv").read_text("utf-8").splitlines()
-    countries = msgspec.convert(list(csv.DictReader(lines)), list[Country], strict=False)
-    return {country.code: country for country in countries}
-
-
 #: By code, the euro area among them.
-COUNTRIES = _countries()
+COUNTRIES = {country.code: country for country in msgspec.convert(csv_rows("countries"), list[Country], strict=False)}
 #: The scopes of `/rates`.
 SCOPES = ("AUS", "CAN", "CHE", "EUR", "GBR", "JPN", "USA")
 

@@ -9,11 +9,13 @@ import functools
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 
 from almanac.domain.periods import Frequency
+from almanac.sandbox.data import table
 from almanac.sandbox.economy import COUNTRIES, SCOPES, Country, Economy
 from almanac.sandbox.noise import EPOCH, uniforms
 from almanac.sandbox.series import LICENSED, Path, Publishing, SimulatedSeries, bond, level, policy, prices, swing
@@ -22,16 +24,6 @@ D, W, M, Q, A = (Frequency(letter) for letter in "DWMQA")
 
 #: Maturities in years by the ending of their slug.
 TENORS = {"3m": 0.25, "6m": 0.5, "1y": 1, "2y": 2, "3y": 3, "5y": 5, "7y": 7, "10y": 10, "20y": 20, "30y": 30}
-
-#: Kind and compounding of a scope's curve. Those of the United States and Japan come in their own feeds.
-_CURVES = {
-    "AUS": ("benchmark", "semi_annual"),
-    "CAN": ("benchmark", "semi_annual"),
-    "CHE": ("spot", "unknown"),
-    "EUR": ("spot", "continuous"),
-    "GBR": ("spot", "continuous"),
-    "USA": ("par", "semi_annual"),
-}
 
 _PLAIN = Publishing(lag=2)
 _MONTHLY = Publishing(lag=45, months=(0, 1), benchmark=1, benchmarks=1)
@@ -46,7 +38,7 @@ _OUTLOOK = Publishing(lag=15, months=(-21, -9, 3, 15))
 _ADJUSTED, _INDEX = {"seasonal_adjustment": "SA"}, {"basis": "2015=100"}
 
 
-class SimulatedRelease(NamedTuple):
+class SimulatedRelease(msgspec.Struct, frozen=True):
     """A publication of the simulated FRED, by the id that the real one has."""
 
     id: int
@@ -55,38 +47,34 @@ class SimulatedRelease(NamedTuple):
     publishing: Publishing
 
 
-RELEASES = {
-    release.id: release
-    for release in (
-        SimulatedRelease(9, "Advance Monthly Sales for Retail and Food Services", M, Publishing(15, (0, 1))),
-        SimulatedRelease(10, "Consumer Price Index", M, _PRICES),
-        SimulatedRelease(11, "Employment Cost Index", Q, Publishing(lag=30)),
-        SimulatedRelease(13, "G.17 Industrial Production and Capacity Utilization", M, Publishing(16, (0, 1), 1, 1)),
-        SimulatedRelease(21, "H.6 Money Stock Measures", M, Publishing(25, (0, 1))),
-        SimulatedRelease(27, "New Residential Construction", M, Publishing(18, (0, 1))),
-        SimulatedRelease(46, "Producer Price Index", M, Publishing(15, (0, 1, 3))),
-        SimulatedRelease(50, "Employment Situation", M, Publishing(5, (0, 1, 2), 1, 1)),
-        SimulatedRelease(51, "U.S. International Trade in Goods and Services", M, Publishing(35, (0, 1))),
-        SimulatedRelease(53, "Gross Domestic Product", Q, _ACCOUNTS),
-        SimulatedRelease(54, "Personal Income and Outlays", M, Publishing(29, (0, 1, 2))),
-        SimulatedRelease(180, "Unemployment Insurance Weekly Claims Report", W, Publishing(lag=5)),
-        SimulatedRelease(191, "Senior Loan Officer Opinion Survey on Bank Lending Practices", Q, Publishing(lag=35)),
-        SimulatedRelease(192, "Job Openings and Labor Turnover Survey", M, Publishing(38, (0, 1))),
-    )
-}
+class _SeriesOfRelease(msgspec.Struct, frozen=True):
+    """A series of the United States. Its path is a level or a swing with these arguments."""
+
+    code: str
+    indicator: str
+    frequency: Frequency
+    unit: str
+    words: str
+    release: int
+    digits: int
+    level: tuple[float, float, float, float] | None = None
+    swing: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    error: float = 0.0
+    extras: dict[str, str | bool] = {}
+
+    def path(self) -> Path:
+        if self.level:
+            return level(self.code, "USA", *self.level, self.frequency.months)
+        return swing(self.code, "USA", *self.swing, self.frequency.months)
+
+
+RELEASES = {release.id: release for release in msgspec.convert(table("releases")["release"], list[SimulatedRelease])}
 
 
 def _simulated(
-    country: Country,
-    code: str,
-    indicator: str,
-    frequency: Frequency,
-    unit: str,
-    words: str,
-    path: Path,
-    publishing: Publishing = _PLAIN,
-    **more: Any,
-) -> SimulatedSeries:
+    country: Country, code: str, indicator: str, frequency: Frequency, unit: str, words: str, path: Path,
+    publishing: Publishing = _PLAIN, **more: Any,
+) -> SimulatedSeries:  # fmt: skip
     """Return a series of a country. `code` is the end of its native code, `words` that of its name."""
     return SimulatedSeries(
         native=f"SIM{country.code}{code}",
@@ -107,12 +95,11 @@ def _between(name: str, low: float, high: float) -> float:
 
 
 def _curve(country: Country, tenors: Iterable[str], publishing: Publishing, **more: Any) -> Iterator[SimulatedSeries]:
-    kind, compounding = _CURVES[country.code]
+    extras = {"curve_type": country.curve_type, "compounding": country.compounding}
     for tenor in tenors:
         yield _simulated(
             country, f"Y{tenor.upper()}", f"gov_yield_{tenor}", D, "percent", f"{tenor} government bond yield",
-            bond(country.code, TENORS[tenor]), publishing,
-            extras={"curve_type": kind, "compounding": compounding}, **more,
+            bond(country.code, TENORS[tenor]), publishing, extras=extras, **more,
         )  # fmt: skip
 
 
@@ -186,31 +173,6 @@ def _headline_series(country: Country) -> Iterator[SimulatedSeries]:
         yield from _curve(country, ("3m", "2y", "5y", "10y", "30y"), _SAME_DAY)
 
 
-#: code, indicator, frequency, unit, base in 2010, growth % a year, share of the cycle, noise %, digits, release, words
-_USA_LEVELS: tuple[tuple[str, str, Frequency, str, float, float, float, float, int, int, str], ...] = (
-    ("PAYEMS", "nonfarm_payrolls", M, "thousands", 130000, 1.2, 0.8, 0.05, 0, 50, "nonfarm payrolls"),
-    ("AHE", "average_hourly_earnings", M, "usd", 22.5, 3.2, -0.1, 0.1, 2, 50, "average hourly earnings"),
-    ("JOLTS", "job_openings", M, "thousands", 4200, 4.0, 4.0, 2.0, 0, 192, "job openings"),
-    ("RETAIL", "retail_sales", M, "usd_millions", 350000, 4.5, 1.0, 0.6, 0, 9, "retail sales"),
-    ("STARTS", "housing_starts", M, "thousands", 900, 2.2, 2.5, 4.0, 0, 27, "housing starts"),
-    ("PERMIT", "building_permits", M, "thousands", 920, 2.2, 2.5, 3.0, 0, 27, "building permits"),
-    ("EXP", "exports", M, "usd_millions", 160000, 3.4, 1.5, 1.0, 0, 51, "exports of goods and services"),
-    ("IMP", "imports", M, "usd_millions", 198000, 3.6, 1.6, 1.0, 0, 51, "imports of goods and services"),
-    ("M2", "m2", M, "usd_billions", 8600, 6.0, -0.4, 0.2, 1, 21, "money stock M2"),
-    ("INCOME", "personal_income", M, "usd_billions", 12200, 4.6, 0.4, 0.3, 1, 54, "personal income"),
-    ("CONS", "personal_consumption", M, "usd_billions", 10200, 4.7, 0.9, 0.2, 1, 54, "personal consumption"),
-    ("ECI", "employment_cost_index", Q, "index", 100, 3.0, 0.1, 0.1, 1, 11, "employment cost, wages and salaries"),
-)
-#: code, indicator, frequency, unit, centre, share of the cycle, spread, digits, release, words
-_USA_SWINGS: tuple[tuple[str, str, Frequency, str, float, float, float, int, int, str], ...] = (
-    ("PART", "labor_force_participation_rate", M, "percent", 62.8, 0.15, 0.3, 1, 50, "labour force participation"),
-    ("TCU", "capacity_utilization", M, "percent", 77.5, 0.9, 0.8, 2, 13, "capacity utilization"),
-    ("SAVE", "saving_rate", M, "percent", 6.2, -0.9, 0.7, 1, 54, "saving rate"),
-    ("LEND", "lending_standards", Q, "percent", 4.0, -4.0, 8.0, 1, 191, "banks tightening standards, net share"),
-)
-_ANNUAL_RATES = frozenset({"housing_starts", "building_permits", "personal_income", "personal_consumption"})
-
-
 #: Two holidays on which the simulated Federal Reserve prints no yields.
 _NO_YIELDS = frozenset(f"{year}-{day}" for year in range(2010, 2201) for day in ("07-04", "11-11"))
 
@@ -218,22 +180,16 @@ _NO_YIELDS = frozenset(f"{year}-{day}" for year in range(2010, 2201) for day in 
 def _united_states() -> Iterator[SimulatedSeries]:
     """Yield what only the United States publish, and the yields of the Treasury a second time."""
     series = functools.partial(_simulated, COUNTRIES["USA"])
-    for code, slug, frequency, unit, base, growth, beta, noise, digits, release, words in _USA_LEVELS:
-        publishing = RELEASES[release].publishing
+    paths = {}
+    for row in msgspec.convert(table("releases")["usa_series"], list[_SeriesOfRelease]):
+        paths[row.code] = row.path()
         yield series(
-            code, slug, frequency, unit, words, level(code, "USA", base, growth, beta, noise, frequency.months),
-            publishing, digits=digits, error=0.002 if len(publishing.months) > 1 else 0.0,
-            extras=_ADJUSTED | {"annualized": slug in _ANNUAL_RATES},
+            row.code, row.indicator, row.frequency, row.unit, row.words, row.path(), RELEASES[row.release].publishing,
+            digits=row.digits, error=row.error, extras=row.extras,
         )  # fmt: skip
-    for code, slug, frequency, unit, centre, beta, spread, digits, release, words in _USA_SWINGS:
-        yield series(
-            code, slug, frequency, unit, words, swing(code, "USA", centre, beta, spread, frequency.months),
-            RELEASES[release].publishing, digits=digits, extras={} if slug == "lending_standards" else _ADJUSTED,
-        )  # fmt: skip
-    exports, imports = (level(row[0], "USA", *row[4:8]) for row in _USA_LEVELS if row[0] in {"EXP", "IMP"})
     personal_income = RELEASES[54].publishing
     yield from (
-        series("TRADE", "trade_balance", M, "usd_millions", "trade balance", lambda e: exports(e) - imports(e),
+        series("TRADE", "trade_balance", M, "usd_millions", "trade balance", lambda e: paths["EXP"](e) - paths["IMP"](e),
                RELEASES[51].publishing, error=0.01, digits=0, extras=_ADJUSTED),
         series("CPINSA", "cpi_index_nsa", M, "index", "consumer prices, not adjusted", prices("USA", seasonal=True),
                Publishing(lag=14), digits=3, extras=_INDEX),
@@ -376,8 +332,7 @@ def fill_up(candidates: Iterable[SimulatedSeries], economy: Economy, rows: int, 
         if missing <= 0:
             return chosen
         days = economy.days[-min(missing, len(economy.days)) :]
-        first: date = days[0].astype(object)
-        chosen.append(replace(series, first=first))
+        chosen.append(replace(series, first=days[0].astype(object)))
         missing -= len(days)
     if missing > 0:
         raise ValueError(f"observations: at most {wanted - missing}, not {wanted}")

@@ -107,18 +107,9 @@ class SimulatedSeries:
 
     def catalog_line(self) -> dict[str, Any]:
         """Return the series as the catalogue declares one."""
+        line = {name: getattr(self, name) for name in ("native", "indicator", "entity", "unit", "name")}
         ended = {"discontinued": True} if self.last else {}
-        return {
-            "native": self.native,
-            "indicator": self.indicator,
-            "entity": self.entity,
-            "frequency": self.frequency.value,
-            "unit": self.unit,
-            "name": self.name,
-            "seasonal_adjustment": "NSA",
-            **ended,
-            **self.extras,
-        }
+        return {**line, "frequency": self.frequency.value, "seasonal_adjustment": "NSA", **ended, **self.extras}
 
     def _within(self, economy: Economy, count: int) -> tuple[slice, Days, Days]:
         """Return the series' place on its axis, and first and last days of the periods of the whole axis."""

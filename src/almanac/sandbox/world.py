@@ -10,22 +10,19 @@ from __future__ import annotations
 
 import functools
 import itertools
-import tomllib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib import resources
 from typing import Any
 
 from almanac.catalog.load import load
 from almanac.catalog.records import Catalog
 from almanac.domain.times import wire_time
-from almanac.sandbox import feeds
 from almanac.sandbox.calendars import calendars
-from almanac.sandbox.companies.cast import MOST, cast
-from almanac.sandbox.companies.responses import companies as company_pages
-from almanac.sandbox.companies.responses import pages_of
+from almanac.sandbox.companies import filers
+from almanac.sandbox.companies.responses import company_pages, pages_of
+from almanac.sandbox.data import table
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.fred_series import all_series, extra_series
@@ -64,25 +61,11 @@ def catalog_part() -> dict[str, Any]:
     """
     series = all_series()
     series += list(extra_series(series))
-    par = {
-        "frequency": "D", "unit": "percent", "seasonal_adjustment": "NSA", "curve_type": "par", "compounding": "semi_annual",
-    }  # fmt: skip
-    curves = [
-        {**par, "source": source, "entity": entity, "codes": [
-            {"native": native, "indicator": f"gov_yield_{tenor}", "name": f"Simulated {place}, {tenor} par yield"}
-            for native, tenor in tenors.items()
-        ]}
-        for source, entity, place, tenors in (
-            (feeds.TREASURY, "country_usa", "United States", feeds.TREASURY_TENORS),
-            (feeds.MOF, "country_jpn", "Japan", feeds.MOF_TENORS),
-        )
-    ]  # fmt: skip
     lines = [
         {"source": source, "codes": [each.catalog_line() for each in series if each.source == source]}
         for source in (FRED, LICENSED)
     ]
-    part = tomllib.loads(resources.files(__package__).joinpath("data/catalog.toml").read_text("utf-8"))
-    return part | {"series": curves + lines}
+    return table("catalog") | {"series": [*table("catalog")["series"], *lines]}
 
 
 class SimulatedPages:
@@ -105,12 +88,12 @@ class SimulatedPages:
         return SimulatedPages(self._captures, self._market, self._now, begin, ahead)
 
     def __len__(self) -> int:
-        return len(self._captures) + 2 * max(0, self._market - len(cast()))
+        return len(self._captures) + 2 * max(0, self._market - len(filers.companies()))
 
     def __iter__(self) -> Iterator[Response]:
         begun: deque[tuple[PendingResponse, Make]] = deque()
         # The lists of tickers do not have the further companies, so the world's own pages are the same with them and without.
-        further = pages_of(range(len(cast()), self._market), self._now)
+        further = pages_of(range(len(filers.companies()), self._market), self._now)
         for page in itertools.chain(self._captures, further):
             begun.append((page, self._begin(page.make) if self._begin is not None and page.apart else page.make))
             if len(begun) > self._ahead:
@@ -144,8 +127,8 @@ def world(
     Raises ValueError for a `now` before 2016-01-04 and for more observations or companies than there are, before the
     first page.
     """
-    if market is not None and market > MOST:
-        raise ValueError(f"companies: at most {MOST}, not {market}")
+    if market is not None and market > filers.MOST:
+        raise ValueError(f"companies: at most {filers.MOST}, not {market}")
     if now < int(EARLIEST.timestamp()):
         raise ValueError(f"now: the simulated world begins at {EARLIEST:%Y-%m-%d}, not at {wire_time(now)}")
     economy = Economy(datetime.fromtimestamp(now, UTC).date())

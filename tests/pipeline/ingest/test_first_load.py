@@ -5,7 +5,7 @@ import pytest
 from almanac.config import Settings
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.workplace import SIMULATED, Workplace
-from almanac.sandbox.companies.cast import cast
+from almanac.sandbox.companies.filers import companies
 from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.world import Response
 from tests.support.places import POSTGRES, place_for
@@ -16,7 +16,7 @@ NOW = "2017-11-20T12:00:00Z"
 
 def pages(count, now):
     """What so many companies file."""
-    for one in pages_of(range(len(cast()), len(cast()) + count), now):
+    for one in pages_of(range(len(companies()), len(companies()) + count), now):
         yield Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
 
 

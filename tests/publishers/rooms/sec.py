@@ -8,9 +8,9 @@ from datetime import UTC, date, datetime, timedelta
 
 from almanac.domain.times import DAY_SECONDS
 from almanac.sandbox.companies import formats, responses
-from almanac.sandbox.companies.cast import Filer, cast
-from almanac.sandbox.companies.filings import Paper, fetched_after
-from almanac.sandbox.companies.reports import stated
+from almanac.sandbox.companies.filers import Filer, companies
+from almanac.sandbox.companies.filings import Filing
+from almanac.sandbox.companies.reports import stated_figures
 from tests.publishers.room import Asked, Reply, Room, Rules, as_json
 
 _QUARTER_DAY = DAY_SECONDS // 4
@@ -78,9 +78,9 @@ def _indexes(asked: Asked, there: tuple[int, ...], now: int) -> Reply:
     for number in there:
         company = responses.filer(number)
         lines += [
-            f"{company.cik}|{formats.name_on(company, day)}|{paper.form}|{day:%Y%m%d}|edgar/data/{company.cik}/{paper.accession}.txt"
-            for paper in _papers(number, now)
-            if paper.filed == day.toordinal()
+            f"{company.cik}|{formats.name_on(company, day)}|{filing.form}|{day:%Y%m%d}|edgar/data/{company.cik}/{filing.accession}.txt"
+            for filing in _filings(number, now)
+            if filing.filed == day.toordinal()
         ]
     body = _HEAD.format(day=day) + "".join(f"{line}\n" for line in sorted(lines))
     return Reply(body.encode("latin-1", "replace"), "application/octet-stream", changed=_written(day))
@@ -99,37 +99,39 @@ def _written(day: date) -> float:
 def _there(now: int) -> tuple[int, ...]:
     """Companies that have filed figures and are listed, the first few."""
     found: list[int] = []
-    for company in cast():
-        if any(paper.figures for paper in _papers(company.number, now)) and _tickers(company.number, now):
+    for company in companies():
+        if any(filing.figures for filing in _filings(company.number, now)) and _tickers(company.number, now):
             found.append(company.number)
         if len(found) == COMPANIES:
             break
     return tuple(found)
 
 
-def _papers(number: int, now: int) -> list[Paper]:
-    return responses.filed(number, now).papers
+def _filings(number: int, now: int) -> list[Filing]:
+    return responses.filing_history(number, now).filings
 
 
 @functools.lru_cache(maxsize=64)
 def _tickers(number: int, now: int) -> list[list[object]]:
     company: Filer = responses.filer(number)
-    papers = _papers(number, now)
-    if not papers:
+    filings = _filings(number, now)
+    if not filings:
         return []
-    day = papers[-1].accepted.date()
+    day = filings[-1].accepted.date()
     title = formats.name_on(company, day)
-    return [[company.cik, title, ticker, exchange] for ticker, exchange in formats.listings(company, day, papers)]
+    return [[company.cik, title, ticker, exchange] for ticker, exchange in formats.listings(company, day, filings)]
 
 
 @functools.lru_cache(maxsize=64)
 def _page(number: int, now: int, *, facts: bool) -> tuple[bytes, float]:
-    company, calendar, books, papers = responses.filed(number, now)
-    changed = float(max(fetched_after(paper) for paper in papers))
+    company, calendar, books, filings = responses.filing_history(number, now)
+    changed = float(max(filing.fetched_after for filing in filings))
     if not facts:
-        return formats.submissions(company, papers), changed
-    name = formats.name_on(company, papers[-1].accepted.date())
-    return formats.company_facts(company, name, stated(company.continues or company, calendar, books, papers)), changed
+        return formats.submissions(company, filings), changed
+    name = formats.name_on(company, filings[-1].accepted.date())
+    return formats.company_facts(
+        company, name, stated_figures(company.continues or company, calendar, books, filings)
+    ), changed
 
 
 ROOMS = [Sec]

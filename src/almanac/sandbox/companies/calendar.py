@@ -1,15 +1,16 @@
-"""Fiscal calendars of the simulated companies: quarters in a row, and the fiscal years they make up.
+"""
+Fiscal calendars of the simulated companies: quarters in a row, and the fiscal years that they make up.
 
 Days are proleptic ordinals.
 """
 
 from __future__ import annotations
 
-import calendar
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 
-from almanac.sandbox.companies.cast import Filer, YearEnd
+from almanac.domain.periods import add_months
+from almanac.sandbox.companies.filers import Filer, YearEnd
 
 _SATURDAY = 5
 
@@ -33,57 +34,53 @@ class Calendar:
     ends: tuple[int, ...]
     years: tuple[FiscalYear, ...]
 
-    def days(self, first: int, last: int) -> int:
-        """Length of a span of quarters."""
-        return self.ends[last] - self.starts[first] + 1
+
+def _month_end(rule: YearEnd, year: int, months_before: int = 0) -> date:
+    return add_months(date(year, rule.month, 1), 1 - months_before) - timedelta(days=1)
 
 
-def last_day(rule: YearEnd, year: int) -> date:
-    """The day a fiscal year ends whose month lies in that calendar year."""
-    end = date(year, rule.month, calendar.monthrange(year, rule.month)[1])
-    back = (end.weekday() - _SATURDAY) % 7
+def _last_day(rule: YearEnd, year: int) -> int:
+    """Return the day on which the fiscal year ends whose month lies in that calendar year."""
+    end = _month_end(rule, year)
     if rule.rule == "month":
-        return end
-    if rule.rule == "near" and back > 3:
-        back -= 7
-    return date.fromordinal(end.toordinal() - back)
+        return end.toordinal()
+    days_since_saturday = (end.weekday() - _SATURDAY) % 7
+    if rule.rule == "near" and days_since_saturday > 3:
+        days_since_saturday -= 7
+    return end.toordinal() - days_since_saturday
 
 
 def _quarter_ends(rule: YearEnd, label: int) -> list[int]:
-    """The four quarter ends of a fiscal year. Thirteen weeks each where the year ends on a Saturday, the last may have 14."""
+    """
+    Return the four quarter ends of a fiscal year: ends of months, or thirteen weeks each where the year ends on a Saturday,
+    when the last may have fourteen.
+    """
     year = label + rule.behind
-    end = last_day(rule, year)
-    if rule.rule != "month":
-        before = last_day(rule, year - 1).toordinal()
-        return [before + 91, before + 182, before + 273, end.toordinal()]
-    months = [(year * 12 + rule.month - 1 - back) for back in (9, 6, 3, 0)]
-    return [
-        date(month // 12, month % 12 + 1, calendar.monthrange(month // 12, month % 12 + 1)[1]).toordinal()
-        for month in months
-    ]
+    if rule.rule == "month":
+        return [_month_end(rule, year, months).toordinal() for months in (9, 6, 3, 0)]
+    before = _last_day(rule, year - 1)
+    return [before + 91, before + 182, before + 273, _last_day(rule, year)]
 
 
 def fiscal_calendar(company: Filer, today: date) -> Calendar:
-    """All quarters of a company that ended before `today`, from its first fiscal year on."""
-    rule, until = company.year_end, today.toordinal()
-    start = last_day(rule, company.first_year + rule.behind - 1).toordinal() + 1
+    """Return all quarters of a company that ended before `today`, from its first fiscal year on."""
+    rule, label, transition = company.year_end, company.first_year, False
+    start = _last_day(rule, label + rule.behind - 1) + 1
     starts: list[int] = []
     ends: list[int] = []
     years: list[FiscalYear] = []
-    label, transition = company.first_year, False
     while True:
-        wanted = _quarter_ends(rule, label)
+        year_ends = _quarter_ends(rule, label)
         if company.moved and label == company.moved + 1:
             transition = rule.month == 12
-            wanted = wanted[:2] if transition else wanted
-        over = [end for end in wanted if end < until]
+            year_ends = year_ends[:2] if transition else year_ends
+        over = [end for end in year_ends if end < today.toordinal()]
         if not over:
             return Calendar(tuple(starts), tuple(ends), tuple(years))
-        first = len(ends)
+        years.append(FiscalYear(label, len(ends), len(ends) + len(year_ends) - 1, transition))
         starts += [start, *(end + 1 for end in over[:-1])]
         ends += over
-        years.append(FiscalYear(label, first, first + len(wanted) - 1, transition))
-        start = wanted[-1] + 1
+        start = year_ends[-1] + 1
         label += 1
         if transition:
-            rule, transition = YearEnd("month", 6), False
+            rule, transition = YearEnd(6), False
