@@ -16,6 +16,7 @@ import numpy as np
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
+from almanac.store.engine import opening
 from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
