@@ -89,7 +89,7 @@ class _RowFields:
 
 
 #: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
-_FIELDS_HELD, _ENDS_HELD = 8_192, 1_024
+_FIELDS_HELD, _ENDS_HELD = 2_048, 256
 #: By the numbers of series and lineage.
 _FIELDS: Remembered[dict[tuple[int, int], _RowFields]] = Remembered("fields of rows", lambda _: {})
 
