@@ -1,11 +1,13 @@
 """Lists in other forms: the same rows as JSON, under the same rules, and whole lists that say that they are complete."""
 
+import asyncio
 import base64
 import csv
 import json
 import random
 from urllib.parse import parse_qsl
 
+import msgspec
 import pyarrow as pa
 import pytest
 import zstandard
@@ -16,6 +18,7 @@ from tests.support.withholding import WHY, withhold
 
 from .declared import ENDPOINTS, LISTS, REQUIRED
 from .test_every_endpoint import url
+from .test_pages import arrive
 from .test_rights import RAW, assert_nothing_leaks
 from .test_rights import WHY as WITHHELD
 
@@ -395,3 +398,109 @@ def test_without_pyarrow(service, monkeypatch):
     named = service.get("/countries", "pro", {"accept": TYPES["arrows"]})
     assert (named.status_code, named.json()["error"]["details"]["parameter"]) == (400, "accept")
     assert service.get("/countries.csv").status_code == 200
+
+
+def streamed(service, target, after=None):
+    """What the application sends of a list, message by message; `after` is done when the first part was sent."""
+    path, _, query = target.partition("?")
+    scope = {
+        "type": "http", "method": "GET", "path": path, "raw_path": path.encode(), "query_string": query.encode(),
+        "headers": [(b"host", b"api.example"), (b"x-api-key", service.keys["pro"].encode())], "client": ("127.0.0.1", 5000),
+        "http_version": "1.1",
+    }  # fmt: skip
+    sent = []
+
+    async def receive():
+        await asyncio.Event().wait()
+
+    async def send(message):
+        sent.append(message)
+        if after is not None and len(sent) == 2:
+            await asyncio.to_thread(after)
+
+    asyncio.run(service.app(scope, receive, send))
+    return sent
+
+
+def body_of(sent):
+    return b"".join(message.get("body", b"") for message in sent)
+
+
+@pytest.fixture
+def few_of_own(own):
+    """The same of a service that a test changes."""
+    for found in own.app._literal.values():
+        if found.form is not None:
+            object.__setattr__(found.endpoint, "batch", 7)
+    return own
+
+
+@every_form
+def test_what_ends_too_early_has_no_proof(few_of_own, form, monkeypatch):
+    """A revoked key, data that were replaced, a fault: the body is not ended, and nothing in it says that it is complete."""
+    service, target = few_of_own, f"/observations/vintages.{form}?all=true"
+    assert not streamed(service, target)[-1].get("more_body", False)
+
+    def fault(_):
+        raise RuntimeError("invented")
+
+    def lost(whole):
+        whole.pinned = msgspec.structs.replace(whole.pinned, epoch="another")
+        return type(service.app._answers).next_batch(service.app._answers, whole)
+
+    for name, owner, end in (
+        ("next_batch", service.app._answers, fault), ("is_still_good", service.app._authentication, refuses),
+        ("next_batch", service.app._answers, lost),
+    ):  # fmt: skip
+        with monkeypatch.context() as patched:
+            sent = streamed(service, target, lambda: patched.setattr(owner, name, end))  # noqa: B023 - called in this turn
+        assert sent[0]["status"] == 200
+        assert sent[-1]["more_body"]
+        with pytest.raises((CutError, pa.ArrowInvalid, OSError)):
+            opened(form, body_of(sent))
+    # Both places of a heavy request are free again.
+    assert streamed(service, target)[0]["status"] == 200
+
+
+async def refuses(*_):
+    return False
+
+
+@every_form
+def test_a_revoked_key_ends_a_whole_list(few_of_own, form):
+    key = few_of_own.keys["pro"]
+    sent = streamed(
+        few_of_own, f"/observations/vintages.{form}?all=true",
+        lambda: few_of_own.accounts.revoke(key, now=int(few_of_own.real_now)),
+    )  # fmt: skip
+    assert sent[-1]["more_body"]
+    with pytest.raises((CutError, pa.ArrowInvalid, OSError)):
+        opened(form, body_of(sent))
+
+
+@every_form
+def test_what_arrives_meanwhile_is_not_in_it(few_of_own, form):
+    """A whole list is of the data version at which it began."""
+    service, target = few_of_own, f"/observations/vintages.{form}?all=true"
+    rows = service.walk("/observations/vintages", limit=500)
+    sent = streamed(service, target, lambda: arrive(service))
+    assert_same(form, body_of(sent), rows, whole=True)
+    assert service.get(target).content != body_of(sent)
+
+
+@every_form
+def test_an_account_has_so_many_whole_lists_at_a_time(service, few, form):
+    """They count as heavy requests until they end, and a 429 is JSON."""
+    account = service.accounts.account("pro@example.org").id
+    told = []
+
+    def others():
+        told.append(service.get(f"/countries.{form}?all=true"))
+        service.app._threads.begin_heavy(account, "/observations")
+        told.append(service.get(f"/countries.{form}?all=true"))
+        service.app._threads.end_heavy(account)
+
+    assert streamed(service, f"/observations/vintages.{form}?all=true", others)[0]["status"] == 200
+    assert [answer.status_code for answer in told] == [200, 429]
+    assert told[1].json()["error"]["details"]["reason"] == "heavy_requests"
+    assert service.app._threads._under_way == {}

@@ -8,6 +8,7 @@ import json
 from datetime import UTC, date, datetime
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 FORMS = ("csv", "ndjson", "arrows")
@@ -38,7 +39,7 @@ def _leaves(value: dict[str, Any], prefix: str, columns: set[str]) -> list[str]:
 def _cell(value: Any, name: str) -> Any:
     for key in name.split("."):
         value = value.get(key) if isinstance(value, dict) else None
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False) if isinstance(value, list | dict) else value
+    return msgspec.json.encode(value).decode() if isinstance(value, list | dict) else value
 
 
 def csv_rows(body: bytes, *, whole: bool = False) -> tuple[list[str], list[list[str]]]:
@@ -70,7 +71,7 @@ def csv_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return json.dumps(value)
+        return msgspec.json.encode(value).decode()
     return f"'{value}" if value.startswith(("=", "+", "-", "@", "\t", "\r", "'")) else value
 
 
@@ -111,7 +112,7 @@ def arrow_rows(table: pa.Table) -> list[dict[str, Any]]:
 
 def _wired(value: Any) -> Any:
     if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return f"{value.astimezone(UTC).isoformat()[:19]}Z"
     return value.isoformat() if isinstance(value, date) else value
 
 

@@ -49,7 +49,8 @@ _ABOUT = (
     "HEAD is answered like it, without the body. Objects are open: a later version may add fields, never take one away. "
     "Times are RFC 3339 in UTC; percentages are in percent, ratios of companies fractions. Lists, and statements of companies, are "
     "also CSV, NDJSON and Arrow streams: by `Accept`, or at the path with `.csv`, `.ndjson` or `.arrows` behind it, which takes "
-    "the key as the password of Basic authentication too and, of lists, `all=true` for the whole list in one answer."
+    "the key as the password of Basic authentication too and, of lists, `all=true` for the whole list in one answer. What `meta` says is in the headers `Link`, `x-as-of`, `x-warnings` and `x-total-count` "
+    "of such an answer."
 )
 _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-request-id": ("Identifies the request in the logs of the service.", _STRING),
@@ -64,16 +65,6 @@ _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-ratelimit-policy": ("The limit in words.", _STRING),
     "RateLimit": ("State of the limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
     "RateLimit-Policy": ("The limit, as draft-ietf-httpapi-ratelimit-headers writes it.", _STRING),
-    "Link": (
-        'The next page (`rel="next"`) of a list in another form than JSON; absent where this is the last.',
-        _STRING,
-    ),
-    "x-as-of": (
-        "The moment that an answer in another form than JSON is of.",
-        {"type": "string", "format": "date-time"},
-    ),
-    "x-total-count": ("`total` of an answer in another form than JSON.", {"type": "integer"}),
-    "x-warnings": ("`meta.warnings` of an answer in another form than JSON, as far as 4 KB hold them.", _STRING),
     "ETag": ("Weak; send it back as If-None-Match.", _STRING),
     "Retry-After": ("Seconds to wait.", {"type": "integer", "minimum": 1}),
     "WWW-Authenticate": ("Bearer.", _STRING),
@@ -265,8 +256,6 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
             told += f". The example answers `{shown['request']}` in a simulated world, with lists cut short."
     for form in endpoint.forms:
         content[form.media_type] = {"schema": _STRING if form.library is None else _STRING | {"format": "binary"}}
-    if endpoint.forms:
-        names += ["Link", "x-as-of", "x-warnings", *(["x-total-count"] if endpoint.total else [])]
     return {"description": told, "headers": _headers(*names), "content": content}
 
 

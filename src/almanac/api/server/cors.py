@@ -9,7 +9,8 @@ from almanac.api.contract.errors import Header
 #: What a browser's script may read beyond the few headers it always may.
 _EXPOSED = (
     b"x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-policy, ratelimit, "
-    b"ratelimit-policy, retry-after, x-data-version, x-history-from, etag, allow, www-authenticate"
+    b"ratelimit-policy, retry-after, x-data-version, x-history-from, etag, allow, www-authenticate, "
+    b"link, x-as-of, x-warnings, x-total-count, content-disposition"
 )
 _PREFLIGHT: list[Header] = [
     (b"access-control-allow-methods", b"GET, HEAD"),
