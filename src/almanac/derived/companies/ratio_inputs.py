@@ -34,7 +34,16 @@ from almanac.derived.companies.ttm import (
 from almanac.domain.periods import Frequency
 
 #: Flows that tell where the twelve months begin, the surest first.
-_FRAME: Final = ("net_income", "revenue", "income_before_tax", "net_cash_flow_from_operations", "operating_income")
+_FRAME: Final = (
+    "net_income",
+    "revenue",
+    "income_before_tax",
+    "net_cash_flow_from_operations",
+    "operating_income",
+    "income_tax",
+    "net_cash_flow_from_investing",
+    "net_cash_flow_from_financing",
+)
 
 #: An input that is no item: what is taken for a tax rate where there is no income to tax.
 STATUTORY_TAX: Final = "statutory_tax_rate"
