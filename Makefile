@@ -138,8 +138,8 @@ generators: $(STAMP) $(GENERATORS_STAMP) ## Make clients from the description wi
 	$(BIN)/python -m pytest -n0 -m slow tests/contract/test_generators.py tests/docs/test_typescript.py
 
 lock: ## Write the hashed requirement files anew (needs uv)
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra postgres --extra redis --extra s3 -o requirements/runtime.txt
-	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra postgres --extra redis --extra s3 --group dev -o requirements/dev.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra arrow --extra postgres --extra redis --extra s3 -o requirements/runtime.txt
+	uv pip compile pyproject.toml requirements/build.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 --extra arrow --extra postgres --extra redis --extra s3 --group dev -o requirements/dev.txt
 	uv pip compile requirements/bench.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/bench.txt
 	uv pip compile requirements/oracle.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/oracle.txt
 	uv pip compile requirements/s3.in --universal --generate-hashes --no-header --no-annotate --no-strip-extras --python-version 3.11 -o requirements/s3.txt

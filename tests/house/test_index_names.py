@@ -97,7 +97,7 @@ def test_no_error_about_a_missing_library_does():
             for extra in declared("clients/python/pyproject.toml")["optional-dependencies"]
         ),
     ]
-    assert len(told) == 8
+    assert len(told) == 9
     for one in told:
         assert "on no index" in one
         assert [words for _, words in asked(one)] != []

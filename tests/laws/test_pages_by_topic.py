@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
+import msgspec
 import pytest
 
 from almanac.api.rows.redaction import Redaction
@@ -111,7 +112,9 @@ def test_a_page_keeps_its_bytes_while_its_rows_stand(world):
 
     def written(limit):
         view = world.view()
-        return Redaction(view, view.version, None, date(2025, 4, 1)).page(page(world, limit, **LEVEL)[0], lineage=False)
+        rows, _ = page(world, limit, **LEVEL)
+        redaction = Redaction(view, view.version, None, date(2025, 4, 1))
+        return msgspec.json.encode(redaction.observations(rows, lineage=False))
 
     before = written(2), written(6)
     world.send([sent(ALPHA, 4, ("level.aaa", [ReportedValue(MONTHS[4], 5.5)], None))])

@@ -82,7 +82,8 @@ def test_a_worker_searches_for_reference_cycles_seldom_and_its_owner_as_ever(two
 
 def test_results_come_in_the_order_in_which_they_are_asked_for_and_both_processes_work(two):
     """The writer does what no worker has begun."""
-    jobs = [begun(two).job(slowly, number, weight=1) for number in range(20)]
+    begun(two)
+    jobs = [two.job(slowly, number, weight=1) for number in range(20)]
     found = [job.result() for job in reversed(jobs)]
     assert [number for number, _ in found] == list(reversed(range(20)))
     assert {pid for _, pid in found} == {os.getpid(), *pids(two)}
