@@ -15,9 +15,9 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, workbook
+from almanac.domain.reference import Source
+from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import tables, workbook
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.strict import is_not_finite, shown
 from almanac.sources.formats.workbook import SheetRow, Workbook
@@ -38,15 +38,10 @@ class BoeGlc(Connector):
     """The archive of the history and the archive of the current month."""
 
     version = 3
+    hosts = frozenset({_HOST})
+    folder = _FOLDER
 
-    def owns(self, url: str) -> bool:
-        """Whether the URL is one of the bank's yield-curve files; its database is another source."""
-        parts = urlsplit(url)
-        return parts.hostname == _HOST and parts.path.startswith(_FOLDER)
-
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Both archives; the current month alone where nothing older is wanted. The last month is in the history once it is over,
         so in the first days of the next that is asked for each turn, and on the slow round after that.
@@ -56,7 +51,7 @@ class BoeGlc(Connector):
         latest = Request(f"https://{_HOST}{_LATEST}")
         return [latest] if since is not None and since >= begins else [history, latest]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one archive, one block for each mapped maturity, complete from the maturity's first day to its last.
 
         Raises SourceChanged naming member, day and maturity, also where no mapped maturity is in a workbook, or an
@@ -77,7 +72,7 @@ class BoeGlc(Connector):
                 continue
             frequency = series[native].frequency
             whole = not any(isinstance(value, str) for value in days.values())
-            keys = {day: dates.period(day, frequency, where) for day in days}
+            keys = {day: tables.period_ending(day, frequency, where) for day in days}
             statements = [
                 ReportedValue(keys[day], value, flags=UNKNOWN) for day, value in present if isinstance(value, float)
             ]

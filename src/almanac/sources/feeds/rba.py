@@ -26,8 +26,8 @@ from urllib.parse import urlsplit
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, strict, tables, workbook, xls
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import strict, tables, workbook, xls
 
 _HOST = "www.rba.gov.au"
 _FOLDER, _PAST_FOLDER = "/statistics/tables/csv/", "/statistics/tables/xls-hist/"
@@ -71,6 +71,7 @@ _LABELS = ("Title", "Description", "Frequency", "Type", "Units", "Source", "Publ
 #: The same labels in the older workbooks.
 _OLDER = {"Last updated:": "Publication date", "Mnemonic": "Series ID"}
 _SHEET = "Data"
+_DAY = re.compile(r"(?P<d>[0-9]{2})-(?P<m>[A-Z][a-z]{2})-(?P<y>[0-9]{4})")
 _RANGE = re.compile(r"-?[0-9]+\.[0-9]+ to -?[0-9]+\.[0-9]+")
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
@@ -90,9 +91,7 @@ class Rba(Connector):
     version = 4
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Every table that has a wanted series, whole: the bank publishes no part of one. Its earlier years are of the closed past,
         and left out where nothing as old is wanted.
@@ -106,7 +105,7 @@ class Rba(Connector):
                 planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True))
         return planned
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one table or the workbook of its earlier years, one block for each mapped column, complete from its first day to its last.
 
         Raises SourceChanged naming the column and day, also where no mapped column is there or one is now published at
@@ -123,12 +122,14 @@ class Rba(Connector):
         return Parsed(ignored=f"{path}: none of the tables {', '.join(one.name for one in _TABLES)}")
 
 
-def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Mapping[str, SeriesSpec]) -> Parsed:
+def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Specs) -> Parsed:
     parsed = Parsed()
     columns, start = _layout(rows, name, where, parsed)
     natives = [column.native for column in columns]
     parsed.lack(filter(table.ids.fullmatch, series), natives, where)
-    days = tables.by_day(rows[start:], natives, lambda text: dates.named_day(text, "-", where), where, ragged=True)
+    days = tables.by_day(
+        rows[start:], natives, lambda text: strict.day(text, where, _DAY, "31-Oct-2026"), where, ragged=True
+    )
     if not days:
         raise SourceChanged(f"{where} has a header and no days")
     for index, column in enumerate(columns):
@@ -137,7 +138,7 @@ def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, serie
             _check(column, spec, where)
             if column.source != _OWNER:
                 parsed.tightened[column.native] = (Exposure.restricted, _reason(column.source))
-        tables.take(parsed, column.native, {day: cells[index] for day, cells in days.items()}, series, where)
+        tables.take(parsed, column.native, {day: cells[index] or None for day, cells in days.items()}, series, where)
     return parsed
 
 
@@ -151,7 +152,7 @@ def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
         if isinstance(label, float):
             day = workbook.day(label, where)
             if day < table.begins and any(cells):
-                yield [f"{day:%d}-{dates.MONTHS[day.month - 1]}-{day.year}", *cells]
+                yield [f"{day:%d}-{strict.MONTHS[day.month - 1]}-{day.year}", *cells]
         elif label in _UNITS and not cells:
             unit = label
         elif label:

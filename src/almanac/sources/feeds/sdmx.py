@@ -24,7 +24,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
 from almanac.domain.times import instant
-from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, Specs, is_closed
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     BASES,
@@ -110,9 +110,7 @@ class Sdmx(Connector):
             return False
         return (self._whole.find(_words(url)) or self._whole.flow[0]) in self._service.flow
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Plan one request for each series, or for all series that differ only in dimensions the flow asks whole.
 
@@ -139,7 +137,7 @@ class Sdmx(Connector):
         return flow, native.removeprefix(flow.id + ".").split(".")
 
     def _urls(
-        self, key: str, natives: list[str], series: Mapping[str, SeriesSpec], since: date | None, today: date
+        self, key: str, natives: list[str], series: Specs, since: date | None, today: date
     ) -> Iterator[tuple[str, date | None]]:
         """Yield addresses, each with the last day it asks for (None for an open end)."""
         flow, codes = self._split(natives[0])
@@ -153,7 +151,7 @@ class Sdmx(Connector):
             bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
             yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """
         Read one message, one block for each mapped series, complete from its first listed period to its last.
 
@@ -170,7 +168,7 @@ class Sdmx(Connector):
                 spec = series.get(one.native)
                 if spec is None:
                     rows = sum(row.value != "" for row in one.rows)
-                    parsed.unmapped[one.native] = parsed.unmapped.get(one.native, 0) + rows
+                    parsed.unmapped[one.native] += rows
                     continue
                 if (one.native, one.action) in seen:
                     raise asked.error(f": series {one.native} is there twice")

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import notes, strict, tables
 
 _HOST = "data.snb.ch"
@@ -37,9 +37,7 @@ class Snb(Connector):
     version = 3
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Plan one request for each cube, by name, from `since` on. A cube that only repeats another is not asked for,
         nor one whose successor speaks for the whole time asked for.
         """
@@ -51,7 +49,7 @@ class Snb(Connector):
                 cubes.setdefault(_parts(native)[0], []).append(native)
         return [Request(_url(cube, natives, series, since)) for cube, natives in sorted(cubes.items())]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one cube, one block for each mapped item, complete from the item's first date listed to its last.
 
         Raises SourceChanged naming item and date, also where none of the mapped items asked for is there.
@@ -81,7 +79,10 @@ class Snb(Connector):
                 parsed.unmapped[native] = sum(bool(value) for value in cells.values())
                 continue
             frequency = mapped[native].frequency
-            read = [(_key(text, frequency, native), cell or None, f"{native} {text}") for text, cell in cells.items()]
+            read = (
+                tables.Cell(_key(text, frequency, native), cell or None, f"{native} {text}")
+                for text, cell in cells.items()
+            )
             tables.add_block(parsed, native, read, updated=updated)
         return parsed
 
@@ -94,12 +95,12 @@ def _parts(native: str) -> tuple[str, tuple[str, ...]]:
     return match[1], tuple(match[2].split(","))
 
 
-def _start(natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> date:
+def _start(natives: Sequence[str], series: Specs, since: date | None) -> date:
     begins = min(series[native].from_date or _BEGINNING for native in natives)
     return begins if since is None else max(since, begins)
 
 
-def _url(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> str:
+def _url(cube: str, natives: Sequence[str], series: Specs, since: date | None) -> str:
     start = _start(natives, series, since)
     daily = any(series[native].frequency is Frequency.DAILY for native in natives)
     asked = f"fromDate={start if daily else f'{start:%Y-%m}'}"

@@ -25,7 +25,9 @@ T = TypeVar("T")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 #: How programs write that a computation gave no number (IEEE 754; `INF` of XML Schema; errors of spreadsheets).
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)|#(?:N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)", re.IGNORECASE)
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+#: English short names, whatever the locale.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAY = re.compile(r"(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})")
 _SHOWN = 60
 #: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
 #: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
@@ -104,14 +106,20 @@ def value(written: str | float, where: str, parsed: Parsed) -> float | None:
         return None
 
 
-def day(text: str | None, where: str) -> date:
-    """A day written `2026-10-31`, and nothing else of what ISO 8601 allows."""
-    if text is not None and _DAY.fullmatch(text):
+def day(text: str | None, where: str, pattern: re.Pattern[str] = _DAY, example: str = "2026-10-31") -> date:
+    """
+    Parse a day whose year, month and day are the groups of a pattern. Months may be numbers or English short names.
+
+    Raise SourceChanged for any other text.
+    """
+    match = None if text is None else pattern.fullmatch(text)
+    if match is not None:
         try:
-            return date.fromisoformat(text)
+            month = MONTHS.index(match["m"]) + 1 if match["m"] in MONTHS else int(match["m"])
+            return date(int(match["y"]), month, int(match["d"]))
         except ValueError:
             pass
-    raise SourceChanged(f"{where}: {shown(text)} is not a day like 2026-10-31")
+    raise SourceChanged(f"{where}: {shown(text)} is not a day like {example}")
 
 
 def bounded(body: bytes, separator: bytes, where: str) -> None:

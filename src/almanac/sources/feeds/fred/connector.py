@@ -13,10 +13,10 @@ from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from almanac.domain.periods import add_months
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.domain.times import DAY_SECONDS, end_of_day
-from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged
+from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged, Specs
 from almanac.sources.feeds.fred import realtime, responses
 from almanac.sources.formats import strict
 
@@ -72,9 +72,7 @@ class Fred(Connector):
     hosts = frozenset({_HOST})
     leads_further = True
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Observations, tags and units of every mapped series, then the releases and their dates around `today`.
 
         Tags, units, releases and dates of other days than these change seldom: they are asked for once a day.
@@ -130,7 +128,7 @@ class Fred(Connector):
         query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"} | {"offset": str(following)}
         return [Request(f"https://{_HOST}{url.path}?{urlencode(sorted(query.items()))}", {"api_key": key})]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one response. A body of another shape, an error body, a misplaced date: SourceChanged."""
         url = urlsplit(payload.url)
         query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"}
@@ -236,9 +234,7 @@ def _tighten_by_tags(parsed: Parsed, native: str, names: list[str]) -> None:
             parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{name}”.")
 
 
-def _tighten_by_notes(
-    parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec], where: str
-) -> None:
+def _tighten_by_notes(parsed: Parsed, items: list[responses.SeriesRow], series: Specs, where: str) -> None:
     mapped = [item for item in items if item.id in series]
     if not mapped:
         parsed.ignored = f"{where}: no series of the catalogue among {len(items)}"
@@ -250,7 +246,7 @@ def _tighten_by_notes(
             parsed.tightened[item.id] = (Exposure.restricted, "The publisher's notes on this series claim copyright.")
 
 
-def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec]) -> None:
+def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Specs) -> None:
     """
     Withhold series that FRED states in another unit than the catalogue, and report those that it states on another base.
 

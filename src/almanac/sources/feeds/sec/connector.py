@@ -15,9 +15,9 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.times import midnight
-from almanac.sources.base import Connector, Options, Parsed, Payload, Request
+from almanac.sources.base import Connector, Options, Parsed, Payload, Request, Specs
 from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
 
@@ -87,9 +87,7 @@ class Sec(Connector):
                     )
         return replace(self, companies=options.companies, bulk=options.bulk)
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """The list of tickers, then facts and submissions of the companies named by CIK; in bulk, the two archives.
 
         What companies named by ticker, or all, need is told by `follow` from the list of tickers, and the older pages
@@ -173,7 +171,7 @@ class Sec(Connector):
             return _BEHIND_COMPANIES
         return int(path == _BULK_FACTS)
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one response, told apart by its path. Raises SourceChanged."""
         path = urlsplit(payload.url).path
         if found := _FACTS.fullmatch(path):

@@ -49,7 +49,7 @@ _NUM = ["adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value", "foo
 #: Editions before November 2024 have no column of segments: they list no such rows.
 _SEGMENTS = "segments"
 _ACCEPTED = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.0)?")
-_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
+_DAY = re.compile(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})")
 _YEAR = re.compile(r"[12][0-9]{3}")
 #: The data sets' names of taxonomies → those of company facts.
 _TAXONOMY = {"ifrs": "ifrs-full"}
@@ -256,10 +256,7 @@ def _start(end: int, quarters: int) -> int:
 
 
 def _day(text: str, where: str) -> int:
-    found = _DAY.fullmatch(text)
-    if found is None:
-        raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 20260131")
-    return strict.day("-".join(found.groups()), where).toordinal()
+    return strict.day(text, where, _DAY, "20260131").toordinal()
 
 
 def _accepted(text: str, where: str) -> datetime:

@@ -91,7 +91,7 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
                     filed = days.ordinal(row.filed, full, row.accn)
                     odd = odd_days(start, end, filed)
                     if odd is not None:
-                        parsed.unmapped[f"{taxonomy} ({odd})"] = parsed.unmapped.get(f"{taxonomy} ({odd})", 0) + 1
+                        parsed.unmapped[f"{taxonomy} ({odd})"] += 1
                         continue
                     # Text is taken from the filing, so that 25,000 rows share one copy of it.
                     facts.append(
