@@ -10,7 +10,7 @@ blank cell is a maturity not fitted that day. Yields are in percent, continuousl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 from urllib.parse import urlsplit
 
@@ -123,7 +123,10 @@ def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
             parsed.meet([f"{label:g}"] if isinstance(label, float) else [], "a day under years:")
             continue
         if label is None:
-            _be_empty(row, columns, where)
+            # A row without a day may hold marks of the spreadsheet program, never a yield.
+            for column, native in columns.items():
+                if isinstance(row.get(column), float):
+                    raise SourceChanged(f"{where}: a yield {native} without a day")
             continue
         day = workbook.day(label, where)
         if day in seen:
@@ -156,13 +159,6 @@ def _maturities(row: SheetRow, where: str) -> dict[int, str]:
             f"{where}: row years: has {shown(', '.join(columns.values()))}, expected each maturity once"
         )
     return columns
-
-
-def _be_empty(row: SheetRow, columns: Mapping[int, str], where: str) -> None:
-    """A row without a day may hold marks of the spreadsheet program, never a yield."""
-    for column, native in columns.items():
-        if isinstance(row.get(column), float):
-            raise SourceChanged(f"{where}: a yield {native} without a day")
 
 
 CONNECTOR = BoeGlc()

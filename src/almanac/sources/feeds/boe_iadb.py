@@ -14,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from lxml import etree
 
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import strict, tables
 
@@ -44,7 +44,13 @@ class BoeIadb(Connector):
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """One request for each series, in CSV: a wrong code fails alone, and none is asked for before it begins."""
-        return [Request(_url(native, _start(spec, since))) for native, spec in sorted(series.items())]
+        planned = []
+        for native, spec in sorted(series.items()):
+            start = max(spec.from_date or _BEGINNING, since or date.min)
+            written = f"{start:%d}/{strict.MONTHS[start.month - 1]}/{start:%Y}"
+            asked = f"csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
+            planned.append(Request(f"{_QUERY}?{asked}"))
+        return planned
 
     def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
@@ -64,16 +70,6 @@ class BoeIadb(Connector):
         for native, values in sorted(read.items()):
             tables.take(parsed, native, values, series, where)
         return parsed
-
-
-def _start(spec: SeriesSpec, since: date | None) -> date:
-    first = spec.from_date or _BEGINNING
-    return first if since is None else max(first, since)
-
-
-def _url(native: str, start: date) -> str:
-    written = f"{start:%d}/{strict.MONTHS[start.month - 1]}/{start:%Y}"
-    return f"{_QUERY}?csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
 
 
 def _csv(body: bytes, where: str) -> _Read:

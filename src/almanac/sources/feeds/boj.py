@@ -156,12 +156,8 @@ class Boj(Connector):
 
 def _written(day: date, frequency: Frequency) -> str:
     """Return the first period to ask for: a year, its quarter or half, else its month."""
-    if frequency is Frequency.ANNUAL:
-        return f"{day.year}"
-    part = {Frequency.QUARTERLY: (day.month + 2) // 3, Frequency.SEMIANNUAL: (day.month + 5) // 6}.get(
-        frequency, day.month
-    )
-    return f"{day.year}{part:02}"
+    part = (day.month - 1) // (frequency.months or 1) + 1
+    return f"{day.year}" if frequency is Frequency.ANNUAL else f"{day.year}{part:02}"
 
 
 def _period(number: int, frequency: Frequency, where: str) -> Period:

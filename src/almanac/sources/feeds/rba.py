@@ -33,38 +33,27 @@ _HOST = "www.rba.gov.au"
 _FOLDER, _PAST_FOLDER = "/statistics/tables/csv/", "/statistics/tables/xls-hist/"
 
 
-class _Past(NamedTuple):
-    """The workbook with a table's earlier years."""
-
-    file: str
-    #: How the name at its top begins, where that is another than the table's.
-    name: str
-    begins: date
-
-
 class _Table(NamedTuple):
-    """A table. `ids`: what the ids of its series are like; `begins`: first day of the CSV; `word`: its frequency, as written."""
+    """A table in CSV, and the workbook with its earlier years."""
 
     name: str
     file: str
+    #: Form of the ids of its series.
     ids: re.Pattern[str]
+    #: Its frequency, as written.
     word: str
+    #: First day of the CSV.
     begins: date
-    past: _Past
+    past_file: str
+    #: How the name at the top of the workbook begins.
+    past_name: str
 
 
 _TABLES = (
+    _Table("F1", "f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+"), "Daily", date(2011, 1, 4), "f01dhist.xls", "F1"),
+    _Table("F2", "f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D"), "Daily", date(2013, 5, 20), "f02dhist.xls", "F2"),
     _Table(
-        "F1", "f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+"), "Daily", date(2011, 1, 4),
-        _Past("f01dhist.xls", "F1", date(1976, 4, 7)),
-    ),
-    _Table(
-        "F2", "f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D"), "Daily", date(2013, 5, 20),
-        _Past("f02dhist.xls", "F2", date(1995, 1, 3)),
-    ),
-    _Table(
-        "F2.1", "f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)"), "Monthly", date(2013, 5, 31),
-        _Past("f02histhist.xls", "F2", date(1969, 7, 31)),
+        "F2.1", "f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)"), "Monthly", date(2013, 5, 31), "f02histhist.xls", "F2",
     ),
 )  # fmt: skip
 _LABELS = ("Title", "Description", "Frequency", "Type", "Units", "Source", "Publication date", "Series ID")
@@ -102,7 +91,7 @@ class Rba(Connector):
                 continue
             planned.append(Request(f"https://{_HOST}{_FOLDER}{table.file}"))
             if since is None or since < table.begins:
-                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True))
+                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past_file}", closed=True))
         return planned
 
     def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
@@ -113,12 +102,12 @@ class Rba(Connector):
         """
         path = urlsplit(payload.url).path
         table = next((one for one in _TABLES if path == _FOLDER + one.file), None)
-        older = next((one for one in _TABLES if path == _PAST_FOLDER + one.past.file), None)
+        older = next((one for one in _TABLES if path == _PAST_FOLDER + one.past_file), None)
         if table is not None:
             return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
         if older is not None:
             rows = list(_rows_of(payload.body, older))
-            return _read(older, rows, older.past.name, older.past.file, series)
+            return _read(older, rows, older.past_name, older.past_file, series)
         return Parsed(ignored=f"{path}: none of the tables {', '.join(one.name for one in _TABLES)}")
 
 
@@ -144,7 +133,7 @@ def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, serie
 
 def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
     """Rows of a workbook as the CSV would have them, to the day before the CSV begins. Raises SourceChanged."""
-    where = table.past.file
+    where = table.past_file
     unit, headed = "", False
     for number, row in xls.rows(body, _SHEET, where):
         label = row.get(0, "")
@@ -167,7 +156,7 @@ def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
 
 
 def _text(value: float | str) -> str:
-    """A cell as the CSV would have it; a range is no value."""
+    """Return a cell as the CSV would have it; a range is no value."""
     if isinstance(value, float):
         return repr(value)
     return "" if _RANGE.fullmatch(value) else value
@@ -178,7 +167,7 @@ def _reason(owner: str) -> str:
 
 
 def _layout(rows: Sequence[list[str]], expected: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:
-    """The columns, and the number of the first row of data."""
+    """Return the columns, and the number of the first row of data."""
     name = rows[0][0] if rows and rows[0] else ""
     if not name.startswith(expected + " "):
         raise SourceChanged(f"{where}: title {strict.shown(name)}, expected {expected}")
@@ -209,7 +198,7 @@ def _columns(head: Mapping[str, list[str]], where: str) -> list[_Column]:
 
 
 def _check(column: _Column, spec: SeriesSpec, where: str) -> None:
-    """A column that changed its frequency or unit is another series."""
+    """Raise SourceChanged for a column of another frequency or unit: it is another series."""
     if _FREQUENCIES.get(column.frequency) is not spec.frequency:
         raise SourceChanged(
             f"{where}: {column.native} has frequency {strict.shown(column.frequency)}, expected {spec.frequency.word}"

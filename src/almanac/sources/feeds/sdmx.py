@@ -33,10 +33,7 @@ from almanac.sources.formats.sdmx_message import (
     MessageSeries,
     NotData,
     SdmxObservation,
-    flags,
-    is_free,
     period_of,
-    value_of,
 )
 
 #: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
@@ -180,7 +177,7 @@ class Sdmx(Connector):
                 if block is not None:
                     block = replace(block, native=native)
                     found[native] = _joined(found[native], block, asked) if native in found else block
-                marks = {row.confidentiality or row.status for row in one.rows if not is_free(row, self._service)}
+                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self._service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[native] = (Exposure.restricted, reason)
@@ -224,12 +221,12 @@ class Sdmx(Connector):
         for key, (row, label) in sorted(rows.items()):
             at = f"{where} {row.period}"
             try:
-                value = value_of(row, self._service, at)
+                value = row.number(self._service, at)
             except strict.NotFiniteError as doubt:
                 asked.parsed.meet([str(doubt)], DOUBT)
                 span = None
                 continue
-            marks = flags(row, self._service, at)
+            marks = row.flags(self._service, at)
             projection = not _FORECAST.isdisjoint(marks or (row.status,)) or _is_projected(
                 Period.from_key(key), label, actual, flow, released
             )

@@ -95,13 +95,9 @@ def _parts(native: str) -> tuple[str, tuple[str, ...]]:
     return match[1], tuple(match[2].split(","))
 
 
-def _start(natives: Sequence[str], series: Specs, since: date | None) -> date:
-    begins = min(series[native].from_date or _BEGINNING for native in natives)
-    return begins if since is None else max(since, begins)
-
-
 def _url(cube: str, natives: Sequence[str], series: Specs, since: date | None) -> str:
-    start = _start(natives, series, since)
+    begins = min(series[native].from_date or _BEGINNING for native in natives)
+    start = begins if since is None else max(since, begins)
     daily = any(series[native].frequency is Frequency.DAILY for native in natives)
     asked = f"fromDate={start if daily else f'{start:%Y-%m}'}"
     names = _WAREHOUSE.get(cube)

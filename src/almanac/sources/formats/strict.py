@@ -25,6 +25,8 @@ T = TypeVar("T")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 #: How programs write that a computation gave no number (IEEE 754; `INF` of XML Schema; errors of spreadsheets).
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)|#(?:N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)", re.IGNORECASE)
+#: A day without separators.
+COMPACT_DAY = re.compile(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})")
 #: English short names, whatever the locale.
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAY = re.compile(r"(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})")

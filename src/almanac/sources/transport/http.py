@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self
+from typing import Protocol, Self
 
 import httpx2
 import stamina
@@ -271,18 +271,29 @@ class Fetcher:
                 failed.left_alone = own.name
                 self._pace.hold(own.name, failed.retry_after)
             raise failed
+        body, file = b"", None
         if status == HTTPStatus.OK and chain.request.most_in_file is not None:
             try:
                 file = body_in_file(response.iter_raw(), encoding, chain.request.most_in_file, self._folder)
             except OSError as error:
                 raise chain.failure(f"cannot be written to a file: {explain(error)}") from None
-            return _fetched(chain, response, b"", file)
-        body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
-        if len(body) <= _PAGE and chain.is_later(body):
-            failed = chain.failure(f"prepares the data: {chain.secrecy.excerpt(body, whole=True)}", status)
-            failed.later = True
-            raise failed
-        return _fetched(chain, response, body)
+        else:
+            body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
+            if len(body) <= _PAGE and chain.is_later(body):
+                failed = chain.failure(f"prepares the data: {chain.secrecy.excerpt(body, whole=True)}", status)
+                failed.later = True
+                raise failed
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return Fetched(
+            url=chain.request.url,
+            status=status,
+            body=body,
+            media_type=media_type or "application/octet-stream",
+            etag=response.headers.get("etag"),
+            last_modified=response.headers.get("last-modified"),
+            not_modified=status == HTTPStatus.NOT_MODIFIED,
+            file=file,
+        )
 
 
 @dataclass(slots=True)
@@ -310,20 +321,6 @@ class _Chain:
     def is_later(self, page: bytes) -> bool:
         """Whether a short answer says that the data are being prepared."""
         return any(word.encode() in page for word in self.request.later)
-
-
-def _fetched(chain: _Chain, response: httpx2.Response, body: bytes, file: BinaryIO | None = None) -> Fetched:
-    return Fetched(
-        url=chain.request.url,
-        status=response.status_code,
-        body=body,
-        media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        or "application/octet-stream",
-        etag=response.headers.get("etag"),
-        last_modified=response.headers.get("last-modified"),
-        not_modified=response.status_code == HTTPStatus.NOT_MODIFIED,
-        file=file,
-    )
 
 
 def _named(agent: str, contact: str | None) -> str:

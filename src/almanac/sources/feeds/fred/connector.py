@@ -21,10 +21,8 @@ from almanac.sources.feeds.fred import realtime, responses
 from almanac.sources.formats import strict
 
 _HOST = "api.stlouisfed.org"
-_BEGINNING, _END = (
-    date(1776, 7, 4),
-    date(9999, 12, 31),
-)  # of real time, in the words of the API; observations begin no sooner
+#: Of real time, in the words of the API; observations begin no sooner.
+_BEGINNING, _END = date(1776, 7, 4), date(9999, 12, 31)
 
 #: Release dates of half a month, at most.
 _DATES = 1_000
@@ -115,7 +113,7 @@ class Fred(Connector):
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """The next page of a list of releases or of their dates, where an answer says that there is one. Raises SourceChanged."""
+        """Return the request of the next page of a list of releases or of their dates, if there is one. Raise SourceChanged."""
         url = urlsplit(payload.url)
         kind = url.path.removeprefix("/fred/").strip("/")
         shape = _PAGED.get(kind)
@@ -161,11 +159,13 @@ class Fred(Connector):
         elif kind == "series/tags":
             told = read(responses.Tags)
             told.check(len(told.tags), where)  # a tag that was cut off might be the one that restricts
-            names = [tag.name for tag in told.tags if tag.group_id == "cc"]
-            if native in series:
-                _tighten_by_tags(parsed, native, names)
-            else:
+            if native not in series:
                 parsed.ignored = f"tags of {native}, which the catalogue does not map"
+                return parsed
+            for tag in told.tags:
+                # Every other tag of the group restricts, one we have never met too.
+                if tag.group_id == "cc" and not tag.name.lower().startswith("public domain"):
+                    parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{tag.name}”.")
         elif kind in {"series", "release/series"}:
             items = read(responses.SeriesList).seriess
             _tighten_by_notes(parsed, items, series, where)
@@ -207,7 +207,7 @@ def _other_kind(head: responses.Head, query: Mapping[str, str]) -> str | None:
 
 
 def _check_page(response: responses.Observations, query: Mapping[str, str], where: str) -> None:
-    """A response that lists less than it says was cut on the way; one cut by the limit must be one of several pages."""
+    """Raise SourceChanged for a response that was cut on the way, or by the limit without being one of several pages."""
     listed, count = len(response.observations), response.count
     if listed != max(0, min(count - response.offset, response.limit)):
         raise SourceChanged(
@@ -225,13 +225,6 @@ def _past(response: responses.Observations, query: Mapping[str, str], fetched_at
     if "realtime_end" not in query or response.realtime_start != response.realtime_end:
         return False
     return end_of_day(response.realtime_end) + DAY_SECONDS < fetched_at
-
-
-def _tighten_by_tags(parsed: Parsed, native: str, names: list[str]) -> None:
-    """Every tag of the group `cc` that does not say public domain restricts, one we have never met too."""
-    for name in names:
-        if not name.lower().startswith("public domain"):
-            parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{name}”.")
 
 
 def _tighten_by_notes(parsed: Parsed, items: list[responses.SeriesRow], series: Specs, where: str) -> None:
