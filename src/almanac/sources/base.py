@@ -55,7 +55,7 @@ class Limit:
 
 
 def limit_of(name: str, stated: PublisherLimit | None, *, with_key: bool) -> Limit | None:
-    """What a publisher states, as the transport keeps it."""
+    """Return what a publisher states as a limit of the transport; None if it states nothing."""
     if stated is None:
         return None
     day = stated.per_day_with_key if with_key and stated.per_day_with_key is not None else stated.per_day
@@ -316,7 +316,7 @@ class Connector(abc.ABC):
 
 def connector(name: str) -> Connector:
     """
-    The connector in module `almanac.sources.feeds.<name>`. A missing module is an error, never a default.
+    Return the connector in module `almanac.sources.feeds.<name>`. A missing module is an error, never a default.
 
     `sdmx:ecb-yc`: the module serves several sources, and its function `connector` makes the one of that name.
     """

@@ -20,7 +20,7 @@ class BlsCalendar(Connector):
     hosts = frozenset({_HOST})
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
-        """The one calendar, whole."""
+        """Plan the one calendar, whole."""
         return [Request(_ADDRESS)]
 
     def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:

@@ -94,7 +94,7 @@ class WorldBank(Connector):
     leads_further = True
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
-        """The list of countries, then one request for each indicator, for the places named or for all there are."""
+        """Plan the list of countries, then one request for each indicator, for the places named or for all there are."""
         wanted: dict[str, list[str]] = {}
         for native in sorted(series):
             place, _, indicator = native.partition("/")
@@ -108,7 +108,7 @@ class WorldBank(Connector):
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """The pages after the first, where an answer says that there are more. Raises SourceChanged."""
+        """Return requests for the pages after the first, if an answer says that there are more. Raise SourceChanged."""
         url = urlsplit(payload.url)
         if _DATA.fullmatch(url.path) is None or "page" in parse_qs(url.query):
             return []
@@ -156,7 +156,7 @@ class WorldBank(Connector):
 
 
 def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec.Raw]:
-    """What page an answer is, and its rows unread. Raises SourceChanged for a message in their place."""
+    """Return what page an answer is, and its rows undecoded. Raise SourceChanged for a message in their place."""
     parts = strict.json(payload.body, list[msgspec.Raw], where, parsed)
     if len(parts) == 1:
         told: Any = msgspec.json.decode(parts[0])
@@ -212,7 +212,7 @@ def _cells(native: str, rows: Mapping[str, _Row], published: str | None) -> Iter
 
 
 def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:
-    """The native code with the currency of amounts: the one that the rows state, else that of the edition's day."""
+    """Return the native code with the currency of amounts: that of the rows, else that of the edition's day."""
     stated = {row.unit for row in rows.values() if row.value is not None}
     if len(stated) > 1:
         raise UnknownCurrency(", ".join(sorted(stated)))

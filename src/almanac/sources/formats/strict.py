@@ -69,7 +69,7 @@ class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def shown(text: str | None) -> str:
-    """A piece of a payload as a message may quote it: on one line, cut to 60 characters."""
+    """Quote a piece of a payload for a message: on one line, cut to 60 characters."""
     if text is None:
         return "nothing"
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
@@ -135,7 +135,7 @@ def bounded(body: bytes, separator: bytes, where: str) -> None:
 
 def text(body: bytes, encoding: str, where: str) -> str:
     """
-    The payload as text, without the byte-order mark that it may begin with: one is that of UTF-8, whatever was expected.
+    Decode a payload without the byte-order mark that it may begin with; one is that of UTF-8, whatever was expected.
 
     A byte that the encoding does not have is an error, never a replacement character.
     """
@@ -149,7 +149,7 @@ def text(body: bytes, encoding: str, where: str) -> str:
 
 
 def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[list[str]]:
-    """All lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
+    """Return all lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
     bounded(body, delimiter.encode(), where)
     longest = max(map(len, body.splitlines()), default=0)
     if longest > _LINE:
@@ -162,7 +162,7 @@ def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[l
 
 
 def json(body: bytes, shape: type[T], where: str, parsed: Parsed) -> T:
-    """A JSON payload of that shape. A field that a Struct with `forbid_unknown_fields` has not is reported in `parsed`."""
+    """Decode a JSON payload of that shape. Report fields that a Struct with `forbid_unknown_fields` has not in `parsed`."""
     bounded(body, b",", where)
     try:
         return _decoded(text(body, "utf-8", where), shape, parsed)
@@ -200,7 +200,7 @@ def _decoded(written: str, shape: type[T], parsed: Parsed) -> T:
 
 
 def _at(values: list[Any], path: str) -> list[Any]:
-    """The parts of values at a path of msgspec's: `.name` of an object, for `[3]` or `[...]` all of a list or an object."""
+    """Return the parts of values at a path of msgspec's: `.name` of an object, for `[3]` or `[...]` all of a list or an object."""
     for step in _STEP.finditer(path):
         if step["name"] is not None:
             values = [one[step["name"]] for one in values if isinstance(one, dict) and step["name"] in one]
@@ -215,7 +215,7 @@ def _at(values: list[Any], path: str) -> list[Any]:
 
 
 def xml(body: bytes, root: str, where: str) -> etree._Element:
-    """The root element of an XML payload; `root` is its expected name in Clark notation (`{namespace}feed`).
+    """Return the root element of an XML payload; `root` is its expected name in Clark notation (`{namespace}feed`).
 
     Nothing outside the payload is read, no entity is expanded, libxml2's own limits on depth and size stay on, and a
     document type declaration is refused whatever it declares: no feed of ours has one, an HTML error page does.

@@ -125,7 +125,7 @@ class Workbook:
 
 
 def day(serial: float | str, where: str) -> date:
-    """The day of a serial number. Raises SourceChanged for a time of day and for what is no day after February 1900."""
+    """Return the day of a serial number. Raise SourceChanged for a time of day, or a day before March 1900."""
     if isinstance(serial, str) or not serial.is_integer() or not _FIRST_DAY <= serial <= _LAST_DAY:
         raise SourceChanged(f"{where}: {strict.shown(str(serial))} is not the serial number of a day")
     return _EPOCH + timedelta(days=int(serial))

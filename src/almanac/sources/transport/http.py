@@ -15,7 +15,7 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 import httpx2
 import stamina
@@ -106,17 +106,13 @@ class Fetcher:
         self._private = private
         #: How many connections to a host could not be made, one after the other.
         self._unreached: Counter[str] = Counter()
+        mounts: dict[str, httpx2.HTTPTransport | None] = {}
         if transport is None:
-            transport = wire.Wire(
-                clock,
-                private=private,
-                resolve=resolve,
-                proxy=http.proxy,
-                direct=http.no_proxy,
-                ca_bundle=http.ca_bundle,
-            )
+            reach: dict[str, Any] = {"proxy": http.proxy, "direct": http.no_proxy, "ca_bundle": http.ca_bundle}
+            transport, mounts = wire.transports(clock, private=private, resolve=resolve, **reach)
         self._client = httpx2.Client(
             transport=transport,
+            mounts=mounts,
             headers={
                 "user-agent": _named(http.user_agent.replace("{version}", version()), http.contact),
                 "accept": "*/*",
