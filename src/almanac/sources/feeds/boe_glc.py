@@ -14,9 +14,8 @@ from collections.abc import Iterator
 from datetime import date
 from urllib.parse import urlsplit
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.reference import Source
-from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.base import TURN_OF_MONTH, Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import tables, workbook
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.strict import is_not_finite, shown
@@ -66,18 +65,7 @@ class BoeGlc(Connector):
             _read(archive, curve, parsed)
         parsed.lack(series, curve, where)
         for native, days in sorted(curve.items()):
-            present = [(day, value) for day, value in sorted(days.items()) if value is not None]
-            if native not in series:
-                parsed.unmapped[native] = len(present)
-                continue
-            frequency = series[native].frequency
-            whole = not any(isinstance(value, str) for value in days.values())
-            keys = {day: tables.period_ending(day, frequency, where) for day in days}
-            statements = [
-                ReportedValue(keys[day], value, flags=UNKNOWN) for day, value in present if isinstance(value, float)
-            ]
-            span = (min(keys.values()), max(keys.values())) if keys and whole else None
-            parsed.blocks.append(Block(native, statements, span))
+            tables.take(parsed, native, days, series, where)
         return parsed
 
 
@@ -134,11 +122,8 @@ def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
         seen.add(day)
         for column, native in columns.items():
             value = row.get(column)
-            if isinstance(value, str):
-                said = f"{where}: {day} {native}: {shown(value)} is not a number"
-                if not is_not_finite(value):
-                    raise SourceChanged(said)
-                parsed.meet([said], DOUBT)
+            if isinstance(value, str) and not is_not_finite(value):
+                raise SourceChanged(f"{where}: {day} {native}: {shown(value)} is not a number")
             if curve[native].setdefault(day, value) != value:
                 raise SourceChanged(f"{where}: {day} {native} differs from another workbook of the archive")
     if columns is None:

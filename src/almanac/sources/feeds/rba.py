@@ -64,7 +64,7 @@ _DAY = re.compile(r"(?P<d>[0-9]{2})-(?P<m>[A-Z][a-z]{2})-(?P<y>[0-9]{4})")
 _RANGE = re.compile(r"-?[0-9]+\.[0-9]+ to -?[0-9]+\.[0-9]+")
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
-_OWNER = "RBA"
+_OWNER, _NAMES = "RBA", "The Reserve Bank of Australia names"
 
 
 class _Column(NamedTuple):
@@ -101,14 +101,12 @@ class Rba(Connector):
         another frequency or in another unit.
         """
         path = urlsplit(payload.url).path
-        table = next((one for one in _TABLES if path == _FOLDER + one.file), None)
-        older = next((one for one in _TABLES if path == _PAST_FOLDER + one.past_file), None)
-        if table is not None:
-            return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
-        if older is not None:
-            rows = list(_rows_of(payload.body, older))
-            return _read(older, rows, older.past_name, older.past_file, series)
-        return Parsed(ignored=f"{path}: none of the tables {', '.join(one.name for one in _TABLES)}")
+        for table in _TABLES:
+            if path == _FOLDER + table.file:
+                return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
+            if path == _PAST_FOLDER + table.past_file:
+                return _read(table, [*_rows_of(payload.body, table)], table.past_name, table.past_file, series)
+        return Parsed(ignored=f"{path}: none of the tables {', '.join(table.name for table in _TABLES)}")
 
 
 def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Specs) -> Parsed:
@@ -126,7 +124,8 @@ def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, serie
         if spec is not None:
             _check(column, spec, where)
             if column.source != _OWNER:
-                parsed.tightened[column.native] = (Exposure.restricted, _reason(column.source))
+                reason = f"{_NAMES} {column.source} as the source of this column, which is not under its open licence."
+                parsed.tightened[column.native] = (Exposure.restricted, reason)
         tables.take(parsed, column.native, {day: cells[index] or None for day, cells in days.items()}, series, where)
     return parsed
 
@@ -160,10 +159,6 @@ def _text(value: float | str) -> str:
     if isinstance(value, float):
         return repr(value)
     return "" if _RANGE.fullmatch(value) else value
-
-
-def _reason(owner: str) -> str:
-    return f"The Reserve Bank of Australia names {owner} as the source of this column, which is not under its open licence."
 
 
 def _layout(rows: Sequence[list[str]], expected: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:

@@ -8,7 +8,6 @@ holds for a cell's first vintage only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
@@ -91,28 +90,21 @@ def _declared(cell: tables.Cell, value: float) -> ReportedValue:
 
 
 def _days(root: etree._Element, where: str) -> dict[date, dict[str, str | None]]:
-    """Values as written by day and element; None where the element is there and says null."""
+    """Return values as written by day and element; None where the element is there and says null."""
+    # Elements of Atom carry no data of their own but for `content`.
+    for element in (*root, *root.iterfind(f"{_ATOM}entry/*")):
+        if not element.tag.startswith(_ATOM):
+            raise SourceChanged(f"{where}: element {element.tag} is not one of Atom")
     days: dict[date, dict[str, str | None]] = {}
-    for entry in _children(root, where):
-        if entry.tag != f"{_ATOM}entry":
-            continue
-        contents = [part for part in _children(entry, where) if part.tag == f"{_ATOM}content"]
-        found = [part for content in contents for part in content if part.tag == f"{_META}properties"]
-        if len(found) != 1:
-            raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(found)} m:properties, expected 1")
-        day, values = _row(found[0], where)
+    for entry in root.iterfind(f"{_ATOM}entry"):
+        properties = entry.findall(f"{_ATOM}content/{_META}properties")
+        if len(properties) != 1:
+            raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(properties)} m:properties, expected 1")
+        day, values = _row(properties[0], where)
         if day in days:
             raise SourceChanged(f"{where}: {day} is there twice")
         days[day] = values
     return days
-
-
-def _children(element: etree._Element, where: str) -> Iterator[etree._Element]:
-    """Children of a feed or an entry: elements of Atom, which carry no data of their own but for `content`."""
-    for child in element:
-        if not child.tag.startswith(_ATOM):
-            raise SourceChanged(f"{where}: element {child.tag} is not one of Atom")
-        yield child
 
 
 def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, str | None]]:

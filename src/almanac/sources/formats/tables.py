@@ -98,7 +98,7 @@ def add_block(
 def take(
     parsed: Parsed,
     native: str,
-    cells: Mapping[date, str | None],
+    cells: Mapping[date, str | float | None],
     series: Specs,
     where: str,
     statement: Callable[[Cell, float], ReportedValue] = as_read,

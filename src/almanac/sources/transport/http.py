@@ -8,8 +8,7 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -198,12 +197,16 @@ class Fetcher:
         """One attempt, through redirects."""
         url = addresses.first(chain.secrecy.address(chain.request.url), private=self._private)
         headers = {**chain.request.headers, **chain.validators.headers}
+        stated = chain.request.limit
+        silence = max(self._http.read_timeout, 0.0 if stated is None else stated.silence)
+        timeout = httpx2.Timeout(silence, connect=self._http.connect_timeout)
         for _ in range(_MAX_REDIRECTS + 1):
             chain.at = url.host
             if self._unreached[url.host] >= _TRIES:
                 raise chain.failure(f"{url.host} could not be reached {_TRIES} times in this run")
             self._wait(chain, url.host)
-            with self._get(chain, url, headers) as response:
+            wire.deadline.set(chain.deadline)
+            with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
                 self._unreached[url.host] = 0
                 if response.status_code not in _REDIRECTS or "location" not in response.headers:
                     return self._answer(chain, response)
@@ -221,32 +224,16 @@ class Fetcher:
         total = self._http.total_timeout
         if request.most_in_file is not None:
             total += request.most_in_file / _SLOWEST
-        limit = min(total, chain.deadline - self._clock())
-        own = chain.limit(host)
-        paced = host if own is None else own.name
-        wait = self._pace.take(
-            paced, limit, None if own is None else own.per_second, () if own is None else own.budgets
-        )
+        left = min(total, chain.deadline - self._clock())
+        limit = chain.limit(host)
+        wait = self._pace.take(limit.name, left, limit.per_second, limit.budgets)
         if wait is not None:
-            failed = chain.failure(
-                f"{paced} is to be left alone for {wait:.0f} s, longer than the {max(limit, 0):.0f} s allowed"
-            )
-            failed.retry_after, failed.left_alone, failed.later = wait, paced, True
+            allowed = f"longer than the {max(left, 0):.0f} s allowed"
+            failed = chain.failure(f"{limit.name} is to be left alone for {wait:.0f} s, {allowed}")
+            failed.retry_after, failed.left_alone, failed.later = wait, limit.name, True
             raise failed
-        chain.host = paced
+        chain.host = limit.name
         chain.deadline = min(chain.deadline, self._clock() + total)
-
-    @contextmanager
-    def _get(self, chain: _Chain, url: httpx2.URL, headers: dict[str, str]) -> Iterator[httpx2.Response]:
-        token = wire.deadline.set(chain.deadline)
-        limit = chain.request.limit
-        silence = max(self._http.read_timeout, 0.0 if limit is None else limit.silence)
-        timeout = httpx2.Timeout(silence, connect=self._http.connect_timeout)
-        try:
-            with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
-                yield response
-        finally:
-            wire.deadline.reset(token)
 
     def _answer(self, chain: _Chain, response: httpx2.Response) -> Fetched:
         status = response.status_code
@@ -261,11 +248,11 @@ class Fetcher:
             reason = f"{phrase}: {quoted}" if quoted else phrase
             failed = chain.failure(reason, status, passing=status in _PASSING)
             failed.retry_after, failed.later = _retry_after(response.headers), chain.is_later(page)
-            own = chain.limit(chain.at)
-            if status == HTTPStatus.FORBIDDEN and own is not None and own.shut_out is not None:
-                failed.retry_after = max(own.shut_out, failed.retry_after or 0.0)
-                failed.left_alone = own.name
-                self._pace.hold(own.name, failed.retry_after)
+            limit = chain.limit(chain.at)
+            if status == HTTPStatus.FORBIDDEN and limit.shut_out is not None:
+                failed.retry_after = max(limit.shut_out, failed.retry_after or 0.0)
+                failed.left_alone = limit.name
+                self._pace.hold(limit.name, failed.retry_after)
             raise failed
         body, file = b"", None
         if status == HTTPStatus.OK and chain.request.most_in_file is not None:
@@ -305,10 +292,10 @@ class _Chain:
     at: str = ""
     deadline: float = math.inf
 
-    def limit(self, host: str) -> Limit | None:
-        """Return the publisher's limit if a request to this host counts, else None."""
-        own = self.request.limit
-        return own if own is not None and own.counts(host) else None
+    def limit(self, host: str) -> Limit:
+        """Return the publisher's limit if a request to this host counts, else the host's, which is none but the settings'."""
+        stated = self.request.limit
+        return stated if stated is not None and stated.counts(host) else Limit(host)
 
     def failure(self, reason: str, status: int | None = None, *, passing: bool = False) -> FetchFailed:
         url = re.sub(r"//[^/?#]*@", "//", self.request.url)

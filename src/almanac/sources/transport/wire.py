@@ -73,7 +73,15 @@ def transports(
         return transport, {}
     # Publishers have names: an address of IPv6 is none of theirs, and no pattern of httpx2's either.
     names = [name.lower().lstrip("*.") for name in direct if ":" not in name and name.strip("*.")]
-    through = _transport(context, _through(proxy, context, clock))
+    stated = httpx2.Proxy(proxy)
+    pool = httpcore2.HTTPProxy(
+        proxy_url=str(stated.url),
+        proxy_auth=stated.raw_auth,
+        ssl_context=context,
+        proxy_ssl_context=context if stated.url.scheme == "https" else None,
+        network_backend=_Backend(clock),
+    )
+    through = _transport(context, pool)
     return transport, {"all://": through, **{f"all://*{name}": None for name in names}}
 
 
@@ -81,17 +89,6 @@ def _transport(context: ssl.SSLContext, pool: httpcore2.ConnectionPool) -> httpx
     transport = httpx2.HTTPTransport(verify=context, trust_env=False)
     transport._pool = pool  # noqa: SLF001  (it cannot be given; it translates requests, answers and errors)
     return transport
-
-
-def _through(url: str, context: ssl.SSLContext, clock: Callable[[], float]) -> httpcore2.HTTPProxy:
-    proxy = httpx2.Proxy(url)
-    return httpcore2.HTTPProxy(
-        proxy_url=str(proxy.url),
-        proxy_auth=proxy.raw_auth,
-        ssl_context=context,
-        proxy_ssl_context=context if proxy.url.scheme == "https" else None,
-        network_backend=_Backend(clock),
-    )
 
 
 def _within(clock: Callable[[], float], timeout: float | None, error: type[httpcore2.TimeoutException]) -> float:
