@@ -103,9 +103,8 @@ def rows(folder: Path) -> list[MirrorRow]:
         with _opened(folder, Path(listing.name)) as file:
             text = file.read().decode("utf-8-sig")
     except FileNotFoundError:
-        raise MirrorError(
-            f"{listing}: there is no such file; a mirror folder needs one with the columns {','.join(COLUMNS)}"
-        ) from None
+        needed = f"a mirror folder needs one with the columns {','.join(COLUMNS)}"
+        raise MirrorError(f"{listing}: there is no such file; {needed}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise MirrorError(f"{listing}: cannot be read ({error})") from None
     found = list(_rows(listing, text))
@@ -126,9 +125,8 @@ def _rows(listing: Path, text: str) -> Iterator[MirrorRow]:
             row = _row(listing, line, dict(zip(header, fields, strict=True)))
             first = seen.setdefault((row.url, row.fetched_at), line)
             if first != line:
-                raise MirrorError(
-                    f"{listing}: line {line}, column 'url': {row.url} with this fetched_at is on line {first} already"
-                )
+                twice = f"{row.url} with this fetched_at is on line {first} already"
+                raise MirrorError(f"{listing}: line {line}, column 'url': {twice}")
             yield row
     except csv.Error as error:
         raise MirrorError(f"{listing}: line {reader.line_num}: {error}") from None

@@ -86,34 +86,29 @@ def _csv(body: bytes, where: str) -> _Read:
 
 def _xml(body: bytes, series: Specs, where: str, parsed: Parsed) -> _Read:
     read: _Read = {}
-    for cube in strict.xml(body, _ENVELOPE, where):
-        _be_cube(cube, where)
+    envelope = strict.xml(body, _ENVELOPE, where)
+    for element in (*envelope, *envelope.iterfind("*/*")):
+        if _CUBE.fullmatch(element.tag) is None:
+            raise SourceChanged(f"{where}: element {element.tag}, expected a Cube")
+    for cube in envelope:
         code = cube.get("SCODE")
         if not code:
             raise SourceChanged(f"{where}: a Cube has no SCODE")
         values = read.setdefault(code, {})
         for part in cube:
-            _be_cube(part, where)
             first = next(iter(part.attrib), "")
-            if first == "FREQ_NAME" and code in series and part.get("FREQ_CODE") != series[code].frequency.value:
-                raise SourceChanged(
-                    f"{where}: {code} has FREQ_CODE {strict.shown(part.get('FREQ_CODE'))}, "
-                    f"expected {series[code].frequency.value}"
-                )
+            if first == "FREQ_NAME" and code in series:
+                stated, expected = part.get("FREQ_CODE"), series[code].frequency.value
+                if stated != expected:
+                    raise SourceChanged(f"{where}: {code} has FREQ_CODE {strict.shown(stated)}, expected {expected}")
             if first in _DESCRIPTIONS:
                 continue
             parsed.meet(sorted(str(name) for name in part.attrib if name not in _OBSERVATION), "attribute")
             day, text = _observation(part, f"{where}: {code}")
             if values.setdefault(day, text) != text:
-                raise SourceChanged(
-                    f"{where}: {code} {day} is both {strict.shown(values[day])} and {strict.shown(text)}"
-                )
+                both = f"{strict.shown(values[day])} and {strict.shown(text)}"
+                raise SourceChanged(f"{where}: {code} {day} is both {both}")
     return read
-
-
-def _be_cube(element: etree._Element, where: str) -> None:
-    if _CUBE.fullmatch(element.tag) is None:
-        raise SourceChanged(f"{where}: element {element.tag}, expected a Cube")
 
 
 def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:

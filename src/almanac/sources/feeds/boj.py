@@ -109,17 +109,14 @@ class Boj(Connector):
         database = answer.parameter.get("DB")
         if not database:
             raise SourceChanged("getDataCode: the answer does not name its data base DB")
-        for one in answer.resultset:
-            native = f"{database}'{one.series_code}"
-            if len(one.values.survey_dates) != len(one.values.values):
-                raise SourceChanged(
-                    f"{native} has {len(one.values.survey_dates)} dates and {len(one.values.values)} values"
-                )
-            spec = series.get(native)
-            if spec is None:
-                parsed.unmapped[native] = sum(value is not None for value in one.values.values)
-            elif one.values.survey_dates:
-                self._take(native, one, spec, parsed)
+        for listed in answer.resultset:
+            native, days, values = f"{database}'{listed.series_code}", listed.values.survey_dates, listed.values.values
+            if len(days) != len(values):
+                raise SourceChanged(f"{native} has {len(days)} dates and {len(values)} values")
+            if native not in series:
+                parsed.unmapped[native] = sum(value is not None for value in values)
+            elif days:
+                self._take(native, listed, series[native], parsed)
         return parsed
 
     def _take(self, native: str, one: _Series, spec: SeriesSpec, parsed: Parsed) -> None:

@@ -131,9 +131,8 @@ def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> d
         if not any(row):
             continue
         if len(row) != len(dimensions) + 2:
-            raise SourceChanged(
-                f"{cube}: {strict.shown(';'.join(row))} has {len(row)} cells, the header {len(dimensions) + 2}"
-            )
+            line = strict.shown(";".join(row))
+            raise SourceChanged(f"{cube}: {line} has {len(row)} cells, the header {len(dimensions) + 2}")
         cells = found.setdefault(f"{cube}{{{','.join(row[1:-1])}}}", {})
         if row[0] in cells:
             raise SourceChanged(f"{cube}: {';'.join(row[:-1])} is there twice")

@@ -159,12 +159,12 @@ def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec
     """Return what page an answer is, and its rows undecoded. Raise SourceChanged for a message in their place."""
     parts = strict.json(payload.body, list[msgspec.Raw], where, parsed)
     if len(parts) == 1:
-        told: Any = msgspec.json.decode(parts[0])
-        message = told.get("message") if isinstance(told, dict) else None
-        said = (
-            message[0].get("value") if isinstance(message, list) and message and isinstance(message[0], dict) else told
-        )
-        raise SourceChanged(f"{where}: the service says {strict.shown(str(said))}")
+        answer: Any = msgspec.json.decode(parts[0])
+        try:
+            message = answer["message"][0].get("value")
+        except (TypeError, LookupError, AttributeError):
+            message = answer
+        raise SourceChanged(f"{where}: the service says {strict.shown(str(message))}")
     if len(parts) != 2:
         raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
     return strict.json(bytes(parts[0]), _Page, where, parsed), parts[1]

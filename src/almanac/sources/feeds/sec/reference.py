@@ -64,9 +64,8 @@ def tickers_with_exchanges(body: bytes, parsed: Parsed) -> list[Ticker]:
 
 def _ticker(where: str, cik: _Field, name: _Field, ticker: _Field, exchange: _Field = None) -> Ticker:
     if cik is None or not isinstance(name, str) or not isinstance(ticker, str) or not ticker.strip():
-        raise SourceChanged(
-            f"{where}: cik {cik!r}, name {name!r}, ticker {ticker!r}: one is missing or of another kind"
-        )
+        stated = f"cik {cik!r}, name {name!r}, ticker {ticker!r}"
+        raise SourceChanged(f"{where}: {stated}: one is missing or of another kind")
     if isinstance(exchange, int):
         raise SourceChanged(f"{where}: exchange {exchange} is a number")
     return Ticker(number(cik, where), name.strip(), ticker.strip(), exchange or None)
