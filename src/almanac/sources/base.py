@@ -61,11 +61,9 @@ def limit_of(name: str, stated: PublisherLimit | None, *, with_key: bool) -> Lim
     day = stated.per_day_with_key if with_key and stated.per_day_with_key is not None else stated.per_day
     spans = ((stated.per_minute, 60.0), (stated.per_hour, 3_600.0), (day, 86_400.0))
     budgets = tuple((most, seconds) for most, seconds in spans if most is not None)
-    hours = stated.shut_out_hours
-    shut_out = None if hours is None else hours * 3_600
-    return Limit(
-        name, stated.per_second, budgets, shut_out, frozenset(stated.hosts), silence=stated.silent_seconds or 0.0
-    )
+    shut_out = None if stated.shut_out_hours is None else stated.shut_out_hours * 3_600
+    hosts, silence = frozenset(stated.hosts), stated.silent_seconds or 0.0
+    return Limit(name, stated.per_second, budgets, shut_out, hosts, silence)
 
 
 @dataclass(frozen=True, slots=True)
