@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import abc
 import importlib
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -54,17 +55,15 @@ class Limit:
 
 
 def limit_of(name: str, stated: PublisherLimit | None, *, with_key: bool) -> Limit | None:
-    """What a publisher states, as the transport keeps it."""
+    """Return what a publisher states as a limit of the transport; None if it states nothing."""
     if stated is None:
         return None
     day = stated.per_day_with_key if with_key and stated.per_day_with_key is not None else stated.per_day
     spans = ((stated.per_minute, 60.0), (stated.per_hour, 3_600.0), (day, 86_400.0))
     budgets = tuple((most, seconds) for most, seconds in spans if most is not None)
-    hours = stated.shut_out_hours
-    shut_out = None if hours is None else hours * 3_600
-    return Limit(
-        name, stated.per_second, budgets, shut_out, frozenset(stated.hosts), silence=stated.silent_seconds or 0.0
-    )
+    shut_out = None if stated.shut_out_hours is None else stated.shut_out_hours * 3_600
+    hosts, silence = frozenset(stated.hosts), stated.silent_seconds or 0.0
+    return Limit(name, stated.per_second, budgets, shut_out, hosts, silence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +100,8 @@ class Request:
     settled_at: int | None = None
 
 
+#: What the catalogue says of the series of a source, by native code.
+Specs = Mapping[str, SeriesSpec]
 #: Days of a month in which the one before may still be completed in a file of all that is over.
 TURN_OF_MONTH = 7
 #: Days after its end in which a window still fills and is revised often.
@@ -208,9 +209,9 @@ class Parsed:
 
     blocks: list[Block] = field(default_factory=list)
     #: Native series the catalogue does not map, with the number of rows passed over.
-    unmapped: dict[str, int] = field(default_factory=dict)
+    unmapped: Counter[str] = field(default_factory=Counter)
     #: Names that nobody knows, with how often each was met (a column once). What stands beside them was read.
-    unknown: dict[str, int] = field(default_factory=dict)
+    unknown: Counter[str] = field(default_factory=Counter)
     #: Mapped native series that the payload should have and has not. The others were read.
     missing: set[str] = field(default_factory=set)
     #: Why the whole payload was not read (a kind of response that carries no observations for us); None if it was.
@@ -234,9 +235,7 @@ class Parsed:
 
     def meet(self, names: Iterable[str], kind: str) -> None:
         """Report names that nobody knows. `kind` says what they are: `attribute`, `column`."""
-        for name in names:
-            told = f"{kind} {name}"
-            self.unknown[told] = self.unknown.get(told, 0) + 1
+        self.unknown.update(f"{kind} {name}" for name in names)
 
     def lack(self, expected: Iterable[str], found: Collection[str], where: str) -> None:
         """Report native series that are not among those found. Raises SourceChanged where not one of them is."""
@@ -261,23 +260,23 @@ class Connector(abc.ABC):
 
     #: Grows by one whenever the same payload would be read differently; kept with each run.
     version: int
-    #: Hosts of the publisher.
+    #: Hosts of the publisher, and the folder of them that this connector reads where others read the rest.
     hosts: frozenset[str] = frozenset()
+    folder = ""
     #: True if a response may lead to further requests or list what is new: it is read again where it has not changed.
     leads_further = False
 
     def owns(self, url: str) -> bool:
         """Return True if a mirrored response of this URL belongs to this connector's publisher (mapped or not)."""
-        return urlsplit(url).hostname in self.hosts
+        parts = urlsplit(url)
+        return parts.hostname in self.hosts and parts.path.startswith(self.folder)
 
     def chosen(self, options: Options) -> Self:
         """Return this connector as an operator's settings want it. Raises ValueError naming the setting at fault."""
         return self
 
     @abc.abstractmethod
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Return the requests that bring the mapped series up to date, in a fixed order. `since` None: the whole history.
 
@@ -285,7 +284,7 @@ class Connector(abc.ABC):
         """
 
     @abc.abstractmethod
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one payload. `series` maps the native codes of this source. Raises SourceChanged."""
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
@@ -315,7 +314,7 @@ class Connector(abc.ABC):
 
 def connector(name: str) -> Connector:
     """
-    The connector in module `almanac.sources.feeds.<name>`. A missing module is an error, never a default.
+    Return the connector in module `almanac.sources.feeds.<name>`. A missing module is an error, never a default.
 
     `sdmx:ecb-yc`: the module serves several sources, and its function `connector` makes the one of that name.
     """

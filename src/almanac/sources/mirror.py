@@ -43,7 +43,7 @@ class MirrorRow:
     folder: Path
 
     def read(self, max_bytes: int) -> bytes:
-        """The response body; a file ending in `.gz` is decompressed.
+        """Read the response body; decompress a file ending in `.gz`.
 
         Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken, and where a link has
         taken the place of it or of a folder on the way: it might lead out of the mirror.
@@ -62,8 +62,9 @@ class MirrorRow:
 
 def _opened(folder: Path, name: Path) -> BinaryIO:
     """
-    A plain file below a folder, no link followed on the way from there: whoever may write in a mirror could else swap a file for
-    a link between the look at the listing and this. Raises OSError.
+    Open a plain file below a folder without following a link on the way. Raise OSError.
+
+    Whoever may write in a mirror could else swap a file for a link after the listing was checked.
     """
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -83,7 +84,7 @@ def _opened(folder: Path, name: Path) -> BinaryIO:
 
 
 def _whole(file: BinaryIO | gzip.GzipFile, max_bytes: int) -> bytes | None:
-    """All that is in a file, None for more than allowed. Held once: the buffer itself becomes the result."""
+    """Read a file; return None if it has more than allowed. Its bytes are held once: the buffer itself becomes the result."""
     held = io.BytesIO()
     while piece := file.read(_PIECE):
         if held.tell() + len(piece) > max_bytes:
@@ -93,7 +94,7 @@ def _whole(file: BinaryIO | gzip.GzipFile, max_bytes: int) -> bytes | None:
 
 
 def rows(folder: Path) -> list[MirrorRow]:
-    """All rows of a mirror folder by `fetched_at`, those without one last, otherwise as listed.
+    """Return all rows of a mirror folder by `fetched_at`, those without one last, otherwise as listed.
 
     Raises MirrorError at the first bad row: half a mirror would look like a publisher that withdrew data.
     """
@@ -102,9 +103,8 @@ def rows(folder: Path) -> list[MirrorRow]:
         with _opened(folder, Path(listing.name)) as file:
             text = file.read().decode("utf-8-sig")
     except FileNotFoundError:
-        raise MirrorError(
-            f"{listing}: there is no such file; a mirror folder needs one with the columns {','.join(COLUMNS)}"
-        ) from None
+        needed = f"a mirror folder needs one with the columns {','.join(COLUMNS)}"
+        raise MirrorError(f"{listing}: there is no such file; {needed}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise MirrorError(f"{listing}: cannot be read ({error})") from None
     found = list(_rows(listing, text))
@@ -125,9 +125,8 @@ def _rows(listing: Path, text: str) -> Iterator[MirrorRow]:
             row = _row(listing, line, dict(zip(header, fields, strict=True)))
             first = seen.setdefault((row.url, row.fetched_at), line)
             if first != line:
-                raise MirrorError(
-                    f"{listing}: line {line}, column 'url': {row.url} with this fetched_at is on line {first} already"
-                )
+                twice = f"{row.url} with this fetched_at is on line {first} already"
+                raise MirrorError(f"{listing}: line {line}, column 'url': {twice}")
             yield row
     except csv.Error as error:
         raise MirrorError(f"{listing}: line {reader.line_num}: {error}") from None

@@ -46,20 +46,17 @@ def _walk(where: str, value: Any) -> None:
         for key, inner in value.items():
             _walk(where, key)
             _walk(where, inner)
-    elif isinstance(value, msgspec.Struct):
-        for name in value.__struct_fields__:
+    elif isinstance(value, msgspec.Struct) or is_dataclass(value):
+        names = value.__struct_fields__ if isinstance(value, msgspec.Struct) else [f.name for f in fields(value)]
+        for name in names:
             _walk(f"{where}.{name}", getattr(value, name))
-    elif is_dataclass(value):
-        for one in fields(value):
-            _walk(f"{where}.{one.name}", getattr(value, one.name))
     elif isinstance(value, tuple) and hasattr(value, "_fields"):
         _columns(where, [value])
     elif isinstance(value, Collection):
-        every = list(value)
-        if every and hasattr(every[0], "_fields"):
-            _columns(where, every)
+        if hasattr(next(iter(value), None), "_fields"):
+            _columns(where, list(value))
         else:
-            for inner in every:
+            for inner in value:
                 _walk(where, inner)
 
 
@@ -70,12 +67,8 @@ def _columns(where: str, rows: list[Any]) -> None:
     """
     for place, name in enumerate(rows[0]._fields):
         column = [row[place] for row in rows]
-        if any(isinstance(value, tuple | list) for value in column[:1]):
-            for inner in column:
-                _walk(f"{where}.{name}", inner)
-        else:
-            for inner in set(column):
-                _walk(f"{where}.{name}", inner)
+        for inner in column if isinstance(column[0], tuple | list) else set(column):
+            _walk(f"{where}.{name}", inner)
 
 
 def _text(where: str, text: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from almanac.domain.periods import Frequency
-from almanac.sources.formats import dates
+from almanac.sources.formats import strict
 from tests.publishers.figures import Figure, Timetable
 from tests.publishers.room import Asked, Reply, Room, Rules, as_json, newest
 from tests.support.workbooks import sheet, workbook, zipped
@@ -33,7 +33,7 @@ def _lines(rows: Iterable[Sequence[object]], delimiter: str = ",") -> bytes:
 
 
 def _named(day: date, between: str) -> str:
-    return f"{day:%d}{between}{dates.MONTHS[day.month - 1]}{between}{day:%Y}"
+    return f"{day:%d}{between}{strict.MONTHS[day.month - 1]}{between}{day:%Y}"
 
 
 def _by_day(found: dict[str, list[Figure]]) -> dict[date, dict[str, float]]:

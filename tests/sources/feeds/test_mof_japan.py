@@ -56,7 +56,7 @@ WRONG = [
     (TEXT.encode("utf-16"), "expected Interest Rate"),
     (TEXT.replace("%", "bp"), "does not state the unit %"),
     (TEXT.replace("9Y", "2Y"), "each tenor once"),
-    (TEXT.replace("-0.25", "1_0"), "2099-01-05 2Y: '1_0'"),
+    (TEXT.replace("-0.25", "1_0"), "2Y 2099-01-05: '1_0'"),
     (TEXT.replace("2099/1/13", "2099/1/5"), "2099-01-05 is there twice"),
     (TEXT + "2099/1/14,1,1,1\r\n", "after the footnote"),
 ]

@@ -97,8 +97,8 @@ WRONG = [
     ('<!DOCTYPE feed SYSTEM "http://127.0.0.1:9/x.dtd">' + TWO_DAYS, "DOCTYPE"),
     (TWO_DAYS.replace("d:BC_2YEAR", "m:BC_2YEAR"), "dataservices/metadata}BC_2YEAR"),
     (TWO_DAYS.replace("2099-01-06", "2099-02-30"), "'2099-02-30' is not a day"),
-    (TWO_DAYS.replace("4.30", "1,5"), "2099-01-06 BC_2YEAR: '1,5'"),
-    (TWO_DAYS.replace("4.30", ""), "2099-01-06 BC_2YEAR: '' is not a number"),
+    (TWO_DAYS.replace("4.30", "1,5"), "BC_2YEAR 2099-01-06: '1,5'"),
+    (TWO_DAYS.replace("4.30", ""), "BC_2YEAR 2099-01-06: '' is not a number"),
     (TWO_DAYS.replace("m:properties", "m:record"), "entry 1 has 0 m:properties"),
 ]
 

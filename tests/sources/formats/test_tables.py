@@ -41,11 +41,17 @@ def test_a_row_that_does_not_fit_is_named(rows, ragged, message):
 
 def test_a_column_is_complete_over_all_days_and_has_its_values_in_order():
     parsed = Parsed()
-    cells = {date(2026, 9, 3): None, date(2026, 9, 2): "2.5", date(2026, 9, 1): ""}
+    cells = {date(2026, 9, 3): None, date(2026, 9, 2): "2.5", date(2026, 9, 1): None}
     tables.take(parsed, "A", cells, table({"A": "D"}), "file")
     assert read(parsed) == {"A": ({key("2026-09-02"): 2.5}, (key("2026-09-01"), key("2026-09-03")))}
     tables.take(parsed, "B", cells, {}, "file")
     assert parsed.unmapped == {"B": 1}
+
+
+def test_a_period_that_is_there_twice_is_named():
+    cells = [tables.Cell(key("2026-09-01"), "1", "A first"), tables.Cell(key("2026-09-01"), "1", "A second")]
+    with pytest.raises(SourceChanged, match="A second is there twice"):
+        tables.add_block(Parsed(), "A", cells)
 
 
 def test_a_column_without_days_claims_nothing():

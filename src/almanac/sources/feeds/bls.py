@@ -7,29 +7,21 @@ Months are M01 to M12; M13 is the average of the year, which is no month: it is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs, is_closed
 from almanac.sources.formats import notes, strict, tables
 
 _HOST = "api.bls.gov"
 _DATA = re.compile(r"/publicAPI/v[12]/timeseries/data/([A-Za-z0-9_#-]+)/?")
 _PERIOD = re.compile(r"([MQSA])([0-9]{2})")
 _YEAR = re.compile(r"[0-9]{4}")
-#: Letter of a period → its frequency, how many there are in a year, how many months each has.
-_LETTERS = {
-    "M": (Frequency.MONTHLY, 12, 1),
-    "Q": (Frequency.QUARTERLY, 4, 3),
-    "S": (Frequency.SEMIANNUAL, 2, 6),
-    "A": (Frequency.ANNUAL, 1, 12),
-}
 #: First years of the surveys, by the beginning of a series id.
 _FIRST = {"CE": 1939, "CI": 2001, "CU": 1913, "JT": 2000, "LN": 1948, "WP": 2009}
 #: Years to an answer, with a key and without.
@@ -82,9 +74,7 @@ class Bls(Connector):
     version = 4
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         With a key: each series in windows of twenty years from its survey's first. Without: the last ten years.
 
@@ -101,7 +91,7 @@ class Bls(Connector):
                 planned.append(Request(address, secret=secret, closed=closed))
         return planned
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one answer, one block for each mapped series, complete from its first period listed to its last.
 
         Raises SourceChanged naming series and period, and with the service's own words where it refused.
@@ -119,34 +109,30 @@ class Bls(Connector):
         if refused:
             raise SourceChanged(f"{where}: the service says {strict.shown(refused[0])}")
         seen: set[str] = set()
-        for one in answer.results.series:
-            if one.id in seen:
-                raise SourceChanged(f"{where}: series {one.id} is there twice")
-            seen.add(one.id)
-            self._take(one, series.get(one.id), parsed)
+        for listed in answer.results.series:
+            if listed.id in seen:
+                raise SourceChanged(f"{where}: series {listed.id} is there twice")
+            seen.add(listed.id)
+            if listed.id not in series:
+                parsed.unmapped[listed.id] = len(listed.data)
+            elif cells := list(_cells(listed, series[listed.id].frequency, parsed)):
+                tables.add_block(parsed, listed.id, cells)
         return parsed
 
-    def _take(self, one: _Series, spec: SeriesSpec | None, parsed: Parsed) -> None:
-        if spec is None:
-            parsed.unmapped[one.id] = len(one.data)
-            return
-        found: dict[int, tuple[_Datum, str]] = {}
-        for datum in one.data:
-            where = f"{one.id} {datum.year}-{datum.period}"
-            period = _period(datum, spec.frequency, where)
-            if period is None:
-                average = f"{one.id} {datum.period}"
-                parsed.unmapped[average] = parsed.unmapped.get(average, 0) + 1
-                continue
-            if period.key in found:
-                raise SourceChanged(f"{where} is there twice")
-            found[period.key] = datum, where
-        if found:
-            cells = (
-                (key, None if datum.value == _ABSENT else datum.value, where)
-                for key, (datum, where) in sorted(found.items())
-            )
-            tables.add_block(parsed, one.id, cells, lambda key, value: _statement(found[key][0], key, value))
+
+def _cells(series: _Series, frequency: Frequency, parsed: Parsed) -> Iterator[tables.Cell]:
+    for datum in series.data:
+        where = f"{series.id} {datum.year}-{datum.period}"
+        period = _period(datum, frequency, where)
+        if period is None:
+            parsed.unmapped[f"{series.id} {datum.period}"] += 1
+            continue
+        marks = [mark for mark in datum.footnotes if mark.code or mark.text]
+        note = notes.note(
+            flags=tuple(mark.code for mark in marks if mark.code),
+            footnotes=tuple(mark.text for mark in marks if mark.text),
+        )
+        yield tables.Cell(period.key, None if datum.value == _ABSENT else datum.value, where, note)
 
 
 def _windows(native: str, today: date, *, with_key: bool) -> Iterator[tuple[int, int]]:
@@ -162,23 +148,15 @@ def _period(datum: _Datum, frequency: Frequency, where: str) -> Period | None:
     written = _PERIOD.fullmatch(datum.period)
     if written is None or _YEAR.fullmatch(datum.year) is None:
         raise SourceChanged(f"{where} is not a period like 2026-M10")
-    stated, number, months = _LETTERS[written[1]][0], int(written[2]), _LETTERS[written[1]][2]
+    stated, number = Frequency(written[1]), int(written[2])
     if stated is not frequency:
         raise SourceChanged(f"{where} is {stated.word}, the catalogue says {frequency.word}")
-    most = _LETTERS[written[1]][1]
+    most = 12 // stated.months
     if number == most + 1 and most > 1:
         return None
     if not 1 <= number <= most:
         raise SourceChanged(f"{where} is not a period of a year that has {most}")
-    return Period.starting(date(int(datum.year), (number - 1) * months + 1, 1), frequency)
-
-
-def _statement(datum: _Datum, period: int, value: float) -> ReportedValue:
-    marks = [one for one in datum.footnotes if one.code or one.text]
-    note = notes.note(
-        flags=tuple(one.code for one in marks if one.code), footnotes=tuple(one.text for one in marks if one.text)
-    )
-    return ReportedValue(period, value, flags=UNKNOWN, note=note)
+    return Period.starting(date(int(datum.year), (number - 1) * stated.months + 1, 1), frequency)
 
 
 CONNECTOR = Bls()

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import date
 from urllib.parse import urlsplit
 
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, Specs
 from almanac.sources.formats import icalendars
 
 _HOST = "www.bls.gov"
@@ -20,13 +19,11 @@ class BlsCalendar(Connector):
     version = 2
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
-        """The one calendar, whole."""
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
+        """Plan the one calendar, whole."""
         return [Request(_ADDRESS)]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read the calendar. Raises SourceChanged naming the entry at fault."""
         path = urlsplit(payload.url).path
         if not path.endswith(".ics"):

@@ -7,15 +7,14 @@ object or a name left out. The answers state no time of publication.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import date
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import msgspec
 
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import strict, tables
 
 _HOST = "www.bankofcanada.ca"
@@ -50,19 +49,12 @@ class Boc(Connector):
     version = 3
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """One request for each series: a name the bank no longer knows fails alone."""
         start = "" if since is None else f"?start_date={since}"
-        return [
-            Request(
-                f"https://{_HOST}/valet/observations/{native}/json{start}",
-            )
-            for native in sorted(series)
-        ]
+        return [Request(f"https://{_HOST}/valet/observations/{native}/json{start}") for native in sorted(series)]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
 
         Raises SourceChanged naming series and day, also where none of the series asked for in the URL is there.
@@ -84,7 +76,7 @@ class Boc(Connector):
         if not days:  # nothing yet since the day asked for
             return parsed
         for name in sorted(names):
-            tables.take(parsed, name, {day: cells.get(name) for day, cells in days.items()}, series, where)
+            tables.take(parsed, name, {day: cells.get(name) or None for day, cells in days.items()}, series, where)
         return parsed
 
 

@@ -10,14 +10,13 @@ blank cell is a maturity not fitted that day. Yields are in percent, continuousl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import date
 from urllib.parse import urlsplit
 
-from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import DOUBT, TURN_OF_MONTH, Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, workbook
+from almanac.domain.reference import Source
+from almanac.sources.base import TURN_OF_MONTH, Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import tables, workbook
 from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.strict import is_not_finite, shown
 from almanac.sources.formats.workbook import SheetRow, Workbook
@@ -38,15 +37,10 @@ class BoeGlc(Connector):
     """The archive of the history and the archive of the current month."""
 
     version = 3
+    hosts = frozenset({_HOST})
+    folder = _FOLDER
 
-    def owns(self, url: str) -> bool:
-        """Whether the URL is one of the bank's yield-curve files; its database is another source."""
-        parts = urlsplit(url)
-        return parts.hostname == _HOST and parts.path.startswith(_FOLDER)
-
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Both archives; the current month alone where nothing older is wanted. The last month is in the history once it is over,
         so in the first days of the next that is asked for each turn, and on the slow round after that.
@@ -56,7 +50,7 @@ class BoeGlc(Connector):
         latest = Request(f"https://{_HOST}{_LATEST}")
         return [latest] if since is not None and since >= begins else [history, latest]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one archive, one block for each mapped maturity, complete from the maturity's first day to its last.
 
         Raises SourceChanged naming member, day and maturity, also where no mapped maturity is in a workbook, or an
@@ -71,18 +65,7 @@ class BoeGlc(Connector):
             _read(archive, curve, parsed)
         parsed.lack(series, curve, where)
         for native, days in sorted(curve.items()):
-            present = [(day, value) for day, value in sorted(days.items()) if value is not None]
-            if native not in series:
-                parsed.unmapped[native] = len(present)
-                continue
-            frequency = series[native].frequency
-            whole = not any(isinstance(value, str) for value in days.values())
-            keys = {day: dates.period(day, frequency, where) for day in days}
-            statements = [
-                ReportedValue(keys[day], value, flags=UNKNOWN) for day, value in present if isinstance(value, float)
-            ]
-            span = (min(keys.values()), max(keys.values())) if keys and whole else None
-            parsed.blocks.append(Block(native, statements, span))
+            tables.take(parsed, native, days, series, where)
         return parsed
 
 
@@ -128,7 +111,10 @@ def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
             parsed.meet([f"{label:g}"] if isinstance(label, float) else [], "a day under years:")
             continue
         if label is None:
-            _be_empty(row, columns, where)
+            # A row without a day may hold marks of the spreadsheet program, never a yield.
+            for column, native in columns.items():
+                if isinstance(row.get(column), float):
+                    raise SourceChanged(f"{where}: a yield {native} without a day")
             continue
         day = workbook.day(label, where)
         if day in seen:
@@ -136,11 +122,8 @@ def _read(archive: Archive, curve: _Curve, parsed: Parsed) -> None:
         seen.add(day)
         for column, native in columns.items():
             value = row.get(column)
-            if isinstance(value, str):
-                said = f"{where}: {day} {native}: {shown(value)} is not a number"
-                if not is_not_finite(value):
-                    raise SourceChanged(said)
-                parsed.meet([said], DOUBT)
+            if isinstance(value, str) and not is_not_finite(value):
+                raise SourceChanged(f"{where}: {day} {native}: {shown(value)} is not a number")
             if curve[native].setdefault(day, value) != value:
                 raise SourceChanged(f"{where}: {day} {native} differs from another workbook of the archive")
     if columns is None:
@@ -161,13 +144,6 @@ def _maturities(row: SheetRow, where: str) -> dict[int, str]:
             f"{where}: row years: has {shown(', '.join(columns.values()))}, expected each maturity once"
         )
     return columns
-
-
-def _be_empty(row: SheetRow, columns: Mapping[int, str], where: str) -> None:
-    """A row without a day may hold marks of the spreadsheet program, never a yield."""
-    for column, native in columns.items():
-        if isinstance(row.get(column), float):
-            raise SourceChanged(f"{where}: a yield {native} without a day")
 
 
 CONNECTOR = BoeGlc()

@@ -9,21 +9,20 @@ request for an unknown code, or before a series begins, is answered with a page 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
 from lxml import etree
 
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, strict, tables
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import strict, tables
 
 _HOST = "www.bankofengland.co.uk"
-_FOLDER = "/boeapps/"
 _QUERY = f"https://{_HOST}/boeapps/database/_iadb-fromshowcolumns.asp"
 #: The oldest daily series of this source begins in 1975.
 _BEGINNING = date(1975, 1, 2)
+_DAY = re.compile(r"(?P<d>[0-9]{2}) (?P<m>[A-Z][a-z]{2}) (?P<y>[0-9]{4})")
 
 _ENVELOPE = "{http://www.gesmes.org/xml/2002-08-01}Envelope"
 _CUBE = re.compile(r"\{[^}]*/agg_series\}Cube")
@@ -32,7 +31,7 @@ _DESCRIPTIONS = frozenset({"FREQ_NAME", "SERIES_DEF", "CAT_NAME", "FIRST_OBS"})
 _OBSERVATION = frozenset({"TIME", "OBS_VALUE", "OBS_CONF", "LAST_UPDATED"})
 _UPDATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}")
 
-#: Values as written, by code and day; empty or None for none.
+#: Values as written, by code and day; None for none.
 _Read = dict[str, dict[date, str | None]]
 
 
@@ -40,19 +39,20 @@ class BoeIadb(Connector):
     """Series of the database by code."""
 
     version = 3
+    hosts = frozenset({_HOST})
+    folder = "/boeapps/"
 
-    def owns(self, url: str) -> bool:
-        """Whether the URL is one of the bank's database; its yield-curve files are another source."""
-        parts = urlsplit(url)
-        return parts.hostname == _HOST and parts.path.startswith(_FOLDER)
-
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """One request for each series, in CSV: a wrong code fails alone, and none is asked for before it begins."""
-        return [Request(_url(native, _start(spec, since))) for native, spec in sorted(series.items())]
+        planned = []
+        for native, spec in sorted(series.items()):
+            start = max(spec.from_date or _BEGINNING, since or date.min)
+            written = f"{start:%d}/{strict.MONTHS[start.month - 1]}/{start:%Y}"
+            asked = f"csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
+            planned.append(Request(f"{_QUERY}?{asked}"))
+        return planned
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one answer, one block for each mapped series, complete from the answer's first day to its last.
 
         Raises SourceChanged naming code and day, also where none of the codes asked for in the URL is there.
@@ -72,16 +72,6 @@ class BoeIadb(Connector):
         return parsed
 
 
-def _start(spec: SeriesSpec, since: date | None) -> date:
-    first = spec.from_date or _BEGINNING
-    return first if since is None else max(first, since)
-
-
-def _url(native: str, start: date) -> str:
-    written = f"{start:%d}/{dates.MONTHS[start.month - 1]}/{start:%Y}"
-    return f"{_QUERY}?csv.x=yes&Datefrom={written}&Dateto=now&SeriesCodes={native}&CSVF=TN&UsingCodes=Y&VPD=Y&VFD=N"
-
-
 def _csv(body: bytes, where: str) -> _Read:
     rows = [row for row in strict.rows(body, "utf-8", where) if any(row)]
     header = rows[0] if rows else []
@@ -90,40 +80,35 @@ def _csv(body: bytes, where: str) -> _Read:
     codes = header[1:]
     if len(set(codes)) < len(codes):
         raise SourceChanged(f"{where}: header {strict.shown(','.join(header))}, expected each code once")
-    days = tables.by_day(rows[1:], codes, lambda text: dates.named_day(text, " ", where), where)
-    return {code: {day: cells[place] for day, cells in days.items()} for place, code in enumerate(codes)}
+    days = tables.by_day(rows[1:], codes, lambda text: strict.day(text, where, _DAY, "31 Oct 2026"), where)
+    return {code: {day: cells[place] or None for day, cells in days.items()} for place, code in enumerate(codes)}
 
 
-def _xml(body: bytes, series: Mapping[str, SeriesSpec], where: str, parsed: Parsed) -> _Read:
+def _xml(body: bytes, series: Specs, where: str, parsed: Parsed) -> _Read:
     read: _Read = {}
-    for cube in strict.xml(body, _ENVELOPE, where):
-        _be_cube(cube, where)
+    envelope = strict.xml(body, _ENVELOPE, where)
+    for element in (*envelope, *envelope.iterfind("*/*")):
+        if _CUBE.fullmatch(element.tag) is None:
+            raise SourceChanged(f"{where}: element {element.tag}, expected a Cube")
+    for cube in envelope:
         code = cube.get("SCODE")
         if not code:
             raise SourceChanged(f"{where}: a Cube has no SCODE")
         values = read.setdefault(code, {})
         for part in cube:
-            _be_cube(part, where)
             first = next(iter(part.attrib), "")
-            if first == "FREQ_NAME" and code in series and part.get("FREQ_CODE") != series[code].frequency.value:
-                raise SourceChanged(
-                    f"{where}: {code} has FREQ_CODE {strict.shown(part.get('FREQ_CODE'))}, "
-                    f"expected {series[code].frequency.value}"
-                )
+            if first == "FREQ_NAME" and code in series:
+                stated, expected = part.get("FREQ_CODE"), series[code].frequency.value
+                if stated != expected:
+                    raise SourceChanged(f"{where}: {code} has FREQ_CODE {strict.shown(stated)}, expected {expected}")
             if first in _DESCRIPTIONS:
                 continue
             parsed.meet(sorted(str(name) for name in part.attrib if name not in _OBSERVATION), "attribute")
             day, text = _observation(part, f"{where}: {code}")
             if values.setdefault(day, text) != text:
-                raise SourceChanged(
-                    f"{where}: {code} {day} is both {strict.shown(values[day])} and {strict.shown(text)}"
-                )
+                both = f"{strict.shown(values[day])} and {strict.shown(text)}"
+                raise SourceChanged(f"{where}: {code} {day} is both {both}")
     return read
-
-
-def _be_cube(element: etree._Element, where: str) -> None:
-    if _CUBE.fullmatch(element.tag) is None:
-        raise SourceChanged(f"{where}: element {element.tag}, expected a Cube")
 
 
 def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
@@ -136,7 +121,7 @@ def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
         raise SourceChanged(f"{where} {day}: LAST_UPDATED {strict.shown(part.get('LAST_UPDATED'))} is not a time")
     if "OBS_VALUE" not in part.attrib:
         raise SourceChanged(f"{where} {day}: no OBS_VALUE")
-    return day, part.get("OBS_VALUE")
+    return day, part.get("OBS_VALUE") or None
 
 
 CONNECTOR = BoeIadb()

@@ -14,23 +14,13 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import msgspec
 
 from almanac.catalog.load import shipped
-from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import notes, strict, tables
 
 _HOST = "www.stat-search.boj.or.jp"
 _DATA = "/api/v1/getDataCode"
-#: The bank's word for a frequency; those of weeks name the day (`WEEKLY(MONDAY)`).
-_FREQUENCIES = {
-    "DAILY": Frequency.DAILY,
-    "WEEKLY": Frequency.WEEKLY,
-    "MONTHLY": Frequency.MONTHLY,
-    "QUARTERLY": Frequency.QUARTERLY,
-    "SEMIANNUAL": Frequency.SEMIANNUAL,
-    "ANNUAL": Frequency.ANNUAL,
-}
 #: Amounts of yen → power of ten.
 _YEN = {"yen": 0, "thousand yen": 3, "million yen": 6, "100 million yen": 8, "billion yen": 9, "trillion yen": 12}
 #: What the bank writes of the catalogue's other units.
@@ -81,9 +71,7 @@ class Boj(Connector):
     def __init__(self, units: Mapping[str, Unit]) -> None:
         self._units = units
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Plan one request for each series: one answer has one data base and one frequency only."""
         planned = []
         for native, spec in sorted(series.items()):
@@ -105,7 +93,7 @@ class Boj(Connector):
         asked = {name: values[-1] for name, values in parse_qs(url.query).items()} | {"startPosition": str(place)}
         return [Request(f"https://{_HOST}{_DATA}?{urlencode(asked)}")]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one answer, one block for each mapped series, complete from its first date listed to its last.
 
         Raises SourceChanged naming series and date, and with the bank's own words where it refused.
@@ -121,41 +109,30 @@ class Boj(Connector):
         database = answer.parameter.get("DB")
         if not database:
             raise SourceChanged("getDataCode: the answer does not name its data base DB")
-        for one in answer.resultset:
-            native = f"{database}'{one.series_code}"
-            if len(one.values.survey_dates) != len(one.values.values):
-                raise SourceChanged(
-                    f"{native} has {len(one.values.survey_dates)} dates and {len(one.values.values)} values"
-                )
-            spec = series.get(native)
-            if spec is None:
-                parsed.unmapped[native] = sum(value is not None for value in one.values.values)
-            elif one.values.survey_dates:
-                self._take(native, one, spec, parsed)
+        for listed in answer.resultset:
+            native, days, values = f"{database}'{listed.series_code}", listed.values.survey_dates, listed.values.values
+            if len(days) != len(values):
+                raise SourceChanged(f"{native} has {len(days)} dates and {len(values)} values")
+            if native not in series:
+                parsed.unmapped[native] = sum(value is not None for value in values)
+            elif days:
+                self._take(native, listed, series[native], parsed)
         return parsed
 
     def _take(self, native: str, one: _Series, spec: SeriesSpec, parsed: Parsed) -> None:
+        # The word for weeks names the day: `WEEKLY(MONDAY)`.
         before, opened, rest = one.frequency.partition("(")
         word = f"{before}{rest.rpartition(')')[2]}".strip() if opened and ")" in rest else one.frequency.strip()
-        if _FREQUENCIES.get(word) is not spec.frequency:
+        if word != spec.frequency.name:
             raise SourceChanged(f"{native} is {strict.shown(one.frequency)}, the catalogue says {spec.frequency.word}")
         self._check_unit(native, one.unit.strip(), spec)
         published = notes.published_at(str(one.last_update), None, f"{native}: LAST_UPDATE")
         note = notes.note(published=published)
-        cells: dict[int, tuple[strict.JsonNumber | None, str]] = {}
-        for number, value in zip(one.values.survey_dates, one.values.values, strict=True):
-            where = f"{native} {number}"
-            key = _period(number, spec.frequency, where).key
-            if key in cells:
-                raise SourceChanged(f"{where} is there twice")
-            cells[key] = value, where
-        tables.add_block(
-            parsed,
-            native,
-            ((key, *cells[key]) for key in sorted(cells)),
-            lambda key, value: ReportedValue(key, value, flags=UNKNOWN, note=note),
-            updated=notes.updated(published),
+        cells = (
+            tables.Cell(_period(number, spec.frequency, f"{native} {number}").key, value, f"{native} {number}", note)
+            for number, value in zip(one.values.survey_dates, one.values.values, strict=True)
         )
+        tables.add_block(parsed, native, cells, updated=notes.updated(published))
 
     def _check_unit(self, native: str, text: str, spec: SeriesSpec) -> None:
         """Raise SourceChanged for a unit that is unknown, or another than the catalogue's."""
@@ -176,12 +153,8 @@ class Boj(Connector):
 
 def _written(day: date, frequency: Frequency) -> str:
     """Return the first period to ask for: a year, its quarter or half, else its month."""
-    if frequency is Frequency.ANNUAL:
-        return f"{day.year}"
-    part = {Frequency.QUARTERLY: (day.month + 2) // 3, Frequency.SEMIANNUAL: (day.month + 5) // 6}.get(
-        frequency, day.month
-    )
-    return f"{day.year}{part:02}"
+    part = (day.month - 1) // (frequency.months or 1) + 1
+    return f"{day.year}" if frequency is Frequency.ANNUAL else f"{day.year}{part:02}"
 
 
 def _period(number: int, frequency: Frequency, where: str) -> Period:

@@ -8,13 +8,12 @@ codes are column names; numbers are percent; `-` is no value. The files state no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import date
 from urllib.parse import urlsplit
 
-from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import TURN_OF_MONTH, Connector, Parsed, Payload, Request, SourceChanged
+from almanac.domain.reference import Source
+from almanac.sources.base import TURN_OF_MONTH, Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import strict, tables
 
 _HOST = "www.mof.go.jp"
@@ -29,7 +28,7 @@ _ENCODING = "cp932"
 _REFERENCE_MARK = "\N{REFERENCE MARK}"
 _UNIT = re.compile(r"\(Unit\s*:\s*%\)")
 _TENOR = re.compile(r"[1-9][0-9]?Y")
-_DATE = re.compile(r"([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})")
+_DATE = re.compile(r"(?P<y>[0-9]{4})/(?P<m>[0-9]{1,2})/(?P<d>[0-9]{1,2})")
 
 
 class MofJapan(Connector):
@@ -38,9 +37,7 @@ class MofJapan(Connector):
     version = 3
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Both files, always: corrections of earlier months appear in the history only. Its last month is there once that is
         over, so in the first days of the next it is asked for each turn, and on the slow round after that.
@@ -50,7 +47,7 @@ class MofJapan(Connector):
             Request(f"https://{_HOST}{_CURRENT}"),
         ]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one file, one block for each mapped column, complete from the file's first day to its last.
 
         Raises SourceChanged naming the column and day, also where none of the mapped columns is in the header.
@@ -63,24 +60,17 @@ class MofJapan(Connector):
         columns = _layout(rows, where)
         parsed = Parsed()
         parsed.lack(series, columns, f"{where}: header {strict.shown(','.join(columns))}")
-        days = tables.by_day(_body(rows[2:], where), columns, lambda text: _day(text, where), where)
+        days = tables.by_day(
+            _body(rows[2:], where), columns, lambda text: strict.day(text, where, _DATE, "2026/9/1"), where
+        )
         if not days:
             if path == _HISTORY:
                 raise SourceChanged(f"{where} has a header and no days")
             return parsed  # the first days of a month
-        complete = (_key(min(days)), _key(max(days)))
         for index, column in enumerate(columns):
-            present = {day: cells[index] for day, cells in sorted(days.items()) if cells[index] != _NONE}
-            if column not in series:
-                parsed.unmapped[column] = len(present)
-                continue
-            read = ((_key(day), text, f"{where}: {day} {column}") for day, text in present.items())
-            tables.add_block(parsed, column, read, complete=complete)
+            cells = {day: None if row[index] == _NONE else row[index] for day, row in days.items()}
+            tables.take(parsed, column, cells, series, where)
         return parsed
-
-
-def _key(day: date) -> int:
-    return Period.starting(day, Frequency.DAILY).key
 
 
 def _layout(rows: list[list[str]], where: str) -> list[str]:
@@ -116,16 +106,6 @@ def _body(rows: Iterable[list[str]], where: str) -> Iterator[list[str]]:
             raise SourceChanged(f"{where}: line {strict.shown(','.join(row))} after the footnote")
         else:
             yield row
-
-
-def _day(text: str, where: str) -> date:
-    match = _DATE.fullmatch(text)
-    if match is not None:
-        try:
-            return date(int(match[1]), int(match[2]), int(match[3]))
-        except ValueError:
-            pass
-    raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 2026/9/1")
 
 
 CONNECTOR = MofJapan()

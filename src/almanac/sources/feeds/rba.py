@@ -26,55 +26,45 @@ from urllib.parse import urlsplit
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import dates, strict, tables, workbook, xls
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import strict, tables, workbook, xls
 
 _HOST = "www.rba.gov.au"
 _FOLDER, _PAST_FOLDER = "/statistics/tables/csv/", "/statistics/tables/xls-hist/"
 
 
-class _Past(NamedTuple):
-    """The workbook with a table's earlier years."""
-
-    file: str
-    #: How the name at its top begins, where that is another than the table's.
-    name: str
-    begins: date
-
-
 class _Table(NamedTuple):
-    """A table. `ids`: what the ids of its series are like; `begins`: first day of the CSV; `word`: its frequency, as written."""
+    """A table in CSV, and the workbook with its earlier years."""
 
     name: str
     file: str
+    #: Form of the ids of its series.
     ids: re.Pattern[str]
+    #: Its frequency, as written.
     word: str
+    #: First day of the CSV.
     begins: date
-    past: _Past
+    past_file: str
+    #: How the name at the top of the workbook begins.
+    past_name: str
 
 
 _TABLES = (
+    _Table("F1", "f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+"), "Daily", date(2011, 1, 4), "f01dhist.xls", "F1"),
+    _Table("F2", "f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D"), "Daily", date(2013, 5, 20), "f02dhist.xls", "F2"),
     _Table(
-        "F1", "f1-data.csv", re.compile(r"FIRMM[A-Z0-9]+"), "Daily", date(2011, 1, 4),
-        _Past("f01dhist.xls", "F1", date(1976, 4, 7)),
-    ),
-    _Table(
-        "F2", "f2-data.csv", re.compile(r"FCMYG[A-Z0-9]+D"), "Daily", date(2013, 5, 20),
-        _Past("f02dhist.xls", "F2", date(1995, 1, 3)),
-    ),
-    _Table(
-        "F2.1", "f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)"), "Monthly", date(2013, 5, 31),
-        _Past("f02histhist.xls", "F2", date(1969, 7, 31)),
+        "F2.1", "f2.1-data.csv", re.compile(r"FCMYG[A-Z0-9]+(?<!D)"), "Monthly", date(2013, 5, 31), "f02histhist.xls", "F2",
     ),
 )  # fmt: skip
 _LABELS = ("Title", "Description", "Frequency", "Type", "Units", "Source", "Publication date", "Series ID")
 #: The same labels in the older workbooks.
 _OLDER = {"Last updated:": "Publication date", "Mnemonic": "Series ID"}
 _SHEET = "Data"
+_DAY = re.compile(r"(?P<d>[0-9]{2})-(?P<m>[A-Z][a-z]{2})-(?P<y>[0-9]{4})")
 _RANGE = re.compile(r"-?[0-9]+\.[0-9]+ to -?[0-9]+\.[0-9]+")
 _FREQUENCIES = {"Daily": Frequency.DAILY, "Monthly": Frequency.MONTHLY}
 _UNITS = {"Per cent": "percent", "Per cent per annum": "percent"}
-_OWNER = "RBA"
+_OWNER, _NAMES = "RBA", "The Reserve Bank of Australia names"
 
 
 class _Column(NamedTuple):
@@ -90,9 +80,7 @@ class Rba(Connector):
     version = 4
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Every table that has a wanted series, whole: the bank publishes no part of one. Its earlier years are of the closed past,
         and left out where nothing as old is wanted.
@@ -103,32 +91,32 @@ class Rba(Connector):
                 continue
             planned.append(Request(f"https://{_HOST}{_FOLDER}{table.file}"))
             if since is None or since < table.begins:
-                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past.file}", closed=True))
+                planned.append(Request(f"https://{_HOST}{_PAST_FOLDER}{table.past_file}", closed=True))
         return planned
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one table or the workbook of its earlier years, one block for each mapped column, complete from its first day to its last.
 
         Raises SourceChanged naming the column and day, also where no mapped column is there or one is now published at
         another frequency or in another unit.
         """
         path = urlsplit(payload.url).path
-        table = next((one for one in _TABLES if path == _FOLDER + one.file), None)
-        older = next((one for one in _TABLES if path == _PAST_FOLDER + one.past.file), None)
-        if table is not None:
-            return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
-        if older is not None:
-            rows = list(_rows_of(payload.body, older))
-            return _read(older, rows, older.past.name, older.past.file, series)
-        return Parsed(ignored=f"{path}: none of the tables {', '.join(one.name for one in _TABLES)}")
+        for table in _TABLES:
+            if path == _FOLDER + table.file:
+                return _read(table, strict.rows(payload.body, "utf-8", table.file), table.name, table.file, series)
+            if path == _PAST_FOLDER + table.past_file:
+                return _read(table, [*_rows_of(payload.body, table)], table.past_name, table.past_file, series)
+        return Parsed(ignored=f"{path}: none of the tables {', '.join(table.name for table in _TABLES)}")
 
 
-def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Mapping[str, SeriesSpec]) -> Parsed:
+def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, series: Specs) -> Parsed:
     parsed = Parsed()
     columns, start = _layout(rows, name, where, parsed)
     natives = [column.native for column in columns]
     parsed.lack(filter(table.ids.fullmatch, series), natives, where)
-    days = tables.by_day(rows[start:], natives, lambda text: dates.named_day(text, "-", where), where, ragged=True)
+    days = tables.by_day(
+        rows[start:], natives, lambda text: strict.day(text, where, _DAY, "31-Oct-2026"), where, ragged=True
+    )
     if not days:
         raise SourceChanged(f"{where} has a header and no days")
     for index, column in enumerate(columns):
@@ -136,14 +124,15 @@ def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, serie
         if spec is not None:
             _check(column, spec, where)
             if column.source != _OWNER:
-                parsed.tightened[column.native] = (Exposure.restricted, _reason(column.source))
-        tables.take(parsed, column.native, {day: cells[index] for day, cells in days.items()}, series, where)
+                reason = f"{_NAMES} {column.source} as the source of this column, which is not under its open licence."
+                parsed.tightened[column.native] = (Exposure.restricted, reason)
+        tables.take(parsed, column.native, {day: cells[index] or None for day, cells in days.items()}, series, where)
     return parsed
 
 
 def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
     """Rows of a workbook as the CSV would have them, to the day before the CSV begins. Raises SourceChanged."""
-    where = table.past.file
+    where = table.past_file
     unit, headed = "", False
     for number, row in xls.rows(body, _SHEET, where):
         label = row.get(0, "")
@@ -151,7 +140,7 @@ def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
         if isinstance(label, float):
             day = workbook.day(label, where)
             if day < table.begins and any(cells):
-                yield [f"{day:%d}-{dates.MONTHS[day.month - 1]}-{day.year}", *cells]
+                yield [f"{day:%d}-{strict.MONTHS[day.month - 1]}-{day.year}", *cells]
         elif label in _UNITS and not cells:
             unit = label
         elif label:
@@ -166,18 +155,14 @@ def _rows_of(body: bytes, table: _Table) -> Iterator[list[str]]:
 
 
 def _text(value: float | str) -> str:
-    """A cell as the CSV would have it; a range is no value."""
+    """Return a cell as the CSV would have it; a range is no value."""
     if isinstance(value, float):
         return repr(value)
     return "" if _RANGE.fullmatch(value) else value
 
 
-def _reason(owner: str) -> str:
-    return f"The Reserve Bank of Australia names {owner} as the source of this column, which is not under its open licence."
-
-
 def _layout(rows: Sequence[list[str]], expected: str, where: str, parsed: Parsed) -> tuple[list[_Column], int]:
-    """The columns, and the number of the first row of data."""
+    """Return the columns, and the number of the first row of data."""
     name = rows[0][0] if rows and rows[0] else ""
     if not name.startswith(expected + " "):
         raise SourceChanged(f"{where}: title {strict.shown(name)}, expected {expected}")
@@ -208,7 +193,7 @@ def _columns(head: Mapping[str, list[str]], where: str) -> list[_Column]:
 
 
 def _check(column: _Column, spec: SeriesSpec, where: str) -> None:
-    """A column that changed its frequency or unit is another series."""
+    """Raise SourceChanged for a column of another frequency or unit: it is another series."""
     if _FREQUENCIES.get(column.frequency) is not spec.frequency:
         raise SourceChanged(
             f"{where}: {column.native} has frequency {strict.shown(column.frequency)}, expected {spec.frequency.word}"

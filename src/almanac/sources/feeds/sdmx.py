@@ -24,7 +24,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec, Source, Unit
 from almanac.domain.rights import Exposure
 from almanac.domain.times import instant
-from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Request, SourceChanged, Specs, is_closed
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     BASES,
@@ -33,10 +33,7 @@ from almanac.sources.formats.sdmx_message import (
     MessageSeries,
     NotData,
     SdmxObservation,
-    flags,
-    is_free,
     period_of,
-    value_of,
 )
 
 #: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
@@ -110,9 +107,7 @@ class Sdmx(Connector):
             return False
         return (self._whole.find(_words(url)) or self._whole.flow[0]) in self._service.flow
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
         Plan one request for each series, or for all series that differ only in dimensions the flow asks whole.
 
@@ -139,7 +134,7 @@ class Sdmx(Connector):
         return flow, native.removeprefix(flow.id + ".").split(".")
 
     def _urls(
-        self, key: str, natives: list[str], series: Mapping[str, SeriesSpec], since: date | None, today: date
+        self, key: str, natives: list[str], series: Specs, since: date | None, today: date
     ) -> Iterator[tuple[str, date | None]]:
         """Yield addresses, each with the last day it asks for (None for an open end)."""
         flow, codes = self._split(natives[0])
@@ -153,7 +148,7 @@ class Sdmx(Connector):
             bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
             yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """
         Read one message, one block for each mapped series, complete from its first listed period to its last.
 
@@ -170,7 +165,7 @@ class Sdmx(Connector):
                 spec = series.get(one.native)
                 if spec is None:
                     rows = sum(row.value != "" for row in one.rows)
-                    parsed.unmapped[one.native] = parsed.unmapped.get(one.native, 0) + rows
+                    parsed.unmapped[one.native] += rows
                     continue
                 if (one.native, one.action) in seen:
                     raise asked.error(f": series {one.native} is there twice")
@@ -182,7 +177,7 @@ class Sdmx(Connector):
                 if block is not None:
                     block = replace(block, native=native)
                     found[native] = _joined(found[native], block, asked) if native in found else block
-                marks = {row.confidentiality or row.status for row in one.rows if not is_free(row, self._service)}
+                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self._service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[native] = (Exposure.restricted, reason)
@@ -226,12 +221,12 @@ class Sdmx(Connector):
         for key, (row, label) in sorted(rows.items()):
             at = f"{where} {row.period}"
             try:
-                value = value_of(row, self._service, at)
+                value = row.number(self._service, at)
             except strict.NotFiniteError as doubt:
                 asked.parsed.meet([str(doubt)], DOUBT)
                 span = None
                 continue
-            marks = flags(row, self._service, at)
+            marks = row.flags(self._service, at)
             projection = not _FORECAST.isdisjoint(marks or (row.status,)) or _is_projected(
                 Period.from_key(key), label, actual, flow, released
             )

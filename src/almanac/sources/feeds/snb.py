@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from almanac.catalog.succession import stretches
 from almanac.domain.periods import Frequency, Period
-from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged
+from almanac.domain.reference import Source
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import notes, strict, tables
 
 _HOST = "data.snb.ch"
@@ -37,9 +37,7 @@ class Snb(Connector):
     version = 3
     hosts = frozenset({_HOST})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Plan one request for each cube, by name, from `since` on. A cube that only repeats another is not asked for,
         nor one whose successor speaks for the whole time asked for.
         """
@@ -51,7 +49,7 @@ class Snb(Connector):
                 cubes.setdefault(_parts(native)[0], []).append(native)
         return [Request(_url(cube, natives, series, since)) for cube, natives in sorted(cubes.items())]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one cube, one block for each mapped item, complete from the item's first date listed to its last.
 
         Raises SourceChanged naming item and date, also where none of the mapped items asked for is there.
@@ -81,7 +79,10 @@ class Snb(Connector):
                 parsed.unmapped[native] = sum(bool(value) for value in cells.values())
                 continue
             frequency = mapped[native].frequency
-            read = [(_key(text, frequency, native), cell or None, f"{native} {text}") for text, cell in cells.items()]
+            read = (
+                tables.Cell(_key(text, frequency, native), cell or None, f"{native} {text}")
+                for text, cell in cells.items()
+            )
             tables.add_block(parsed, native, read, updated=updated)
         return parsed
 
@@ -94,13 +95,9 @@ def _parts(native: str) -> tuple[str, tuple[str, ...]]:
     return match[1], tuple(match[2].split(","))
 
 
-def _start(natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> date:
+def _url(cube: str, natives: Sequence[str], series: Specs, since: date | None) -> str:
     begins = min(series[native].from_date or _BEGINNING for native in natives)
-    return begins if since is None else max(since, begins)
-
-
-def _url(cube: str, natives: Sequence[str], series: Mapping[str, SeriesSpec], since: date | None) -> str:
-    start = _start(natives, series, since)
+    start = begins if since is None else max(since, begins)
     daily = any(series[native].frequency is Frequency.DAILY for native in natives)
     asked = f"fromDate={start if daily else f'{start:%Y-%m}'}"
     names = _WAREHOUSE.get(cube)
@@ -134,9 +131,8 @@ def _items(rows: Sequence[list[str]], dimensions: Sequence[str], cube: str) -> d
         if not any(row):
             continue
         if len(row) != len(dimensions) + 2:
-            raise SourceChanged(
-                f"{cube}: {strict.shown(';'.join(row))} has {len(row)} cells, the header {len(dimensions) + 2}"
-            )
+            line = strict.shown(";".join(row))
+            raise SourceChanged(f"{cube}: {line} has {len(row)} cells, the header {len(dimensions) + 2}")
         cells = found.setdefault(f"{cube}{{{','.join(row[1:-1])}}}", {})
         if row[0] in cells:
             raise SourceChanged(f"{cube}: {';'.join(row[:-1])} is there twice")

@@ -8,7 +8,6 @@ holds for a cell's first vintage only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
@@ -16,9 +15,9 @@ from lxml import etree
 
 from almanac.domain.observations import DAY, ReportedValue
 from almanac.domain.periods import Frequency, Period, end_of
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.times import end_of_day
-from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, is_closed
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs, is_closed
 from almanac.sources.formats import strict, tables
 
 _FEED = "https://home.treasury.gov/resource-center/data-chart-center/interest-rates/pages/xml"
@@ -41,9 +40,7 @@ class UsTreasury(Connector):
     version = 2
     hosts = frozenset({"home.treasury.gov", "api.fiscaldata.treasury.gov"})
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """One request for each year from 1990, or from the year of `since`, to the year of `today`."""
         first = _FIRST_YEAR if since is None else max(since.year, _FIRST_YEAR)
         planned = []
@@ -53,7 +50,7 @@ class UsTreasury(Connector):
             planned.append(Request(address, closed=is_closed(last, today)))
         return planned
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one year, one block for each mapped element that is somewhere in the file. Raises SourceChanged.
 
         A block claims to be complete from the year's first day to the file's last: days still to come are not
@@ -77,13 +74,9 @@ class UsTreasury(Connector):
         first = min(days) if year is None else date(year, 1, 1)
         complete = (_key(first), _key(max(days)))
         for native in sorted({element for values in days.values() for element in values}):
-            values = {day: cells[native] for day, cells in sorted(days.items()) if native in cells}
-            if native not in series:
-                parsed.unmapped[native] = sum(value is not None for value in values.values())
-                continue
-            read = ((_key(day), text, f"{where}: {day} {native}") for day, text in values.items())
+            values = {day: cells[native] for day, cells in days.items() if native in cells}
             statement = _declared if source.declared_release == "same_day" else tables.as_read
-            tables.add_block(parsed, native, read, statement, complete=complete)
+            tables.take(parsed, native, values, series, where, statement, complete=complete)
         return parsed
 
 
@@ -91,34 +84,27 @@ def _key(day: date) -> int:
     return Period.starting(day, Frequency.DAILY).key
 
 
-def _declared(key: int, value: float) -> ReportedValue:
-    published = end_of_day(end_of(key))
-    return ReportedValue(key, value, published, published, DAY, first_only=True)
+def _declared(cell: tables.Cell, value: float) -> ReportedValue:
+    published = end_of_day(end_of(cell.period))
+    return ReportedValue(cell.period, value, published, published, DAY, first_only=True)
 
 
 def _days(root: etree._Element, where: str) -> dict[date, dict[str, str | None]]:
-    """Values as written by day and element; None where the element is there and says null."""
+    """Return values as written by day and element; None where the element is there and says null."""
+    # Elements of Atom carry no data of their own but for `content`.
+    for element in (*root, *root.iterfind(f"{_ATOM}entry/*")):
+        if not element.tag.startswith(_ATOM):
+            raise SourceChanged(f"{where}: element {element.tag} is not one of Atom")
     days: dict[date, dict[str, str | None]] = {}
-    for entry in _children(root, where):
-        if entry.tag != f"{_ATOM}entry":
-            continue
-        contents = [part for part in _children(entry, where) if part.tag == f"{_ATOM}content"]
-        found = [part for content in contents for part in content if part.tag == f"{_META}properties"]
-        if len(found) != 1:
-            raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(found)} m:properties, expected 1")
-        day, values = _row(found[0], where)
+    for entry in root.iterfind(f"{_ATOM}entry"):
+        properties = entry.findall(f"{_ATOM}content/{_META}properties")
+        if len(properties) != 1:
+            raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(properties)} m:properties, expected 1")
+        day, values = _row(properties[0], where)
         if day in days:
             raise SourceChanged(f"{where}: {day} is there twice")
         days[day] = values
     return days
-
-
-def _children(element: etree._Element, where: str) -> Iterator[etree._Element]:
-    """Children of a feed or an entry: elements of Atom, which carry no data of their own but for `content`."""
-    for child in element:
-        if not child.tag.startswith(_ATOM):
-            raise SourceChanged(f"{where}: element {child.tag} is not one of Atom")
-        yield child
 
 
 def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, str | None]]:

@@ -9,7 +9,7 @@ and compared with the catalogue, which holds regions and income groups; it feeds
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
@@ -19,17 +19,17 @@ import msgspec
 
 from almanac.catalog.currencies import UnknownCurrency
 from almanac.catalog.load import shipped
-from almanac.domain.observations import PROJECTION, UNKNOWN, ReportedValue
+from almanac.domain.observations import PROJECTION, UNKNOWN
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
-from almanac.sources.base import Block, Connector, Parsed, Payload, Request, SourceChanged
-from almanac.sources.formats import notes, strict
+from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
+from almanac.sources.formats import notes, strict, tables
 from almanac.sources.formats.sdmx_message import period_of
 
 _HOST = "api.worldbank.org"
 _DATA = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)/([^/]+)/indicators?/([^/]+)/?")
 _COUNTRIES = re.compile(r"/v2/(?:[a-z]{2}/)?countr(?:y|ies)(?:/[^/]+)?/?")
-_DATED = re.compile(r"([0-9]{4})(?:([MQ])([0-9]{1,2}))?")
+_YEAR = re.compile(r"[0-9]{4}")
 #: Rows to a page: more than any indicator has (about 270 places and 66 years), as many as the service gives.
 _PAGE = 20_000
 #: More places than these are asked for as all there are.
@@ -93,10 +93,8 @@ class WorldBank(Connector):
     hosts = frozenset({_HOST})
     leads_further = True
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
-        """The list of countries, then one request for each indicator, for the places named or for all there are."""
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
+        """Plan the list of countries, then one request for each indicator, for the places named or for all there are."""
         wanted: dict[str, list[str]] = {}
         for native in sorted(series):
             place, _, indicator = native.partition("/")
@@ -110,14 +108,14 @@ class WorldBank(Connector):
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """The pages after the first, where an answer says that there are more. Raises SourceChanged."""
+        """Return requests for the pages after the first, if an answer says that there are more. Raise SourceChanged."""
         url = urlsplit(payload.url)
         if _DATA.fullmatch(url.path) is None or "page" in parse_qs(url.query):
             return []
         page, _ = _parts(payload, unquote(url.path), Parsed())
         return [Request(f"{payload.url}&page={number}") for number in range(2, page.pages + 1)]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """
         Read one page, one block for each mapped series, complete from its first year listed to its last; one that lists less
         than it says is reported, and claims to be complete in nothing.
@@ -151,22 +149,22 @@ class WorldBank(Connector):
             except UnknownCurrency as unknown:
                 parsed.meet([f"{strict.shown(str(unknown))} of {native}"], "currency")
                 continue
-            block = replace(_block(native, found, published, parsed), native=counted)
-            # What a page that was cut leaves out is no withdrawal.
-            parsed.blocks.append(replace(block, complete=None) if lacking else block)
+            tables.add_block(parsed, counted, _cells(native, found, published), updated=notes.updated(published))
+            if lacking:  # what a page that was cut leaves out is no withdrawal
+                parsed.blocks[-1] = replace(parsed.blocks[-1], complete=None)
         return parsed
 
 
 def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec.Raw]:
-    """What page an answer is, and its rows unread. Raises SourceChanged for a message in their place."""
+    """Return what page an answer is, and its rows undecoded. Raise SourceChanged for a message in their place."""
     parts = strict.json(payload.body, list[msgspec.Raw], where, parsed)
     if len(parts) == 1:
-        told: Any = msgspec.json.decode(parts[0])
-        message = told.get("message") if isinstance(told, dict) else None
-        said = (
-            message[0].get("value") if isinstance(message, list) and message and isinstance(message[0], dict) else told
-        )
-        raise SourceChanged(f"{where}: the service says {strict.shown(str(said))}")
+        answer: Any = msgspec.json.decode(parts[0])
+        try:
+            message = answer["message"][0].get("value")
+        except (TypeError, LookupError, AttributeError):
+            message = answer
+        raise SourceChanged(f"{where}: the service says {strict.shown(str(message))}")
     if len(parts) != 2:
         raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
     return strict.json(bytes(parts[0]), _Page, where, parsed), parts[1]
@@ -197,18 +195,10 @@ def _by_series(rows: Sequence[_Row], where: str) -> dict[str, dict[str, _Row]]:
     return {native: dict(sorted(dated.items())) for native, dated in found.items()}
 
 
-def _block(native: str, rows: Mapping[str, _Row], published: str | None, parsed: Parsed) -> Block:
-    statements = []
-    keys = []
-    whole = True
+def _cells(native: str, rows: Mapping[str, _Row], published: str | None) -> Iterator[tables.Cell]:
     for text, row in rows.items():
-        written = _DATED.fullmatch(text)
-        if written is None or written[2] is not None:
+        if _YEAR.fullmatch(text) is None:
             raise SourceChanged(f"{native}: {strict.shown(text)} is not a year")
-        key = period_of(text, Frequency.ANNUAL, native).key
-        keys.append(key)
-        if row.value is None:
-            continue
         basis, prices = _BASIS.search(row.indicator.value), _PRICES.search(row.indicator.value)
         note = notes.note(
             flags=tuple(row.obs_status),
@@ -217,17 +207,12 @@ def _block(native: str, rows: Mapping[str, _Row], published: str | None, parsed:
             basis=f"{basis[1]}=100" if basis else None,
             price_basis=prices[1] if prices else None,
         )
-        projection = PROJECTION if _FORECAST in row.obs_status.upper() else 0
-        value = strict.value(row.value, f"{native} {text}", parsed)
-        if value is None:
-            whole = False
-            continue
-        statements.append(ReportedValue(key, value, flags=UNKNOWN | projection, note=note))
-    return Block(native, statements, (min(keys), max(keys)) if whole else None, notes.updated(published))
+        flags = UNKNOWN | (PROJECTION if _FORECAST in row.obs_status.upper() else 0)
+        yield tables.Cell(period_of(text, Frequency.ANNUAL, native).key, row.value, f"{native} {text}", note, flags)
 
 
 def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], edition: date) -> str:
-    """The native code with the currency of amounts: the one that the rows state, else that of the edition's day."""
+    """Return the native code with the currency of amounts: that of the rows, else that of the edition's day."""
     stated = {row.unit for row in rows.values() if row.value is not None}
     if len(stated) > 1:
         raise UnknownCurrency(", ".join(sorted(stated)))

@@ -101,7 +101,7 @@ class Archive:
 
     @contextmanager
     def open(self, name: str) -> Iterator[Stream]:
-        """A member as a stream. Raises SourceChanged if there is none of that name."""
+        """Open a member as a stream. Raise SourceChanged if there is none of that name."""
         where = f"{self.where}/{name}"
         try:
             file = self._zip.open(name)
@@ -113,6 +113,6 @@ class Archive:
             yield Stream(file, self.budget, where)
 
     def read(self, name: str) -> bytes:
-        """A member whole. Raises SourceChanged if there is none of that name."""
+        """Return a member whole. Raise SourceChanged if there is none of that name."""
         with self.open(name) as stream:
             return stream.read(self.budget.member + 1)

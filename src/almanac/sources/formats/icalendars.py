@@ -103,7 +103,7 @@ class _Reader:
 
     def entry(self, event: Mapping[str, Any]) -> CalendarEntry:
         """Read one entry. Raises SourceChanged."""
-        uid = self._text(event, "UID", "an entry")
+        uid = _text(event, "UID", f"an entry of {self._where}")
         where = f"{self._where}: {uid}"
         errors = getattr(event, "errors", [])
         if errors:
@@ -111,7 +111,7 @@ class _Reader:
         for name in ("RRULE", "RDATE", "RECURRENCE-ID"):
             if name in event:
                 raise SourceChanged(f"{where} has {name}; entries that recur are not read")
-        summary = self._text(event, "SUMMARY", where)
+        summary = _text(event, "SUMMARY", where)
         release, period = _period(summary, " ".join(str(event.get("DESCRIPTION", "")).split()))
         start = event.get("DTSTART")
         if start is None or isinstance(start, list):
@@ -141,15 +141,6 @@ class _Reader:
             url=str(event["URL"]) if event.get("URL") else None,
             period=period,
         )
-
-    def _text(self, event: Mapping[str, Any], name: str, where: str) -> str:
-        value = event.get(name)
-        text = "" if value is None or isinstance(value, list) else " ".join(str(value).split())
-        if not text:
-            raise SourceChanged(
-                f"{where} of {self._where} has no {name}" if where == "an entry" else f"{where} has no {name}"
-            )
-        return text
 
     def _start(self, start: Any, where: str) -> tuple[int | None, date, str]:
         """Instant (None: only the day is stated), day and zone."""
@@ -206,6 +197,14 @@ class _Reader:
             except Exception as error:  # the library raises what its parts raise
                 raise SourceChanged(f"{where}: the zone {strict.shown(name)} is not described well: {error}") from None
         return self._described[name]
+
+
+def _text(event: Mapping[str, Any], name: str, where: str) -> str:
+    value = event.get(name)
+    text = "" if value is None or isinstance(value, list) else " ".join(str(value).split())
+    if not text:
+        raise SourceChanged(f"{where} has no {name}")
+    return text
 
 
 def _same(one: tzinfo, other: tzinfo) -> bool:

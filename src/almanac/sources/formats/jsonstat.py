@@ -35,17 +35,11 @@ class Dimension(msgspec.Struct):
     category: Category
 
 
-class JsonStatStructure(msgspec.Struct):
-    """The data structure that a publisher's extension names."""
-
-    id: str
-
-
 class Extension(msgspec.Struct):
     """What a publisher says beyond the standard; Eurostat names the data set."""
 
     id: str | None = None
-    datastructure: JsonStatStructure | None = None
+    datastructure: Extension | None = None
 
 
 class Dataset(msgspec.Struct, forbid_unknown_fields=True):
@@ -75,7 +69,7 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     if cube.version != "2.0":
         raise asked.error(f" is JSON-stat {strict.shown(cube.version)}, expected 2.0")
     extension = cube.extension or Extension()
-    said = [extension.id, extension.datastructure.id if extension.datastructure else None]
+    said = [extension.id, (extension.datastructure or Extension()).id]
     name, flow = asked.flow(filter(None, said))
     times = cube.role.get("time", [_TIME])
     if len(times) != 1 or times[0] not in cube.id:

@@ -29,7 +29,7 @@ def note(
     price_basis: str | None = None,
 ) -> str | None:
     """
-    The note of a row, its keys sorted; None where there is nothing to say.
+    Return the note of a row, its keys sorted; None where there is nothing to say.
 
     `dataflow` names the version of a data set that the row is of (`IMF.RES:WEO(9.0.0)`). `flags` are the publisher's own marks
     (`p`), `footnotes` its words, `basis` and `price_basis` what it says an index is 100 in and whose prices a volume counts in. `published` is when the state that the row
@@ -70,7 +70,7 @@ def with_base(note: str | None, basis: str | None, price_basis: str | None) -> s
 
 def published_at(text: str, zone: str | None, where: str) -> str:
     """
-    A publisher's stamp as it is served: an instant in UTC, or a day where only a day is stated.
+    Return a publisher's stamp as it is served: an instant in UTC, or a day where only a day is stated.
 
     Read are ISO 8601 with an offset, `2026-07-01`, `20260701`, `30/10/25` and `30/10/25 23:00:00`, the last in `zone`.
     Raises SourceChanged.

@@ -26,8 +26,7 @@ class Code(msgspec.Struct):
     @property
     def text(self) -> str:
         """Return the code as a key has it."""
-        found = next((one for one in (self.id, self.value, self.name) if one is not None), "")
-        return str(found)
+        return str(next((text for text in (self.id, self.value, self.name) if text is not None), ""))
 
 
 class Component(msgspec.Struct):

@@ -61,6 +61,38 @@ class SdmxObservation(NamedTuple):
     status: str = ""
     confidentiality: str = ""
 
+    def number(self, service: Service, where: str) -> float | None:
+        """
+        Return the number; None where the publisher says there is none. NaN is SDMX's word for a number that is missing on
+        purpose, whatever the status.
+
+        Raise SourceChanged for a value that is no number, an absence the status does not explain, and a number with a
+        status that says there is none; of its kind NotFiniteError for an infinity.
+        """
+        text, missing = self.value, self.status in _MISSING
+        if text is None or text == _INTENTIONALLY_MISSING or text in service.absent or (missing and text == ""):
+            if text is None and not missing and "" not in service.absent:
+                raise SourceChanged(f"{where}: no value, and status {self.status!r} does not say why")
+            return None
+        number = strict.number(text if isinstance(text, str) else repr(text), where)
+        if missing:
+            raise SourceChanged(f"{where}: value {text} with status {self.status}, which means there is none")
+        return number
+
+    def is_free(self, service: Service) -> bool:
+        """Tell whether the publisher lets everyone see the value, if there is one."""
+        if self.confidentiality not in _FREE:
+            return False
+        return not set(self.status) & set(service.confidential) or self.value is None or self.value in service.absent
+
+    def flags(self, service: Service, where: str) -> tuple[str, ...]:
+        """Return the letters of the status that the row keeps, as written. Raise SourceChanged for one that nobody knows."""
+        if not service.flags or self.status in _PLAIN | _MISSING or self.status in service.absent:
+            return ()
+        if not set(self.status) <= set(service.flags):
+            raise SourceChanged(f"{where}: status {strict.shown(self.status)}, known are the letters {service.flags}")
+        return tuple(self.status)
+
 
 @dataclass(slots=True)
 class MessageSeries:
@@ -230,42 +262,6 @@ def dataflow_in(text: str) -> str | None:
     """Parse a dataflow reference (`AGENCY:FLOW(version)` or a URN) to `AGENCY:FLOW(version)`. Return None for anything else."""
     stated = text.rpartition("Dataflow=")[2]
     return stated if _STATED.fullmatch(stated) else None
-
-
-def value_of(row: SdmxObservation, service: Service, where: str) -> float | None:
-    """
-    Return the number of a row; None where the publisher says there is none. NaN is SDMX's word for a number that is missing
-    on purpose, whatever the status.
-
-    Raises SourceChanged for a value that is no number, an absence the status does not explain, and a number with a
-    status that says there is none; of its kind NotFiniteError for an infinity.
-    """
-    text = row.value
-    missing = row.status in _MISSING
-    if text is None or text == _INTENTIONALLY_MISSING or text in service.absent or (missing and text == ""):
-        if text is None and not missing and "" not in service.absent:
-            raise SourceChanged(f"{where}: no value, and status {row.status!r} does not say why")
-        return None
-    number = strict.number(text if isinstance(text, str) else repr(text), where)
-    if missing:
-        raise SourceChanged(f"{where}: value {text} with status {row.status}, which means there is none")
-    return number
-
-
-def is_free(row: SdmxObservation, service: Service) -> bool:
-    """Tell whether the publisher lets everyone see the value, if there is one."""
-    if row.confidentiality not in _FREE:
-        return False
-    return not set(row.status) & set(service.confidential) or row.value is None or row.value in service.absent
-
-
-def flags(row: SdmxObservation, service: Service, where: str) -> tuple[str, ...]:
-    """Return the letters of the status that the row keeps, as written. Raise SourceChanged for one that nobody knows."""
-    if not service.flags or row.status in _PLAIN | _MISSING or row.status in service.absent:
-        return ()
-    if not set(row.status) <= set(service.flags):
-        raise SourceChanged(f"{where}: status {strict.shown(row.status)}, known are the letters {service.flags}")
-    return tuple(row.status)
 
 
 def period_of(text: str, frequency: Frequency, where: str) -> Period:

@@ -25,7 +25,11 @@ T = TypeVar("T")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 #: How programs write that a computation gave no number (IEEE 754; `INF` of XML Schema; errors of spreadsheets).
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)|#(?:N/A|DIV/0!|NUM!|VALUE!|REF!|NAME\?|NULL!)", re.IGNORECASE)
-_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+#: A day without separators.
+COMPACT_DAY = re.compile(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})")
+#: English short names, whatever the locale.
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAY = re.compile(r"(?P<y>[0-9]{4})-(?P<m>[0-9]{2})-(?P<d>[0-9]{2})")
 _SHOWN = 60
 #: Bytes of a text payload, and separators in it, that are read at once. Both are several times what any feed of ours
 #: sends; they bound the memory of a reader, for a separator of one byte makes objects of fifty and more.
@@ -65,7 +69,7 @@ class StrictRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def shown(text: str | None) -> str:
-    """A piece of a payload as a message may quote it: on one line, cut to 60 characters."""
+    """Quote a piece of a payload for a message: on one line, cut to 60 characters."""
     if text is None:
         return "nothing"
     return repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
@@ -104,14 +108,20 @@ def value(written: str | float, where: str, parsed: Parsed) -> float | None:
         return None
 
 
-def day(text: str | None, where: str) -> date:
-    """A day written `2026-10-31`, and nothing else of what ISO 8601 allows."""
-    if text is not None and _DAY.fullmatch(text):
+def day(text: str | None, where: str, pattern: re.Pattern[str] = _DAY, example: str = "2026-10-31") -> date:
+    """
+    Parse a day whose year, month and day are the groups of a pattern. Months may be numbers or English short names.
+
+    Raise SourceChanged for any other text.
+    """
+    match = None if text is None else pattern.fullmatch(text)
+    if match is not None:
         try:
-            return date.fromisoformat(text)
+            month = MONTHS.index(match["m"]) + 1 if match["m"] in MONTHS else int(match["m"])
+            return date(int(match["y"]), month, int(match["d"]))
         except ValueError:
             pass
-    raise SourceChanged(f"{where}: {shown(text)} is not a day like 2026-10-31")
+    raise SourceChanged(f"{where}: {shown(text)} is not a day like {example}")
 
 
 def bounded(body: bytes, separator: bytes, where: str) -> None:
@@ -125,7 +135,7 @@ def bounded(body: bytes, separator: bytes, where: str) -> None:
 
 def text(body: bytes, encoding: str, where: str) -> str:
     """
-    The payload as text, without the byte-order mark that it may begin with: one is that of UTF-8, whatever was expected.
+    Decode a payload without the byte-order mark that it may begin with; one is that of UTF-8, whatever was expected.
 
     A byte that the encoding does not have is an error, never a replacement character.
     """
@@ -139,7 +149,7 @@ def text(body: bytes, encoding: str, where: str) -> str:
 
 
 def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[list[str]]:
-    """All lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
+    """Return all lines of a CSV file as lists of cells, blank lines as empty lists. Quotes must close."""
     bounded(body, delimiter.encode(), where)
     longest = max(map(len, body.splitlines()), default=0)
     if longest > _LINE:
@@ -152,7 +162,7 @@ def rows(body: bytes, encoding: str, where: str, delimiter: str = ",") -> list[l
 
 
 def json(body: bytes, shape: type[T], where: str, parsed: Parsed) -> T:
-    """A JSON payload of that shape. A field that a Struct with `forbid_unknown_fields` has not is reported in `parsed`."""
+    """Decode a JSON payload of that shape. Report fields that a Struct with `forbid_unknown_fields` has not in `parsed`."""
     bounded(body, b",", where)
     try:
         return _decoded(text(body, "utf-8", where), shape, parsed)
@@ -190,7 +200,7 @@ def _decoded(written: str, shape: type[T], parsed: Parsed) -> T:
 
 
 def _at(values: list[Any], path: str) -> list[Any]:
-    """The parts of values at a path of msgspec's: `.name` of an object, for `[3]` or `[...]` all of a list or an object."""
+    """Return the parts of values at a path of msgspec's: `.name` of an object, for `[3]` or `[...]` all of a list or an object."""
     for step in _STEP.finditer(path):
         if step["name"] is not None:
             values = [one[step["name"]] for one in values if isinstance(one, dict) and step["name"] in one]
@@ -205,7 +215,7 @@ def _at(values: list[Any], path: str) -> list[Any]:
 
 
 def xml(body: bytes, root: str, where: str) -> etree._Element:
-    """The root element of an XML payload; `root` is its expected name in Clark notation (`{namespace}feed`).
+    """Return the root element of an XML payload; `root` is its expected name in Clark notation (`{namespace}feed`).
 
     Nothing outside the payload is read, no entity is expanded, libxml2's own limits on depth and size stay on, and a
     document type declaration is refused whatever it declares: no feed of ours has one, an HTML error page does.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from almanac.domain.observations import UNKNOWN, ReportedValue
-from almanac.domain.reference import SeriesSpec
-from almanac.sources.base import Block, Parsed, SourceChanged
-from almanac.sources.formats import dates, strict
+from almanac.domain.periods import Frequency, Period
+from almanac.sources.base import Block, Parsed, SourceChanged, Specs
+from almanac.sources.formats import strict
 
 
 def by_day(
@@ -39,16 +40,36 @@ def by_day(
     return days
 
 
-def as_read(key: int, value: float) -> ReportedValue:
+class Cell(NamedTuple):
+    """One period of a series as a payload states it."""
+
+    period: int
+    #: As written; None: there is no value.
+    written: str | float | None
+    #: Words with which an error begins.
+    where: str
+    note: str | None = None
+    flags: int = UNKNOWN
+
+
+def period_ending(day: date, frequency: Frequency, where: str) -> int:
+    """Return the key of the period that ends on a day. Raise SourceChanged if no period of that frequency does."""
+    period = Period.ending(day, frequency)
+    if period.end != day:
+        raise SourceChanged(f"{where}: {day} is not the last day of a {frequency.word} period")
+    return period.key
+
+
+def as_read(cell: Cell, value: float) -> ReportedValue:
     """Return a value that states no time of publication."""
-    return ReportedValue(key, value, flags=UNKNOWN)
+    return ReportedValue(cell.period, value, flags=cell.flags, note=cell.note)
 
 
 def add_block(
     parsed: Parsed,
     native: str,
-    cells: Iterable[tuple[int, str | float | None, str]],
-    statement: Callable[[int, float], ReportedValue] = as_read,
+    cells: Iterable[Cell],
+    statement: Callable[[Cell, float], ReportedValue] = as_read,
     *,
     complete: tuple[int, int] | None = None,
     updated: int | None = None,
@@ -56,37 +77,42 @@ def add_block(
     """
     Add what a payload says of one mapped series.
 
-    `cells` are the key of a period, the value as written (None: there is none) and the words for an error, in the order of
-    periods. The block is `complete` over that span, else from the first period to the last; not if a value is in doubt.
-    Raise SourceChanged naming a value that is no number.
+    The block is `complete` over that span, else from the first period to the last; not if a value is in doubt.
+    Raise SourceChanged naming a period that is there twice, or a value that is no number.
     """
-    keys: list[int] = []
+    by_period: dict[int, Cell] = {}
+    for cell in cells:
+        if by_period.setdefault(cell.period, cell) is not cell:
+            raise SourceChanged(f"{cell.where} is there twice")
     statements: list[ReportedValue] = []
     in_doubt = False
-    for key, written, where in cells:
-        keys.append(key)
-        value = None if written is None else strict.value(written, where, parsed)
+    for _, cell in sorted(by_period.items()):
+        value = None if cell.written is None else strict.value(cell.written, cell.where, parsed)
         if value is not None:
-            statements.append(statement(key, value))
-        in_doubt = in_doubt or (value is None and written is not None)
-    span = complete or ((min(keys), max(keys)) if keys else None)
+            statements.append(statement(cell, value))
+        in_doubt = in_doubt or (value is None and cell.written is not None)
+    span = complete or ((min(by_period), max(by_period)) if by_period else None)
     parsed.blocks.append(Block(native, statements, None if in_doubt else span, updated))
 
 
 def take(
-    parsed: Parsed, native: str, cells: Mapping[date, str | None], series: Mapping[str, SeriesSpec], where: str
+    parsed: Parsed,
+    native: str,
+    cells: Mapping[date, str | float | None],
+    series: Specs,
+    where: str,
+    statement: Callable[[Cell, float], ReportedValue] = as_read,
+    *,
+    complete: tuple[int, int] | None = None,
 ) -> None:
     """
-    Add one column to what a payload says: numbers as written by day, empty or None where there is none.
+    Add one column to what a payload says, as `add_block` does: numbers as written by day, None where there is none.
 
-    One that the catalogue does not map is counted. Values state no time of publication. Raise SourceChanged naming column and day.
+    Count one that the catalogue does not map. Raise SourceChanged naming column and day.
     """
     if native not in series:
-        parsed.unmapped[native] = sum(bool(text) for text in cells.values())
+        parsed.unmapped[native] = sum(text is not None for text in cells.values())
         return
     frequency, named = series[native].frequency, f"{where}: {native}"
-    add_block(
-        parsed,
-        native,
-        ((dates.period(day, frequency, named), text or None, f"{named} {day}") for day, text in sorted(cells.items())),
-    )
+    read = (Cell(period_ending(day, frequency, named), text, f"{named} {day}") for day, text in cells.items())
+    add_block(parsed, native, read, statement, complete=complete)

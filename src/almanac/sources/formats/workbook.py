@@ -13,6 +13,7 @@ refused here, and read there at 405 and 614 MB.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -51,8 +52,10 @@ class Workbook:
             link.get("Id"): link.get("Target", "")
             for link in strict.xml(archive.read(links), f"{_PACKAGE}Relationships", f"{where}/{links}")
         }
+        # A link counts from the folder `xl` unless it begins with a stroke.
         self._members = {
-            sheet.get("name", ""): _member(targets.get(sheet.get(_ID), "")) for sheet in book.iter(f"{_MAIN}sheet")
+            sheet.get("name", ""): posixpath.join("/xl", targets.get(sheet.get(_ID), ""))[1:]
+            for sheet in book.iter(f"{_MAIN}sheet")
         }
         self._texts: list[str] | None = None
 
@@ -125,15 +128,10 @@ class Workbook:
 
 
 def day(serial: float | str, where: str) -> date:
-    """The day of a serial number. Raises SourceChanged for a time of day and for what is no day after February 1900."""
+    """Return the day of a serial number. Raise SourceChanged for a time of day, or a day before March 1900."""
     if isinstance(serial, str) or not serial.is_integer() or not _FIRST_DAY <= serial <= _LAST_DAY:
         raise SourceChanged(f"{where}: {strict.shown(str(serial))} is not the serial number of a day")
     return _EPOCH + timedelta(days=int(serial))
-
-
-def _member(target: str) -> str:
-    """Name of a member from a link, which counts from the folder `xl` unless it begins with a stroke."""
-    return target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
 
 
 def _column(reference: str, where: str) -> int:

@@ -41,13 +41,9 @@ def rows(body: bytes, sheet: str, where: str) -> Iterator[tuple[int, SheetRow]]:
     if book.datemode:
         raise SourceChanged(f"{where} counts its days from 1904, expected 1900")
     for number in range(found.nrows):
-        cells = {column: _value(cell) for column, cell in enumerate(found.row(number)) if _is_there(cell)}
+        cells = {column: _value(cell) for column, cell in enumerate(found.row(number)) if cell.value != ""}
         if cells:
             yield number + 1, cells
-
-
-def _is_there(cell: Any) -> bool:
-    return cell.ctype not in {xlrd.XL_CELL_EMPTY, xlrd.XL_CELL_BLANK} and cell.value != ""
 
 
 def _value(cell: Any) -> float | str:

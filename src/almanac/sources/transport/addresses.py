@@ -29,7 +29,7 @@ class AddressRefused(ValueError):  # noqa: N818  (the name says what happened)
 
 
 def first(address: str, *, private: bool = False) -> httpx2.URL:
-    """The URL of a request: https; with `private` (for tests) also http to this machine itself. Raises AddressRefused."""
+    """Return the URL of a request: https; with `private` (for tests) also http to this machine. Raise AddressRefused."""
     try:
         url = httpx2.URL(address)
     except httpx2.InvalidURL:
@@ -38,7 +38,7 @@ def first(address: str, *, private: bool = False) -> httpx2.URL:
 
 
 def following(before: httpx2.URL, location: str, *, private: bool = False) -> httpx2.URL:
-    """The URL that a redirect leads to; never from https to http, not even to this machine. Raises AddressRefused."""
+    """Return the URL that a redirect leads to; never from https to http, not even to this machine. Raise AddressRefused."""
     try:
         url = before.join(location)
     except httpx2.InvalidURL:
@@ -47,12 +47,12 @@ def following(before: httpx2.URL, location: str, *, private: bool = False) -> ht
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    """Scheme, host and port: who is asked."""
+    """Return scheme, host and port: who is asked."""
     return (url.scheme, url.host, url.port)
 
 
 def kind(address: str) -> str | None:
-    """What is wrong with an IP address for a publisher's, in a word; None for a public one. Raises ValueError for another text."""
+    """Return the kind of an IP address that is not public, in a word; None for a public one. Raise ValueError for other text."""
     found = _plain(ipaddress.ip_address(address))
     for word, holds in (
         ("loopback", found.is_loopback),
@@ -68,7 +68,7 @@ def kind(address: str) -> str | None:
 
 
 def _plain(address: _Address) -> _Address:
-    """The IPv4 address that an IPv6 one only stands for, as mapped, by 6to4 or by a translating network."""
+    """Return the IPv4 address that an IPv6 one only stands for: mapped, by 6to4 or by a translating network."""
     if isinstance(address, ipaddress.IPv6Address):
         if address in _TRANSLATED:
             return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
@@ -92,8 +92,9 @@ def _checked(url: httpx2.URL, verb: str, *, plain: bool, private: bool) -> httpx
 
 def _written(host: str) -> str | None:
     """
-    What `kind` says of a host that is written as an address, in any of the ways that resolvers read, or by a name that is
-    nobody's in the world; None for any other name.
+    Return the kind of a host that is written as an address, in any way that resolvers read, or by a name of local networks.
+
+    Return None for any other name.
     """
     if not host.isascii() or not _HOST.fullmatch(host):
         return "malformed"

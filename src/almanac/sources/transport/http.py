@@ -8,14 +8,13 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from pathlib import Path
-from typing import BinaryIO, Protocol, Self
+from typing import Any, Protocol, Self
 
 import httpx2
 import stamina
@@ -106,17 +105,13 @@ class Fetcher:
         self._private = private
         #: How many connections to a host could not be made, one after the other.
         self._unreached: Counter[str] = Counter()
+        mounts: dict[str, httpx2.HTTPTransport | None] = {}
         if transport is None:
-            transport = wire.Wire(
-                clock,
-                private=private,
-                resolve=resolve,
-                proxy=http.proxy,
-                direct=http.no_proxy,
-                ca_bundle=http.ca_bundle,
-            )
+            reach: dict[str, Any] = {"proxy": http.proxy, "direct": http.no_proxy, "ca_bundle": http.ca_bundle}
+            transport, mounts = wire.transports(clock, private=private, resolve=resolve, **reach)
         self._client = httpx2.Client(
             transport=transport,
+            mounts=mounts,
             headers={
                 "user-agent": _named(http.user_agent.replace("{version}", version()), http.contact),
                 "accept": "*/*",
@@ -202,12 +197,16 @@ class Fetcher:
         """One attempt, through redirects."""
         url = addresses.first(chain.secrecy.address(chain.request.url), private=self._private)
         headers = {**chain.request.headers, **chain.validators.headers}
+        stated = chain.request.limit
+        silence = max(self._http.read_timeout, 0.0 if stated is None else stated.silence)
+        timeout = httpx2.Timeout(silence, connect=self._http.connect_timeout)
         for _ in range(_MAX_REDIRECTS + 1):
             chain.at = url.host
             if self._unreached[url.host] >= _TRIES:
                 raise chain.failure(f"{url.host} could not be reached {_TRIES} times in this run")
             self._wait(chain, url.host)
-            with self._get(chain, url, headers) as response:
+            wire.deadline.set(chain.deadline)
+            with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
                 self._unreached[url.host] = 0
                 if response.status_code not in _REDIRECTS or "location" not in response.headers:
                     return self._answer(chain, response)
@@ -225,32 +224,16 @@ class Fetcher:
         total = self._http.total_timeout
         if request.most_in_file is not None:
             total += request.most_in_file / _SLOWEST
-        limit = min(total, chain.deadline - self._clock())
-        own = chain.limit(host)
-        paced = host if own is None else own.name
-        wait = self._pace.take(
-            paced, limit, None if own is None else own.per_second, () if own is None else own.budgets
-        )
+        left = min(total, chain.deadline - self._clock())
+        limit = chain.limit(host)
+        wait = self._pace.take(limit.name, left, limit.per_second, limit.budgets)
         if wait is not None:
-            failed = chain.failure(
-                f"{paced} is to be left alone for {wait:.0f} s, longer than the {max(limit, 0):.0f} s allowed"
-            )
-            failed.retry_after, failed.left_alone, failed.later = wait, paced, True
+            allowed = f"longer than the {max(left, 0):.0f} s allowed"
+            failed = chain.failure(f"{limit.name} is to be left alone for {wait:.0f} s, {allowed}")
+            failed.retry_after, failed.left_alone, failed.later = wait, limit.name, True
             raise failed
-        chain.host = paced
+        chain.host = limit.name
         chain.deadline = min(chain.deadline, self._clock() + total)
-
-    @contextmanager
-    def _get(self, chain: _Chain, url: httpx2.URL, headers: dict[str, str]) -> Iterator[httpx2.Response]:
-        token = wire.deadline.set(chain.deadline)
-        limit = chain.request.limit
-        silence = max(self._http.read_timeout, 0.0 if limit is None else limit.silence)
-        timeout = httpx2.Timeout(silence, connect=self._http.connect_timeout)
-        try:
-            with self._client.stream("GET", url, headers=headers, timeout=timeout) as response:
-                yield response
-        finally:
-            wire.deadline.reset(token)
 
     def _answer(self, chain: _Chain, response: httpx2.Response) -> Fetched:
         status = response.status_code
@@ -265,24 +248,35 @@ class Fetcher:
             reason = f"{phrase}: {quoted}" if quoted else phrase
             failed = chain.failure(reason, status, passing=status in _PASSING)
             failed.retry_after, failed.later = _retry_after(response.headers), chain.is_later(page)
-            own = chain.limit(chain.at)
-            if status == HTTPStatus.FORBIDDEN and own is not None and own.shut_out is not None:
-                failed.retry_after = max(own.shut_out, failed.retry_after or 0.0)
-                failed.left_alone = own.name
-                self._pace.hold(own.name, failed.retry_after)
+            limit = chain.limit(chain.at)
+            if status == HTTPStatus.FORBIDDEN and limit.shut_out is not None:
+                failed.retry_after = max(limit.shut_out, failed.retry_after or 0.0)
+                failed.left_alone = limit.name
+                self._pace.hold(limit.name, failed.retry_after)
             raise failed
+        body, file = b"", None
         if status == HTTPStatus.OK and chain.request.most_in_file is not None:
             try:
                 file = body_in_file(response.iter_raw(), encoding, chain.request.most_in_file, self._folder)
             except OSError as error:
                 raise chain.failure(f"cannot be written to a file: {explain(error)}") from None
-            return _fetched(chain, response, b"", file)
-        body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
-        if len(body) <= _PAGE and chain.is_later(body):
-            failed = chain.failure(f"prepares the data: {chain.secrecy.excerpt(body, whole=True)}", status)
-            failed.later = True
-            raise failed
-        return _fetched(chain, response, body)
+        else:
+            body = read_body(response.iter_raw(), encoding, self._http.max_bytes)
+            if len(body) <= _PAGE and chain.is_later(body):
+                failed = chain.failure(f"prepares the data: {chain.secrecy.excerpt(body, whole=True)}", status)
+                failed.later = True
+                raise failed
+        media_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return Fetched(
+            url=chain.request.url,
+            status=status,
+            body=body,
+            media_type=media_type or "application/octet-stream",
+            etag=response.headers.get("etag"),
+            last_modified=response.headers.get("last-modified"),
+            not_modified=status == HTTPStatus.NOT_MODIFIED,
+            file=file,
+        )
 
 
 @dataclass(slots=True)
@@ -298,10 +292,10 @@ class _Chain:
     at: str = ""
     deadline: float = math.inf
 
-    def limit(self, host: str) -> Limit | None:
-        """Return the publisher's limit if a request to this host counts, else None."""
-        own = self.request.limit
-        return own if own is not None and own.counts(host) else None
+    def limit(self, host: str) -> Limit:
+        """Return the publisher's limit if a request to this host counts, else the host's, which is none but the settings'."""
+        stated = self.request.limit
+        return stated if stated is not None and stated.counts(host) else Limit(host)
 
     def failure(self, reason: str, status: int | None = None, *, passing: bool = False) -> FetchFailed:
         url = re.sub(r"//[^/?#]*@", "//", self.request.url)
@@ -310,20 +304,6 @@ class _Chain:
     def is_later(self, page: bytes) -> bool:
         """Whether a short answer says that the data are being prepared."""
         return any(word.encode() in page for word in self.request.later)
-
-
-def _fetched(chain: _Chain, response: httpx2.Response, body: bytes, file: BinaryIO | None = None) -> Fetched:
-    return Fetched(
-        url=chain.request.url,
-        status=response.status_code,
-        body=body,
-        media_type=response.headers.get("content-type", "").partition(";")[0].strip().lower()
-        or "application/octet-stream",
-        etag=response.headers.get("etag"),
-        last_modified=response.headers.get("last-modified"),
-        not_modified=response.status_code == HTTPStatus.NOT_MODIFIED,
-        file=file,
-    )
 
 
 def _named(agent: str, contact: str | None) -> str:

@@ -9,10 +9,11 @@ import struct
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-_SLOT = struct.Struct("<d")
+_TIME = struct.Struct("<d")
 #: Seconds ahead that a slot shared between processes can lie. Monotonic time starts anew with the machine: what lies
 #: further ahead was written before that. A longer pause is kept by the process that was asked to make it.
 _FARTHEST = 120.0
@@ -20,6 +21,14 @@ _FARTHEST = 120.0
 _BUNCHED = 1.0
 #: Of a file: more times than any budget counts.
 _MOST_BYTES = 1 << 16
+
+
+@dataclass(slots=True)
+class _Host:
+    """The next free slot of a host, by the clock, and the unix times of requests that its budgets count, oldest first."""
+
+    free: float = -math.inf
+    taken: list[float] = field(default_factory=list)
 
 
 class Pace:
@@ -45,9 +54,7 @@ class Pace:
         self._folder = folder
         self._wall = wall or clock
         self._lock = threading.Lock()
-        self._free: dict[str, float] = {}
-        #: When requests to a host were, where it has budgets and there is no folder.
-        self._taken: dict[str, list[float]] = {}
+        self._hosts: dict[str, _Host] = {}
         if folder is not None:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
@@ -60,71 +67,51 @@ class Pace:
         of so many requests in any span of so many seconds.
         """
         gap = 1 / (self._per_second if most is None else min(most, self._per_second))
-        with self._lock, self._shared(host) as shared:
+        with self._lock, self._known(host) as known:
             now, wall = self._clock(), self._wall()
-            slot = max(now, self._free.get(host, now), shared.next(now))
+            slot = max(now, known.free)
             longest = max((count for count, _ in budgets), default=0)
-            taken = [at for at in shared.taken(self._taken.get(host, [])) if at <= wall + _FARTHEST][-longest:]
+            taken = [at for at in known.taken if at <= wall + _FARTHEST][-longest:]
             for count, seconds in budgets:
                 if len(taken) >= count:
                     slot = max(slot, now + (taken[-count] - wall) + seconds + _BUNCHED)
             if slot - now > limit:
                 return slot - now
-            self._free[host] = slot + gap
+            known.free = slot + gap
             if budgets:
-                self._taken[host] = [*taken, wall + slot - now][-longest:]
-            shared.put(slot + gap, self._taken.get(host, []))
+                known.taken = [*taken, wall + slot - now][-longest:]
         # Outside the lock: another host's thread must not wait for this one.
         if slot > now:
             self._sleep(slot - now)
         return None
 
     def hold(self, host: str, seconds: float) -> None:
-        """No slot of this host before `seconds` from now."""
-        with self._lock, self._shared(host) as shared:
-            now = self._clock()
-            until = max(now + seconds, self._free.get(host, now))
-            self._free[host] = until
-            taken = shared.taken(self._taken.get(host, []))
-            shared.put(min(max(until, shared.next(now)), now + _FARTHEST), taken)
+        """Give no slot of this host before `seconds` from now."""
+        with self._lock, self._known(host) as known:
+            known.free = max(known.free, self._clock() + seconds)
 
     @contextmanager
-    def _shared(self, host: str) -> Iterator[_Slot]:
+    def _known(self, name: str) -> Iterator[_Host]:
+        """Yield what this process, and through its file every other one, knows of a host; keep what becomes of it."""
+        host = self._hosts.setdefault(name, _Host())
         if self._folder is None:
-            yield _Slot(None)
+            yield host
             return
-        path = self._folder / f"{quote(host, safe='')}.slot"
+        path = self._folder / f"{quote(name, safe='')}.slot"
         file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             # A lock of the open file, not of the process, so that two clients in one process exclude each other too.
             fcntl.flock(file, fcntl.LOCK_EX)
-            yield _Slot(file)
+            written = os.pread(file, _MOST_BYTES, 0)
+            times = [time for (time,) in _TIME.iter_unpack(written[: len(written) // _TIME.size * _TIME.size])]
+            farthest = self._clock() + _FARTHEST
+            host.free = max([host.free, *(slot for slot in times[:1] if slot <= farthest)])
+            host.taken = sorted(filter(math.isfinite, times[1:]))
+            before = [host.free, *host.taken]
+            yield host
+            if [host.free, *host.taken] != before:
+                packed = b"".join(map(_TIME.pack, (min(host.free, farthest), *host.taken)))
+                os.pwrite(file, packed, 0)
+                os.ftruncate(file, len(packed))
         finally:
             os.close(file)
-
-
-class _Slot:
-    """What all processes know of a host, while its file is locked: its next free slot, and when requests were. No file: nothing."""
-
-    def __init__(self, file: int | None) -> None:
-        self._file = file
-        self._written = b"" if file is None else os.pread(file, _MOST_BYTES, 0)
-
-    def next(self, now: float) -> float:
-        if len(self._written) < _SLOT.size:
-            return now
-        (slot,) = _SLOT.unpack_from(self._written)
-        return float(slot) if now < slot <= now + _FARTHEST else now
-
-    def taken(self, own: list[float]) -> list[float]:
-        """Unix times of requests, oldest first; what this process knows where nothing is shared."""
-        if self._file is None:
-            return own
-        whole = len(self._written) - len(self._written) % _SLOT.size
-        return sorted(at for (at,) in _SLOT.iter_unpack(self._written[_SLOT.size : whole]) if math.isfinite(at))
-
-    def put(self, slot: float, taken: Sequence[float]) -> None:
-        if self._file is not None:
-            written = b"".join(map(_SLOT.pack, (slot, *taken)))
-            os.pwrite(self._file, written, 0)
-            os.ftruncate(self._file, len(written))

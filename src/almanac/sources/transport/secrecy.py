@@ -26,7 +26,7 @@ class Secrecy:
         self._longest = max(map(len, forms), default=0)
 
     def address(self, url: str) -> str:
-        """The URL as sent: the secret parameters behind the others, which are left as they stand."""
+        """Return the URL as sent: the secret parameters behind the others, which are left as they stand."""
         if not self._secret:
             return url
         bare, mark, fragment = url.partition("#")
@@ -36,11 +36,11 @@ class Secrecy:
         return self._pattern is not None and self._pattern.search(text) is not None
 
     def clean(self, text: str) -> str:
-        """The text without the secrets, in whatever way they may be escaped."""
+        """Return the text without the secrets, in whatever way they may be escaped."""
         return text if self._pattern is None else self._pattern.sub(_GONE, text)
 
     def excerpt(self, body: bytes, *, whole: bool) -> str:
-        """At most 200 printable characters from the beginning of a body, which may be cut anywhere if not `whole`."""
+        """Return at most 200 printable characters from the beginning of a body, which may be cut anywhere if not `whole`."""
         text = self.clean(body.decode("utf-8", "replace"))
         # What the cut left of a secret at the very end cannot be recognised, so that end is not shown.
         end = len(text) if whole else max(0, len(text) - self._longest)

@@ -39,70 +39,56 @@ def mute() -> None:
 
 
 def resolved(host: str, port: int) -> list[str]:
-    """The addresses of a host, as the system gives them. Raises OSError."""
+    """Return the addresses of a host, as the system gives them. Raise OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
-class Wire(httpx2.BaseTransport):
+def transports(
+    clock: Callable[[], float],
+    *,
+    private: bool = False,
+    resolve: Resolve = resolved,
+    proxy: str | None = None,
+    direct: Sequence[str] = (),
+    ca_bundle: str | None = None,
+) -> tuple[httpx2.HTTPTransport, dict[str, httpx2.HTTPTransport | None]]:
     """
-    httpx2's transport with a deadline. Its own timeouts are per socket operation: a server that sends one byte
-    a second never runs into them, not even in the middle of its headers.
+    Return httpx2's transport with a deadline, and the mounts of a client that send requests through `proxy`, a URL.
 
-    A host is looked up once for each connection, and the connection made to an address that was found fit, under the
-    host's own name: TLS and the Host header know nothing of it. `private` lets other addresses pass: for tests.
-
-    Through `proxy`, a URL, all goes but what is for the hosts in `direct` and below them; there the proxy looks names up.
-    `ca_bundle`: a file of certificate authorities that are trusted beside the usual ones. Raises OSError for that file.
+    Its own timeouts are per socket operation: a server that sends one byte a second never runs into them, not even in the
+    middle of its headers. A host is looked up once for each connection, and the connection made to an address that was
+    found fit, under the host's own name: TLS and the Host header know nothing of it. `private` lets other addresses pass:
+    for tests. A proxy looks names up itself; hosts in `direct` and below them are asked without it.
+    `ca_bundle`: a file of certificate authorities that are trusted beside the usual ones. Raise OSError for that file.
     """
-
-    def __init__(
-        self,
-        clock: Callable[[], float],
-        *,
-        private: bool = False,
-        resolve: Resolve = resolved,
-        proxy: str | None = None,
-        direct: Sequence[str] = (),
-        ca_bundle: str | None = None,
-    ) -> None:
-        # The environment (SSL_CERT_FILE, HTTPS_PROXY) is read by the settings only, and there is no setting of that name.
-        context = httpx2.create_ssl_context(trust_env=False)
-        if ca_bundle is not None:
-            context.load_verify_locations(cafile=ca_bundle)
-        # httpx2 has no argument for the network backend, httpcore2 does. A test drips headers to see this work.
-        backend = _Backend(clock, resolve, private=private)
-        self._direct = _transport(context, httpcore2.ConnectionPool(ssl_context=context, network_backend=backend))
-        self._proxied = None if proxy is None else _transport(context, _through(proxy, context, clock))
-        self._passed_by = [name.lower().removeprefix("*").removeprefix(".") for name in direct]
-
-    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        host = request.url.host.lower()
-        alone = any(host == name or host.endswith(f".{name}") for name in self._passed_by)
-        transport = self._direct if self._proxied is None or alone else self._proxied
-        return transport.handle_request(request)
-
-    def close(self) -> None:
-        for one in (self._direct, self._proxied):
-            if one is not None:
-                one.close()
+    # The environment (SSL_CERT_FILE, HTTPS_PROXY) is read by the settings only, and there is no setting of that name.
+    context = httpx2.create_ssl_context(trust_env=False)
+    if ca_bundle is not None:
+        context.load_verify_locations(cafile=ca_bundle)
+    # httpx2 has no argument for the network backend, httpcore2 does. A test drips headers to see this work.
+    backend = _Backend(clock, resolve, private=private)
+    transport = _transport(context, httpcore2.ConnectionPool(ssl_context=context, network_backend=backend))
+    if proxy is None:
+        return transport, {}
+    # Publishers have names: an address of IPv6 is none of theirs, and no pattern of httpx2's either.
+    names = [name.lower().lstrip("*.") for name in direct if ":" not in name and name.strip("*.")]
+    stated = httpx2.Proxy(proxy)
+    pool = httpcore2.HTTPProxy(
+        proxy_url=str(stated.url),
+        proxy_auth=stated.raw_auth,
+        ssl_context=context,
+        proxy_ssl_context=context if stated.url.scheme == "https" else None,
+        network_backend=_Backend(clock),
+    )
+    through = _transport(context, pool)
+    return transport, {"all://": through, **{f"all://*{name}": None for name in names}}
 
 
 def _transport(context: ssl.SSLContext, pool: httpcore2.ConnectionPool) -> httpx2.HTTPTransport:
     transport = httpx2.HTTPTransport(verify=context, trust_env=False)
     transport._pool = pool  # noqa: SLF001  (it cannot be given; it translates requests, answers and errors)
     return transport
-
-
-def _through(url: str, context: ssl.SSLContext, clock: Callable[[], float]) -> httpcore2.HTTPProxy:
-    proxy = httpx2.Proxy(url)
-    return httpcore2.HTTPProxy(
-        proxy_url=str(proxy.url),
-        proxy_auth=proxy.raw_auth,
-        ssl_context=context,
-        proxy_ssl_context=context if proxy.url.scheme == "https" else None,
-        network_backend=_Backend(clock),
-    )
 
 
 def _within(clock: Callable[[], float], timeout: float | None, error: type[httpcore2.TimeoutException]) -> float:

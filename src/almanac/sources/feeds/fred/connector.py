@@ -13,18 +13,16 @@ from typing import TypeVar
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from almanac.domain.periods import add_months
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.domain.times import DAY_SECONDS, end_of_day
-from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged
+from almanac.sources.base import Connector, NamedRelease, Parsed, Payload, ReleaseDate, Request, SourceChanged, Specs
 from almanac.sources.feeds.fred import realtime, responses
 from almanac.sources.formats import strict
 
 _HOST = "api.stlouisfed.org"
-_BEGINNING, _END = (
-    date(1776, 7, 4),
-    date(9999, 12, 31),
-)  # of real time, in the words of the API; observations begin no sooner
+#: Of real time, in the words of the API; observations begin no sooner.
+_BEGINNING, _END = date(1776, 7, 4), date(9999, 12, 31)
 
 #: Release dates of half a month, at most.
 _DATES = 1_000
@@ -72,9 +70,7 @@ class Fred(Connector):
     hosts = frozenset({_HOST})
     leads_further = True
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Observations, tags and units of every mapped series, then the releases and their dates around `today`.
 
         Tags, units, releases and dates of other days than these change seldom: they are asked for once a day.
@@ -117,7 +113,7 @@ class Fred(Connector):
         return planned
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """The next page of a list of releases or of their dates, where an answer says that there is one. Raises SourceChanged."""
+        """Return the request of the next page of a list of releases or of their dates, if there is one. Raise SourceChanged."""
         url = urlsplit(payload.url)
         kind = url.path.removeprefix("/fred/").strip("/")
         shape = _PAGED.get(kind)
@@ -130,7 +126,7 @@ class Fred(Connector):
         query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"} | {"offset": str(following)}
         return [Request(f"https://{_HOST}{url.path}?{urlencode(sorted(query.items()))}", {"api_key": key})]
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one response. A body of another shape, an error body, a misplaced date: SourceChanged."""
         url = urlsplit(payload.url)
         query = {name: value for name, value in parse_qsl(url.query) if name != "api_key"}
@@ -163,11 +159,13 @@ class Fred(Connector):
         elif kind == "series/tags":
             told = read(responses.Tags)
             told.check(len(told.tags), where)  # a tag that was cut off might be the one that restricts
-            names = [tag.name for tag in told.tags if tag.group_id == "cc"]
-            if native in series:
-                _tighten_by_tags(parsed, native, names)
-            else:
+            if native not in series:
                 parsed.ignored = f"tags of {native}, which the catalogue does not map"
+                return parsed
+            for tag in told.tags:
+                # Every other tag of the group restricts, one we have never met too.
+                if tag.group_id == "cc" and not tag.name.lower().startswith("public domain"):
+                    parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{tag.name}”.")
         elif kind in {"series", "release/series"}:
             items = read(responses.SeriesList).seriess
             _tighten_by_notes(parsed, items, series, where)
@@ -209,7 +207,7 @@ def _other_kind(head: responses.Head, query: Mapping[str, str]) -> str | None:
 
 
 def _check_page(response: responses.Observations, query: Mapping[str, str], where: str) -> None:
-    """A response that lists less than it says was cut on the way; one cut by the limit must be one of several pages."""
+    """Raise SourceChanged for a response that was cut on the way, or by the limit without being one of several pages."""
     listed, count = len(response.observations), response.count
     if listed != max(0, min(count - response.offset, response.limit)):
         raise SourceChanged(
@@ -229,16 +227,7 @@ def _past(response: responses.Observations, query: Mapping[str, str], fetched_at
     return end_of_day(response.realtime_end) + DAY_SECONDS < fetched_at
 
 
-def _tighten_by_tags(parsed: Parsed, native: str, names: list[str]) -> None:
-    """Every tag of the group `cc` that does not say public domain restricts, one we have never met too."""
-    for name in names:
-        if not name.lower().startswith("public domain"):
-            parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{name}”.")
-
-
-def _tighten_by_notes(
-    parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec], where: str
-) -> None:
+def _tighten_by_notes(parsed: Parsed, items: list[responses.SeriesRow], series: Specs, where: str) -> None:
     mapped = [item for item in items if item.id in series]
     if not mapped:
         parsed.ignored = f"{where}: no series of the catalogue among {len(items)}"
@@ -250,7 +239,7 @@ def _tighten_by_notes(
             parsed.tightened[item.id] = (Exposure.restricted, "The publisher's notes on this series claim copyright.")
 
 
-def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Mapping[str, SeriesSpec]) -> None:
+def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Specs) -> None:
     """
     Withhold series that FRED states in another unit than the catalogue, and report those that it states on another base.
 

@@ -11,26 +11,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from typing import Self
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from almanac.catalog.companies import wanted_tags
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.times import midnight
-from almanac.sources.base import Connector, Options, Parsed, Payload, Request
+from almanac.sources.base import Connector, Options, Parsed, Payload, Request, Specs
 from almanac.sources.feeds.sec import datasets, facts, indexes, reference, submissions
 from almanac.sources.formats.archive import Archive, Budget
 
 _DATA, _FILES = "https://data.sec.gov", "https://www.sec.gov"
 
 _FACTS = re.compile(r"/api/xbrl/companyfacts/CIK([0-9]{10})\.json")
-_SUBMISSIONS = re.compile(r"/submissions/CIK([0-9]{10})\.json")
-_PAGE = re.compile(r"/submissions/(CIK([0-9]{10})-submissions-[0-9]{3,}\.json)")
-_PAGE_OF = re.compile(r"/submissions/CIK([0-9]{10})-submissions-[0-9]{3,}\.json")
-_SUBMISSIONS_OF, _FACTS_OF = (
-    f"{_DATA}/submissions/CIK{{:010d}}.json",
-    f"{_DATA}/api/xbrl/companyfacts/CIK{{:010d}}.json",
-)
+_SUBMISSIONS = re.compile(r"/submissions/CIK(?P<cik>[0-9]{10})\.json")
+_PAGE = re.compile(r"/submissions/(CIK(?P<cik>[0-9]{10})-submissions-[0-9]{3,}\.json)")
+_SUBMISSIONS_OF = f"{_DATA}/submissions/CIK{{:010d}}.json"
+_FACTS_OF = f"{_DATA}/api/xbrl/companyfacts/CIK{{:010d}}.json"
 #: Of a company that never filed facts (funds, small issuers from abroad) there is no such file.
 _NO_FACTS = frozenset([404])
 #: The turn of data sets: behind those of all companies, whose numbers have ten digits.
@@ -87,10 +84,8 @@ class Sec(Connector):
                     )
         return replace(self, companies=options.companies, bulk=options.bulk)
 
-    def plan(
-        self, source: Source, series: Mapping[str, SeriesSpec], since: date | None, today: date, key: str | None
-    ) -> list[Request]:
-        """The list of tickers, then facts and submissions of the companies named by CIK; in bulk, the two archives.
+    def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
+        """Plan the list of tickers, then facts and submissions of the companies named by CIK; in bulk, the two archives.
 
         What companies named by ticker, or all, need is told by `follow` from the list of tickers, and the older pages
         of a company's filings from its submissions. `since` narrows nothing: a response has a company's whole history.
@@ -100,25 +95,16 @@ class Sec(Connector):
         others = 0 if self.bulk else named if self.companies else _COMPANIES
         # By the lists of who filed, where these are fewer than the companies that only the list of tickers names.
         by_news = others > indexes.WINDOW and since is None
-        planned = []
-        if by_news:
-            planned += [
-                replace(
-                    _request(_FILES + path, source, key),
-                    newest=True,
-                    news_since=midnight(today.toordinal() - indexes.WINDOW + 1),
-                )
-                for path in indexes.quarters(today)
-            ]
-        planned.append(replace(_request(_FILES + _LISTINGS, source, key), led_by_news=by_news))
+        opened = midnight(today.toordinal() - indexes.WINDOW + 1)
+        listings = indexes.quarters(today) if by_news else []
+        planned = [_request(_FILES + path, source, key, newest=True, news_since=opened) for path in listings]
+        planned.append(_request(_FILES + _LISTINGS, source, key, led_by_news=by_news))
         if self.bulk:
-            planned += [replace(_request(_FILES + path, source, key), most_in_file=_IN_FILE) for path in _ARCHIVES]
-        else:
-            planned += _of_companies(self._ciks(), source, key)
-        return planned
+            return planned + [_request(_FILES + path, source, key, most_in_file=_IN_FILE) for path in _ARCHIVES]
+        return planned + _of_companies(self._ciks(), source, key)
 
     def follow(self, payload: Payload, source: Source, key: str | None) -> list[Request]:
-        """Requests that the list of tickers, or a company's submissions, leads to.
+        """Return the requests that the list of tickers, or a company's submissions, leads to.
 
         Raises SourceChanged for a body of another shape, ValueError naming the setting for a ticker that is not listed.
         """
@@ -127,10 +113,8 @@ class Sec(Connector):
             return _of_companies(self._listed(reference.tickers_with_exchanges(payload.body, Parsed())), source, key)
         if indexes.is_listing(path):
             today = datetime.fromtimestamp(payload.fetched_at, UTC).date()
-            return [
-                replace(_request(_FILES + name, source, key), settled_at=indexes.settled_at(day))
-                for name, day in indexes.masters(payload.body, today, path)
-            ]
+            masters = indexes.masters(payload.body, today, path)
+            return [_request(_FILES + name, source, key, settled_at=indexes.settled_at(day)) for name, day in masters]
         if found := _SUBMISSIONS.fullmatch(path):
             names = submissions.pages(payload.body, int(found[1]))
             return [_request(f"{_DATA}/submissions/{name}", source, key) for name in names]
@@ -159,7 +143,9 @@ class Sec(Connector):
                 yield Payload(_ARCHIVES[path] + name, archive.read(name), payload.fetched_at, "application/json")
 
     def turn(self, url: str) -> int:
-        """Lists of all companies, then company by company, when it filed and then its facts; then data sets, which stand in for facts.
+        """Order lists of all companies before single ones, and data sets, which stand in for facts, last.
+
+        Of each company its submissions come before its facts.
 
         Facts of which it is not known when they were filed would be folded and derived from twice. A company is derived by
         a worker as soon as both are there, while the next ones are folded.
@@ -167,13 +153,13 @@ class Sec(Connector):
         path = urlsplit(url).path
         if found := _FACTS.fullmatch(path):
             return 2 * int(found[1]) + 1
-        if found := _SUBMISSIONS.fullmatch(path) or _PAGE_OF.fullmatch(path):
-            return 2 * int(found[1])
+        if found := _SUBMISSIONS.fullmatch(path) or _PAGE.fullmatch(path):
+            return 2 * int(found["cik"])
         if _DATASET.fullmatch(path):
             return _BEHIND_COMPANIES
         return int(path == _BULK_FACTS)
 
-    def parse(self, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    def parse(self, payload: Payload, source: Source, series: Specs) -> Parsed:
         """Read one response, told apart by its path. Raises SourceChanged."""
         path = urlsplit(payload.url).path
         if found := _FACTS.fullmatch(path):
@@ -192,12 +178,9 @@ class Sec(Connector):
         if path in _ARCHIVES:
             return Parsed(ignored=f"{path}: an archive of many responses, each of which is read in its place")
         if indexes.is_listing(path):
-            days = len(
-                list(indexes.masters(payload.body, datetime.fromtimestamp(payload.fetched_at, UTC).date(), path))
-            )
-            return Parsed(
-                ignored=f"{path}: the days that have an index of filings, {days} of the last {indexes.WINDOW}"
-            )
+            today = datetime.fromtimestamp(payload.fetched_at, UTC).date()
+            days = f"{len(list(indexes.masters(payload.body, today, path)))} of the last {indexes.WINDOW}"
+            return Parsed(ignored=f"{path}: the days that have an index of filings, {days}")
         if (day := indexes.day_of(path)) is not None:
             count = len({cik for cik, _ in indexes.changed(payload.body, day, path)})
             return Parsed(ignored=f"{path}: who filed on a day, {count} in all: of them it is asked what is new")
@@ -223,21 +206,21 @@ class Sec(Connector):
 
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:
-    return [
-        replace(_request(kind.format(cik), source, key), empty=empty)
-        for cik in ciks
-        for kind, empty in ((_SUBMISSIONS_OF, frozenset[int]()), (_FACTS_OF, _NO_FACTS))
-    ]
+    planned = []
+    for cik in ciks:
+        planned.append(_request(_SUBMISSIONS_OF.format(cik), source, key))
+        planned.append(_request(_FACTS_OF.format(cik), source, key, empty=_NO_FACTS))
+    return planned
 
 
-def _request(url: str, source: Source, key: str | None) -> Request:
+def _request(url: str, source: Source, key: str | None, **fields: Any) -> Request:
     setting = source.key_setting or "contact"
     if not key:
         raise ValueError(f"source {source.id} needs in setting {setting} a contact, such as your e-mail address")
     if _CONTACT.fullmatch(key) is None:
         raise ValueError(f"setting {setting} must be words in ASCII without brackets, like Jane Doe jane@example.org")
     agent = f"Almanac (self-hosted financial data service; {key})"
-    return Request(url, headers={"user-agent": agent})
+    return Request(url, headers={"user-agent": agent}, **fields)
 
 
 CONNECTOR = Sec()

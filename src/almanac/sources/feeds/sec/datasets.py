@@ -48,8 +48,7 @@ _SUB = """
 _NUM = ["adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value", "footnote"]
 #: Editions before November 2024 have no column of segments: they list no such rows.
 _SEGMENTS = "segments"
-_ACCEPTED = re.compile(r"([0-9]{4})-([0-9]{2})-([0-9]{2}) ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.0)?")
-_DAY = re.compile(r"([0-9]{4})([0-9]{2})([0-9]{2})")
+_ACCEPTED = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.0)?")
 _YEAR = re.compile(r"[12][0-9]{3}")
 #: The data sets' names of taxonomies → those of company facts.
 _TAXONOMY = {"ifrs": "ifrs-full"}
@@ -80,7 +79,7 @@ class Table:
             raise SourceChanged(f"{where} {', '.join(told)}")
 
     def rows(self) -> Iterator[tuple[int, list[str]]]:
-        """Number of each line, and its cells."""
+        """Yield the number of each line, and its cells."""
         width = len(self.names)
         for place, line in enumerate(self._lines, 2):
             cells = self._cells(line, place)
@@ -118,9 +117,8 @@ def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
                 totals = statement_lines.own_totals(dict(zip(table.names, row, strict=True)) for _, row in table.rows())
     with archive.open("num.txt") as stream:
         table = Table(stream.lines(_LINE), f"{where}/num.txt", _NUM, [_SEGMENTS])
-        if (
-            table.unknown
-        ):  # as the segments once were, it may be a dimension: what is of the whole company then is in doubt
+        # As the segments once were, it may be a dimension: what is of the whole company then is in doubt.
+        if table.unknown:
             raise SourceChanged(f"{table.where} has columns nobody reads: {', '.join(table.unknown)}")
         numbers = _Numbers(table, submissions, wanted, totals)
     latest = {
@@ -227,26 +225,15 @@ class _Numbers:
                 if quarters > _LONGEST:
                     self.passed["rows of more than four quarters"] += 1
                     continue
-                filing = submission.filing
+                filing, unit = submission.filing, units.setdefault(cells[uom], plain_unit(cells[uom]))
                 start = _start(end, quarters) if quarters else None
                 odd = odd_days(start, end, filing.filed)
                 if odd is not None:
                     self.passed[f"rows of {odd}"] += 1
                     continue
-                self.facts.setdefault(submission.cik, []).append(
-                    Fact(
-                        full,
-                        units.setdefault(cells[uom], plain_unit(cells[uom])),
-                        start,
-                        end,
-                        strict.number(cells[value], f"{where}, value of {full} in {filing.accession}"),
-                        filing.accession,
-                        filing.form,
-                        filing.filed,
-                        filing.fiscal_year,
-                        filing.fiscal_period,
-                    )
-                )
+                amount = strict.number(cells[value], f"{where}, value of {full} in {filing.accession}")
+                statement = (filing.accession, filing.form, filing.filed, filing.fiscal_year, filing.fiscal_period)
+                self.facts.setdefault(submission.cik, []).append(Fact(full, unit, start, end, amount, *statement))
 
 
 @functools.lru_cache(maxsize=4_096)
@@ -256,19 +243,15 @@ def _start(end: int, quarters: int) -> int:
 
 
 def _day(text: str, where: str) -> int:
-    found = _DAY.fullmatch(text)
-    if found is None:
-        raise SourceChanged(f"{where}: {strict.shown(text)} is not a day like 20260131")
-    return strict.day("-".join(found.groups()), where).toordinal()
+    return strict.day(text, where, strict.COMPACT_DAY, "20260131").toordinal()
 
 
 def _accepted(text: str, where: str) -> datetime:
-    """New York's clock, as late as a time rounded to the minute can mean."""
-    found = _ACCEPTED.fullmatch(text)
-    if found is None:
+    """Parse New York's clock; a time rounded to the minute is taken as the latest that it can mean."""
+    match = _ACCEPTED.fullmatch(text)
+    if match is None:
         raise SourceChanged(f"{where}: {strict.shown(text)} is not a time like 2026-01-31 16:05:00.0")
     try:
-        year, month, day, hour, minute, second = map(int, found.groups())
-        return minute_rounded(datetime(year, month, day, hour, minute, second, tzinfo=NEW_YORK))
+        return minute_rounded(datetime.fromisoformat(match[1]).replace(tzinfo=NEW_YORK))
     except ValueError as error:
         raise SourceChanged(f"{where}: {strict.shown(text)}: {error}") from None

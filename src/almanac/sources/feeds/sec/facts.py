@@ -69,7 +69,13 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
         raise SourceChanged(_culprit(body, where) or str(error)) from None
     if number(response.cik, where) != cik:
         raise SourceChanged(f"{where}: the response is of CIK {response.cik}")
-    days = Days(where)
+    days: dict[str, int] = {}  # a response has thousands of rows and some hundred days: each is read once
+
+    def ordinal(text: str, tag: str, accn: str) -> int:
+        if text not in days:
+            days[text] = strict.day(text, f"{where}: {tag} in {accn}").toordinal()
+        return days[text]
+
     filings: dict[str, Filing] = {}
     facts: list[Fact] = []
     for taxonomy, tags in response.facts.items():
@@ -79,59 +85,44 @@ def read(body: bytes, cik: int, wanted: frozenset[str]) -> Parsed:
             for unit, rows in tag.units.items():
                 for row in rows:
                     if row.accn not in filings:
-                        filings[row.accn] = _filing(row, full, where, days)
+                        number_ = accession(row.accn, f"{where}: {full}")
+                        filed = ordinal(row.filed, full, number_)
+                        filings[row.accn] = Filing(number_, row.form, filed, fiscal_year=row.fy, fiscal_period=row.fp)
                 if full not in wanted:
                     passed += len(rows)
                     continue
                 written = plain_unit(unit)
                 for row in rows:
                     filing = filings[row.accn]
-                    start = None if row.start is None else days.ordinal(row.start, full, row.accn)
-                    end = days.ordinal(row.end, full, row.accn)
-                    filed = days.ordinal(row.filed, full, row.accn)
+                    start = None if row.start is None else ordinal(row.start, full, row.accn)
+                    end, filed = ordinal(row.end, full, row.accn), ordinal(row.filed, full, row.accn)
                     odd = odd_days(start, end, filed)
                     if odd is not None:
-                        parsed.unmapped[f"{taxonomy} ({odd})"] = parsed.unmapped.get(f"{taxonomy} ({odd})", 0) + 1
+                        parsed.unmapped[f"{taxonomy} ({odd})"] += 1
                         continue
                     # Text is taken from the filing, so that 25,000 rows share one copy of it.
-                    facts.append(
-                        Fact(
-                            full,
-                            written,
-                            start,
-                            end,
-                            row.val + 0.0,
-                            filing.accession,
-                            filing.form if filing.form == row.form else row.form,
-                            filed,
-                            row.fy,
-                            filing.fiscal_period if filing.fiscal_period == row.fp else row.fp,
-                        )
-                    )
+                    form = filing.form if filing.form == row.form else row.form
+                    fiscal_period = filing.fiscal_period if filing.fiscal_period == row.fp else row.fp
+                    statement = (filing.accession, form, filed, row.fy, fiscal_period)
+                    facts.append(Fact(full, written, start, end, row.val + 0.0, *statement))
         if passed:
             parsed.unmapped[f"{taxonomy} (other tags)"] = passed
     parsed.facts.append(CompanyFacts(cik, tuple(facts)))
     parsed.filings = [(cik, filing) for filing in sorted(filings.values(), key=lambda f: (f.filed, f.accession))]
-    parsed.companies.append(
-        CompanyRecord(
-            cik=cik,
-            part="facts",
-            name=response.entityName.strip() or f"CIK {cik}",
-            currency=_main_currency(response.facts),
-        )
-    )
+    name, currency = response.entityName.strip() or f"CIK {cik}", _main_currency(response.facts)
+    parsed.companies.append(CompanyRecord(cik=cik, part="facts", name=name, currency=currency))
     return parsed
 
 
 def odd_days(start: int | None, end: int, filed: int) -> str | None:
-    """What is wrong with the days of a fact: they were typed wrongly, and no reader may take them for the latest."""
+    """Return what is wrong with days that were typed wrongly, None for sound ones: no reader may take such a fact for the latest."""
     if start is not None and start > end:
         return "periods that end before they begin"
     return "periods that end after they were filed" if end > filed + AHEAD_DAYS else None
 
 
 def number(cik: int | str, where: str) -> int:
-    """A CIK written as a number or as text, padded or not."""
+    """Parse a CIK written as a number or as text, padded or not. Raise SourceChanged."""
     text = str(cik)
     if not (text.isascii() and text.isdigit() and 0 < int(text) < 10**10):
         raise SourceChanged(f"{where}: {strict.shown(text)} is not a CIK")
@@ -139,35 +130,14 @@ def number(cik: int | str, where: str) -> int:
 
 
 def accession(text: str, where: str) -> str:
-    """An accession number, `0000320193-24-000123`."""
+    """Return an accession number (`0000320193-24-000123`). Raise SourceChanged for any other text."""
     if _ACCESSION.fullmatch(text) is None:
         raise SourceChanged(f"{where}: {strict.shown(text)} is not an accession number")
     return text
 
 
-class Days:
-    """Days of a response as ordinals. A response has thousands of rows and some hundred days: each is read once."""
-
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._known: dict[str, int] = {}
-
-    def ordinal(self, text: str, tag: str, accn: str) -> int:
-        """Raises SourceChanged naming tag and filing of what is not a day."""
-        found = self._known.get(text)
-        if found is None:
-            found = self._known[text] = strict.day(text, f"{self._where}: {tag} in {accn}").toordinal()
-        return found
-
-
-def _filing(row: FactRow, tag: str, where: str, days: Days) -> Filing:
-    number_ = accession(row.accn, f"{where}: {tag}")
-    filed = days.ordinal(row.filed, tag, number_)
-    return Filing(number_, row.form, filed, fiscal_year=row.fy, fiscal_period=row.fp)
-
-
 def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
-    """The currency that the newest periodic report with money is in; of no such report, that of most rows."""
+    """Return the currency of the newest periodic report with money; without such a report, that of most rows."""
     tags = [tag for taxonomy in MONETARY for tag in facts.get(taxonomy, {}).values()]
     currencies = {unit for tag in tags for unit in tag.units if _CURRENCY.fullmatch(unit)}
     if len(currencies) < 2:
@@ -186,7 +156,7 @@ def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
 
 
 def main_currency(rows: Mapping[str, int]) -> str | None:
-    """The currency with most rows, the first by name among equals; None without any."""
+    """Return the currency with most rows, the first by name among equals; None without any."""
     return min(rows, key=lambda unit: (-rows[unit], unit), default=None)
 
 
@@ -210,7 +180,7 @@ def is_currency(unit: str) -> bool:
 
 
 def _culprit(body: bytes, where: str) -> str | None:
-    """What is wrong with a body that is no response, by tag and filing; None where that cannot be told.
+    """Return what is wrong with a body that is no response, by tag and filing; None if that cannot be told.
 
     Slow, and only for a body that is refused: the fast reader cannot name the keys of a mapping.
     """

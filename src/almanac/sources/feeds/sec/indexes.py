@@ -68,7 +68,7 @@ def masters(body: bytes, today: date, where: str) -> Iterator[tuple[str, date]]:
         raise SourceChanged(f"{where}: {error}") from None
     for item in listed:
         if found := _NAME.fullmatch(item.name):
-            day = _day(found[1], f"{where}: {item.name}")
+            day = strict.day(found[1], f"{where}: {item.name}", strict.COMPACT_DAY, "20260930")
             if today - timedelta(days=WINDOW) <= day < today:
                 yield _folder(day) + item.name, day
 
@@ -115,11 +115,7 @@ def _folder(day: date) -> str:
     return f"{FOLDER}{day.year}/QTR{(day.month + 2) // 3}/"
 
 
-def _day(text: str, where: str) -> date:
-    return strict.day(f"{text[:4]}-{text[4:6]}-{text[6:]}", where)
-
-
 def day_of(path: str) -> date | None:
-    """The day of the index at a path; None for another path."""
+    """Return the day of the index at a path; None for another path."""
     found = _MASTER.fullmatch(path)
-    return None if found is None else _day(found[1], path)
+    return None if found is None else strict.day(found[1], path, strict.COMPACT_DAY, "20260930")

@@ -28,53 +28,51 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True):
     title: str
 
 
+_Field = int | str | None
+
+
 class _Table(msgspec.Struct, forbid_unknown_fields=True):
     fields: list[str]
-    data: list[list[int | str | None]]
+    data: list[list[_Field]]
 
 
 _EXCHANGE_FIELDS = ["cik", "name", "ticker", "exchange"]
 
 
 def tickers(body: bytes, parsed: Parsed) -> list[Ticker]:
-    """`company_tickers.json`, in its order. Raises SourceChanged naming the entry."""
+    """Read `company_tickers.json`, in its order. Raise SourceChanged naming the entry."""
     where = "company_tickers.json"
-    found = strict.json(body, dict[str, _Entry], where, parsed)
-    return [
-        _ticker(entry.cik_str, entry.title, entry.ticker, None, f"{where}: entry {key}") for key, entry in found.items()
-    ]
+    entries = strict.json(body, dict[str, _Entry], where, parsed)
+    return [_ticker(f"{where}: entry {key}", line.cik_str, line.title, line.ticker) for key, line in entries.items()]
 
 
 def tickers_with_exchanges(body: bytes, parsed: Parsed) -> list[Ticker]:
-    """`company_tickers_exchange.json`, in its order. Raises SourceChanged naming the row."""
+    """Read `company_tickers_exchange.json`, in its order. Raise SourceChanged naming the row."""
     where = "company_tickers_exchange.json"
     table = strict.json(body, _Table, where, parsed)
     if sorted(table.fields) != sorted(_EXCHANGE_FIELDS):
         raise SourceChanged(f"{where}: fields are {', '.join(table.fields)}, expected {', '.join(_EXCHANGE_FIELDS)}")
-    found: list[Ticker] = []
+    listed: list[Ticker] = []
     for place, row in enumerate(table.data, 1):
-        told = f"{where}: row {place}"
+        row_name = f"{where}: row {place}"
         if len(row) != len(table.fields):
-            raise SourceChanged(f"{told} has {len(row)} fields, expected {len(table.fields)}")
+            raise SourceChanged(f"{row_name} has {len(row)} fields, expected {len(table.fields)}")
         fields = dict(zip(table.fields, row, strict=True))
-        found.append(_ticker(fields["cik"], fields["name"], fields["ticker"], fields["exchange"], told))
-    return found
+        listed.append(_ticker(row_name, *(fields[name] for name in _EXCHANGE_FIELDS)))
+    return listed
 
 
-def _ticker(
-    cik: int | str | None, name: int | str | None, ticker: int | str | None, exchange: int | str | None, where: str
-) -> Ticker:
+def _ticker(where: str, cik: _Field, name: _Field, ticker: _Field, exchange: _Field = None) -> Ticker:
     if cik is None or not isinstance(name, str) or not isinstance(ticker, str) or not ticker.strip():
-        raise SourceChanged(
-            f"{where}: cik {cik!r}, name {name!r}, ticker {ticker!r}: one is missing or of another kind"
-        )
+        stated = f"cik {cik!r}, name {name!r}, ticker {ticker!r}"
+        raise SourceChanged(f"{where}: {stated}: one is missing or of another kind")
     if isinstance(exchange, int):
         raise SourceChanged(f"{where}: exchange {exchange} is a number")
     return Ticker(number(cik, where), name.strip(), ticker.strip(), exchange or None)
 
 
 def companies(entries: Iterable[Ticker]) -> list[CompanyRecord]:
-    """One record for each company, all its tickers in the order of the list."""
+    """Return one record for each company, all its tickers in the order of the list."""
     names: dict[int, str] = {}
     listings: dict[int, dict[str, Listing]] = {}
     for entry in entries:

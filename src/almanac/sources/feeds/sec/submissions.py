@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import msgspec
@@ -21,7 +20,7 @@ from almanac.sources.feeds.sec.places import country
 from almanac.sources.formats import strict
 from almanac.sources.formats.strict import StrictRecord
 
-_STAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.[0-9]+)?Z")
+_STAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.[0-9]+)?Z")
 _ITEM = re.compile(r"[0-9]{1,2}(?:\.[0-9]{2})?")
 #: Current reports: what other forms list as items are numbers of other things.
 _CURRENT_REPORT = re.compile(r"8-K(?:12B|12G3|15D5)?(?:/A)?")
@@ -118,7 +117,7 @@ class CompanySubmissions(StrictRecord, rename="camel"):
 
 
 def read(body: bytes, cik: int) -> Parsed:
-    """The company and its newest filings. Raises SourceChanged naming the field, the column or the filing."""
+    """Read the company and its newest filings. Raise SourceChanged naming the field, the column or the filing."""
     where = f"submissions of CIK {cik}"
     parsed = Parsed()
     company = strict.json(body, CompanySubmissions, where, parsed)
@@ -154,7 +153,7 @@ def read(body: bytes, cik: int) -> Parsed:
 
 
 def read_page(body: bytes, cik: int, page: str) -> Parsed:
-    """Older filings of a company. Raises SourceChanged naming the column or the filing."""
+    """Read older filings of a company. Raise SourceChanged naming the column or the filing."""
     where = f"submissions of CIK {cik}, page {page}"
     parsed = Parsed()
     parsed.filings += _filings(strict.json(body, FilingColumns, where, parsed), cik, where)
@@ -162,7 +161,7 @@ def read_page(body: bytes, cik: int, page: str) -> Parsed:
 
 
 def pages(body: bytes, cik: int) -> list[str]:
-    """File names of the pages that hold a company's older filings. Raises SourceChanged."""
+    """Return the file names of the pages that hold a company's older filings. Raise SourceChanged."""
     where = f"submissions of CIK {cik}"
     named = [page.name for page in strict.json(body, CompanySubmissions, where, Parsed()).filings.files]
     for name in named:
@@ -174,40 +173,27 @@ def pages(body: bytes, cik: int) -> list[str]:
 def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Filing]]:
     _same_length(columns, where)
     ordinal = functools.cache(lambda text: strict.day(text, where).toordinal())  # a thousand filings share their days
-    found: list[tuple[int, Filing]] = []
-    for text, filed, reported, accepted, form, items, document, description in zip(
-        columns.accession_number,
-        columns.filing_date,
-        columns.report_date,
-        columns.acceptance_date_time,
-        columns.form,
-        columns.items,
-        columns.primary_document,
-        columns.primary_doc_description,
-        strict=True,
-    ):
-        filing = accession(text, where)
-        day = ordinal(filed)
-        found.append(
-            (
-                cik,
-                Filing(
-                    filing,
-                    form,
-                    day,
-                    known_at(day, _stamp(accepted, f"{where}: acceptanceDateTime of {filing}")),
-                    ordinal(reported) if reported else None,
-                    items=_items(form, items),
-                    document=document or None,
-                    description=description or None,
-                ),
-            )
+    filings: list[tuple[int, Filing]] = []
+    for place, text in enumerate(columns.accession_number):
+        number_ = accession(text, where)
+        filed, reported = ordinal(columns.filing_date[place]), columns.report_date[place]
+        accepted = _stamp(columns.acceptance_date_time[place], f"{where}: acceptanceDateTime of {number_}")
+        filing = Filing(
+            number_,
+            columns.form[place],
+            filed,
+            known_at(filed, accepted),
+            ordinal(reported) if reported else None,
+            items=_items(columns.form[place], columns.items[place]),
+            document=columns.primary_document[place] or None,
+            description=columns.primary_doc_description[place] or None,
         )
-    return found
+        filings.append((cik, filing))
+    return filings
 
 
 def _same_length(columns: FilingColumns, where: str) -> None:
-    lengths: Mapping[str, int] = {
+    lengths = {
         name: len(column)
         for name, field in zip(columns.__struct_encode_fields__, columns.__struct_fields__, strict=True)
         if (column := getattr(columns, field)) is not None
@@ -225,19 +211,17 @@ def _items(form: str, items: str | None) -> tuple[str, ...]:
 
 
 def _stamp(text: str, where: str) -> datetime:
-    found = _STAMP.fullmatch(text)
-    if found is None:
+    match = _STAMP.fullmatch(text)
+    if match is None:
         raise SourceChanged(f"{where}: {strict.shown(text)} is not a time like 2026-01-31T21:05:30.000Z")
-    day, hour, minute, second = found.groups()
-    on = strict.day(day, where)
     try:
-        return datetime(on.year, on.month, on.day, int(hour), int(minute), int(second), tzinfo=UTC)
+        return datetime.fromisoformat(match[1]).replace(tzinfo=UTC)
     except ValueError as error:
         raise SourceChanged(f"{where}: {strict.shown(text)}: {error}") from None
 
 
 def _day(text: str | None, where: str) -> str | None:
-    """The day of a stamp that means one (`2007-01-10T05:00:00.000Z`, midnight in New York)."""
+    """Return the day of a stamp that means one (`2007-01-10T05:00:00.000Z`, midnight in New York)."""
     return strict.day(text[:10], f"{where}: formerNames").isoformat() if text else None
 
 
