@@ -67,7 +67,9 @@ def test_until_the_day_it_was_taken_off_its_exchange_a_company_shows_its_last_ti
     before, after = str(gone - timedelta(days=2)), str(gone + timedelta(days=10))
     assert told(listed, number, as_of=before) == screened(listed, as_of=before)[entity(number)] == ticker
     assert told(listed, number, as_of=after) is None
-    assert screened(listed, as_of=after)[entity(number)] == ticker  # a past screen names a company by the last one it had
+    assert (
+        screened(listed, as_of=after)[entity(number)] == ticker
+    )  # a past screen names a company by the last one it had
 
 
 def test_of_two_who_were_listed_the_statements_of_the_one_not_gone_yet_show_its_ticker(listed):

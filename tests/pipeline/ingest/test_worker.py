@@ -9,7 +9,6 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from itertools import pairwise
-from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -25,7 +24,7 @@ from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import Worker
 from almanac.pipeline.operate.status import status
 from almanac.pipeline.workplace import Workplace, WorldError
-from almanac.sources.base import SourceChanged
+from almanac.sources.base import Request, SourceChanged
 from almanac.sources.feeds import us_treasury
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
@@ -152,13 +151,21 @@ def test_at_first_everything_is_due_the_longest_waiting_first_then_nothing(home)
     assert {name: one.owner for name, one in held(home).items()} == dict.fromkeys((TREASURY, MOF, RBA))
 
 
-def test_sources_that_came_due_together_go_by_their_size_and_others_by_how_long_they_waited(home, monkeypatch):
-    one = make(home, Asked())
-    sizes = {TREASURY: range(130), MOF: range(3), RBA: range(2)}
-    monkeypatch.setattr(worker, "shipped", lambda: SimpleNamespace(series=sizes))
-    due = dict.fromkeys((TREASURY, MOF, RBA), START)
-    assert [source.id for source in one._ordered(due)] == [RBA, MOF, TREASURY]
-    assert [source.id for source in one._ordered(due | {TREASURY: START - 1})] == [TREASURY, RBA, MOF]
+def test_of_first_turns_the_quickest_goes_first_and_later_ones_go_by_how_long_they_waited(home, monkeypatch):
+    sizes = {TREASURY: 130, MOF: 3, RBA: 2}
+
+    def plan(_settings, _catalog, source):
+        return None, [Request(f"https://{source.id}.example/{number}") for number in range(sizes[source.id])]
+
+    monkeypatch.setattr(worker, "plan_of", plan)
+    asked = Asked()
+    one = make(home, asked)
+    one.round()
+    assert [name for name, _ in asked.when][:3] == [RBA, MOF, TREASURY]
+    asked.when.clear()
+    Clock.now += 4 * 86_400
+    one.round()
+    assert [name for name, _ in asked.when][:3] == [TREASURY, MOF, RBA]
 
 
 def test_a_turn_that_comes_while_others_are_asked_is_taken_in_the_same_round(home):

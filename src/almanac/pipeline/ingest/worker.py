@@ -144,6 +144,8 @@ class Worker:
         self._opened = False
         #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
+        #: Estimated seconds of a source's first turn.
+        self._first_turns: dict[str, float] = {}
         #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
         #: Sources with missing settings, and what is missing.
@@ -209,10 +211,10 @@ class Worker:
         if not self._opened or any(at <= now for at in due.values()):
             with Workplace(self._settings, kind=REAL) as world:
                 self._opened = True
-                for source in self._ordered(due):
+                for source in self._ordered(due, waiting):
                     if due[source.id] <= self._settings.clock() and not self._stopped(done):
                         self._take(world, source, done)
-                for source in self._ordered(due):
+                for source in self._ordered(due, waiting):
                     if not self._stopped(done) and self._has_past(world, source):
                         self._take(world, source, done, past=True)
             waiting = self._look()
@@ -223,14 +225,32 @@ class Worker:
         """Return when each source is due, by source."""
         return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
 
-    def _ordered(self, due: Mapping[str, int]) -> list[Source]:
-        """Return the sources by importance (`Source.turn`), then by when each came due, then those with few series first."""
-        series = shipped().series
+    def _ordered(self, due: Mapping[str, int], waiting: Mapping[str, schedule.SourceTurn]) -> list[Source]:
+        """
+        Return the sources by importance (`Source.turn`), then by when each came due.
 
-        def place(source: Source) -> tuple[int, int, int, str]:
-            return _ORDER.index(source.turn), due[source.id], len(series.get(source.id, ())), source.id
+        Those that were never asked come by the duration of their first turn, so that one with many requests or slow answers
+        does not delay the first numbers of another.
+        """
+
+        def place(source: Source) -> tuple[int, float, int, str]:
+            is_new = source.id not in waiting or waiting[source.id].turn.asked_at is None
+            return _ORDER.index(source.turn), self._first_turn(source) if is_new else 0.0, due[source.id], source.id
 
         return sorted(self._sources, key=place)
+
+    def _first_turn(self, source: Source) -> float:
+        """Estimate the seconds that a source's first turn takes, from its number of requests and its publisher's speed."""
+        if source.id not in self._first_turns:
+            try:
+                _, plan = plan_of(self._settings, shipped(), source)
+            except ValueError:
+                plan = []  # a setting that the source cannot use: its turn tells
+            limit = shipped().providers[source.provider].limit
+            silence = (limit.silent_seconds if limit is not None else None) or 0.0
+            each = max(silence, 1 / self._settings.http.requests_per_second)
+            self._first_turns[source.id] = each * sum(not request.closed for request in plan)
+        return self._first_turns[source.id]
 
     def _stopped(self, done: Round) -> bool:
         done.stopped = done.stopped or self._stop.is_set()
@@ -265,7 +285,7 @@ class Worker:
             return
         waiting = schedule.read(world.db)
         due = self._dues(waiting)
-        for source in self._ordered(due):
+        for source in self._ordered(due, waiting):
             if source.id not in self._asked_now and due[source.id] <= self._settings.clock():
                 self._take(world, source, done)
 
