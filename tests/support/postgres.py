@@ -293,7 +293,6 @@ class _Links:
             return link
 
         def keep(db: Any, force: bool = False, /) -> None:
-            db._ready()  # the server's word that the last snapshot has ended is not for the next test
             link = db.link
             if not db.closed and not link.closed and not db.in_transaction:
                 db.closed = True

@@ -104,8 +104,7 @@ def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
         assert db.change_token() == before
 
 
-def test_a_connection_that_is_lost_while_a_snapshot_ends_is_opened_anew(db: Any, url: str) -> None:
-    """Nobody waits for the server's word that a read has ended; whoever reads next takes it, or finds the connection lost."""
+def test_a_connection_that_is_lost_after_a_snapshot_is_opened_anew(db: Any, url: str) -> None:
     with another(url, read_only=True) as reader:
         token = reader.begin_snapshot()
         before = reader.link.info.backend_pid

@@ -16,7 +16,6 @@ import contextlib
 import itertools
 import math
 import secrets
-import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -61,8 +60,6 @@ _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';"
 #: How long a server is tried to be told that a statement is to end.
 _CANCEL_SECONDS = 5.0
-#: How long the answer to the end of a snapshot is waited for, when the connection is used again.
-_END_SECONDS = 10.0
 #: Rows fetched at a time by `scan`: few at first, for often few are wanted.
 _FIRST_ROWS, _MOST_ROWS = 128, 8_192
 #: By the first characters of SQLSTATE, the longest that fits.
@@ -221,8 +218,6 @@ class Connection:
         #: Whether the tables are distributed by Citus, and the token up to which all machines were seen to be.
         self._distributed, self._complete = False, -1
         self._scans = itertools.count()
-        #: Whether a snapshot was ended, and nobody has read the server's word for it yet.
-        self._ending = False
         self.link = opened()
         self.closed = False
 
@@ -231,9 +226,7 @@ class Connection:
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, for reading or writing."""
-        if self._ending or self.link.closed:
-            return False
-        return self.link.info.transaction_status != TransactionStatus.IDLE
+        return not self.link.closed and self.link.info.transaction_status != TransactionStatus.IDLE
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         statement = translate(sql, self._distributed)
@@ -311,26 +304,8 @@ class Connection:
 
     def _ready(self) -> None:
         """Connect again if the connection was lost; what was under way failed then, and nothing of it stays."""
-        if self._ending:
-            self._ending = False
-            self._drain()
         if self.link.closed and not self.closed:
             self.link = self._open()
-
-    def _drain(self) -> None:
-        """Read the answer to the COMMIT of the last snapshot, which has nearly always come long since."""
-        link = self.link.pgconn
-        try:
-            link.consume_input()
-            while link.is_busy():
-                if not select.select([link.socket], [], [], _END_SECONDS)[0]:
-                    self.link.close()
-                    return
-                link.consume_input()
-            while link.get_result() is not None:
-                pass
-        except psycopg.OperationalError:  # lost while nobody used it
-            self.link.close()
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Iterator[Any]:
         if not self.in_transaction:
@@ -464,12 +439,9 @@ class Connection:
 
     def end_snapshot(self) -> bool:
         if self.in_transaction:
-            # A read has no more to learn of its end: the server is told, and whoever reads next takes its answer.
-            try:
-                self.link.pgconn.send_query(b"COMMIT")
-                self._ending = True
-            except psycopg.OperationalError:  # lost, and with it what was read: the next use opens another
-                self.link.close()
+            # Where it was lost, with what was read, the next use opens another.
+            with contextlib.suppress(psycopg.OperationalError):
+                self.link.commit()
         return True
 
     def change_token(self) -> int:
