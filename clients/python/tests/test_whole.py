@@ -1,4 +1,4 @@
-"""Whole lists: the rows of all pages, in one answer, and never fewer unseen."""
+"""Downloads of whole lists: they have the rows of all pages, and a cut one is refused."""
 
 import asyncio
 
@@ -63,7 +63,7 @@ def test_awaited(service):
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_what_was_cut_is_refused(service, share):
-    """Wherever the answer ends, between two batches too; but for the mark of the end behind the last row."""
+    """A cut anywhere is found, between two batches too; only the mark behind the last row may be missing."""
     for endpoint in (found.endpoint for found in service.app._literal.values() if found.path == "/countries.arrows"):
         before = endpoint.batch
         object.__setattr__(endpoint, "batch", 3)

@@ -1,4 +1,4 @@
-"""Whole lists, downloaded in one answer as an Arrow stream, and the check that nothing of them is missing."""
+"""Downloads of whole lists as Arrow streams, with the check that nothing is missing."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ Answer = ListAnswer | ItemAnswer | TextAnswer
 
 
 class Lines(msgspec.Struct, frozen=True):
-    """How an object is told line by line, in the forms of lists: the record of a line, and what makes lines of its JSON."""
+    """The lines that an object has in the forms of lists: their record, and the function that makes them of its JSON."""
 
     record: type[msgspec.Struct]
     of: Callable[[bytes], list[bytes]]
@@ -227,7 +227,7 @@ class Endpoint:
 
     @property
     def forms(self) -> tuple[Form, ...]:
-        """The forms that it has beside JSON."""
+        """Return the forms that it has beside JSON."""
         return FORMS if self.kind == "list" or self.lines is not None else ()
 
     def twin(self) -> Endpoint:

@@ -57,11 +57,15 @@ class Table:
 
     def __init__(self, record: type[msgspec.Struct], opened: Mapping[str, Kind] = NOTHING_OPENED) -> None:
         declared = msgspec.structs.fields(record)
-        self.fields = tuple(_field(one, opened) for one in declared)
+        self.fields = tuple(_field(declared_field, opened) for declared_field in declared)
         self.columns = tuple(column for field in self.fields for column in field.columns)
         row_fields: list[Any] = [
-            (one.name, msgspec.Raw if field.paths else Any, msgspec.field(name=one.encode_name, default=None))
-            for one, field in zip(declared, self.fields, strict=True)
+            (
+                declared_field.name,
+                msgspec.Raw if field.paths else Any,
+                msgspec.field(name=declared_field.encode_name, default=None),
+            )
+            for declared_field, field in zip(declared, self.fields, strict=True)
         ]
         row = msgspec.defstruct(record.__name__, row_fields)
         self._decoder: msgspec.json.Decoder[list[msgspec.Struct]] = msgspec.json.Decoder(list[row])  # type: ignore[valid-type]
@@ -145,7 +149,7 @@ def _parts(
         text_format = (kind.extra_json_schema or {}).get("format", text_format)
         yield from _parts(kind.type, path, opened, text_format)
     elif isinstance(kind, inspect.UnionType):
-        present = [one for one in kind.types if not isinstance(one, inspect.NoneType)]
+        present = [member for member in kind.types if not isinstance(member, inspect.NoneType)]
         if len(present) == 1:
             yield from _parts(present[0], path, opened, text_format)
         else:

@@ -8,6 +8,7 @@ import re
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, cast
 from urllib.parse import urlencode
@@ -192,11 +193,11 @@ class Answers:
         return whole
 
     def next_batch(self, whole: WholeList) -> bytes:
-        """Return the next part of a list that is sent whole. Raises SnapshotLostError where its state cannot be read any more."""
+        """Return the next part of a list that is sent whole. Raises ListCutError where its state cannot be read any more."""
         with self._open_view() as view:
             pinned, request = whole.pinned, whole.request
             if view.epoch != pinned.epoch or view.version < pinned.version:
-                raise SnapshotLostError("the data were replaced")
+                raise ListCutError("the data were replaced")
             cursor = pinned.following(cast("list[Any]", whole.place))
             part = self._batch(whole, self._context(request, whole.values, whole.plan, whole.now, view, pinned, cursor))
         return whole.compress(part, whole.place is None)
@@ -251,30 +252,26 @@ class Answers:
         return self.version
 
 
-class SnapshotLostError(Exception):
-    """The state that a list is sent whole from cannot be read any more."""
+class ListCutError(Exception):
+    """A list that is sent whole cannot go on: its state was replaced, or its key revoked."""
 
 
+@dataclass(slots=True)
 class WholeList:
     """A list that is sent whole, batch by batch, all of one data version and moment."""
 
-    def __init__(
-        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, pinned: Cursor, form: Form
-    ) -> None:
-        self.request, self.values, self.plan, self.now, self.pinned, self.form = (
-            request,
-            values,
-            plan,
-            now,
-            pinned,
-            form,
-        )
-        self.writer: Writer | None = None
-        #: Compresses a part as the client likes it; told whether it is the last.
-        self.compress: Callable[[bytes, bool], bytes] = envelope.as_it_is
-        #: Where the next batch goes on; None: all is written.
-        self.place: list[Any] | None = None
-        self.reply: Reply
+    request: ClientRequest
+    values: Mapping[str, Any]
+    plan: Plan
+    now: int
+    pinned: Cursor
+    form: Form
+    writer: Writer | None = None
+    #: Compresses a part as the client likes it, and is told whether it is the last.
+    compress: Callable[[bytes, bool], bytes] = envelope.as_it_is
+    #: Where the next batch goes on; None: all is written.
+    place: list[Any] | None = None
+    reply: Reply = field(init=False)
 
 
 def _name_of(ctx: Context, form: Form | None, query: bytes, real_day: int) -> tuple[Any, ...]:

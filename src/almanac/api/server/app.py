@@ -26,7 +26,7 @@ from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, re
 from almanac.api.contract.ports import KeyStore
 from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
-from almanac.api.server.answers import Answers, SnapshotLostError, WholeList
+from almanac.api.server.answers import Answers, ListCutError, WholeList
 from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
 from almanac.api.server.cors import Cors
 from almanac.api.server.journal import ADDRESSED, Journal, access_line, tell_slow
@@ -246,7 +246,7 @@ class App:
             while whole.place is not None:
                 deadline = Deadline(_BATCH_SECONDS)
                 if not await self._authentication.is_still_good(whole.request, deadline):
-                    raise SnapshotLostError("the key is not valid any more")
+                    raise ListCutError("the key is not valid any more")
                 yield await self._threads.heavy_part(partial(self._answers.next_batch, whole), receive, deadline)
         finally:
             self._threads.end_heavy(account)

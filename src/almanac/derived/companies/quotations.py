@@ -49,11 +49,11 @@ def _without_quotations(facts: Facts) -> Facts:
             anew.add((accession, change.span))
     # A filing that restates another line of the period gives that period anew, whatever the digits of its numbers.
     rounded += [change for change in quoted if (change.state.accession, change.span) not in anew]
-    found: dict[str, dict[_Span, Sequence[FactVintage]]] = {}
+    exact: dict[str, dict[_Span, Sequence[FactVintage]]] = {}
     for tag, span, quotation, _ in rounded:
-        periods = found.setdefault(tag, dict(facts[tag]))
+        periods = exact.setdefault(tag, dict(facts[tag]))
         periods[span] = [state for state in periods[span] if state is not quotation]
-    return {**facts, **found}
+    return {**facts, **exact}
 
 
 def _changes(facts: Facts) -> Iterator[_Change]:

@@ -230,11 +230,10 @@ class Connection:
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         statement = translate(sql, self._distributed)
-        is_alone = not self.in_transaction
-        if is_alone and statement.reads and current_deadline() is None:
+        if self.in_transaction:
+            return self._run(statement, values or ())
+        if statement.reads and current_deadline() is None:
             self._ready()
-            is_alone = False
-        if not is_alone:
             return self._run(statement, values or ())
         with self._limited() if statement.reads else self.transaction():
             return self._run(statement, values or ())

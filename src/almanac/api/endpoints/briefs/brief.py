@@ -51,7 +51,7 @@ class Peer(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """What there is of a section: for the words, and for the wire."""
+    """Readings of one section, as sentences use them and as the answer has them."""
 
     said: briefs.SectionReadings
     records: list[BriefReading]

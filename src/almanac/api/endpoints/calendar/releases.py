@@ -212,7 +212,7 @@ def _plain(value: float | None) -> float | None:
 
 
 def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
-    """Where the numbers of a release may be, in order: what may not be shown behind what may."""
+    """Return the pairs of source and frequency that may have a release's numbers, withheld ones last."""
     places = [(source, frequency) for source in data for frequency in release.frequencies]
 
     def withheld(place: tuple[str, Frequency]) -> bool:

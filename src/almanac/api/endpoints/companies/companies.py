@@ -101,7 +101,7 @@ def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | Non
 
 
 class CompanyScoring:
-    """How companies stand, for one request."""
+    """Scores of companies, as one request may see them."""
 
     def __init__(self, cache: ProcessCache, ctx: Context) -> None:
         self._ctx = ctx

@@ -1,4 +1,4 @@
-"""What both screeners share: columns of readings, reading the request, cutting pages, telling the fields."""
+"""Parts of both screeners: columns of readings, the request, pages, and the description of fields."""
 
 from __future__ import annotations
 

@@ -122,11 +122,11 @@ class _Changes:
         ).get
         if noted < _MANY:
             sql = f"{_TOUCHED} SELECT {_NAMES}, u.low, u.high FROM touched u CROSS JOIN topic t ON t.topic = u.topic"
-            found = self._view.scan(f"{sql} WHERE {where.where} {order}", (*span, *span, *where.values))
+            changed_rows = self._view.scan(f"{sql} WHERE {where.where} {order}", (*span, *span, *where.values))
         else:
             sql = f"SELECT {_NAMES}, {_LOW}, {_HIGH} FROM topic t WHERE {where.where} {order}"
-            found = self._view.scan(sql, (*span * 4, *where.values))
-        changed = (_ChangedTopic(*row) for row in found if row[5] is not None)
+            changed_rows = self._view.scan(sql, (*span * 4, *where.values))
+        changed = (_ChangedTopic(*row) for row in changed_rows if row[5] is not None)
         within = Conditions()
         within.periods(self._filter)
         within.known(self._filter)
@@ -186,14 +186,14 @@ class _Changes:
                     yield self._gone(before, after)
             return
         served = [row for row in now.values() if _has_value(row)]
-        held = [row for row in then.values() if _has_value(row)]
+        served_then = [row for row in then.values() if _has_value(row)]
         if served:
             chosen = self._preferred_now.preferred(served)
-            before = self._preferred_then.preferred(held) if held else None
+            before = self._preferred_then.preferred(served_then) if served_then else None
             if whole or before is None or self._differ(before, chosen):
                 yield row_of(self._metadata, chosen)
             return
-        candidates = held or [row for row in now.values() if self._was_served(None, row)]
+        candidates = served_then or [row for row in now.values() if self._was_served(None, row)]
         if candidates:
             number = self._preferred_then.preferred(candidates)[SERIES]
             yield self._gone(then.get(number), now.get(number))

@@ -36,8 +36,8 @@ def by_id(view: View, identifier: str) -> StoredRow | None:
         f"SELECT x.payload, x.topic, {VINTAGE} FROM series s CROSS JOIN vintages x ON x.topic = s.topic AND x.series = s.series"
         " WHERE s.hash = ? AND x.period = ? AND x.known_at = ? ORDER BY x.to_version DESC LIMIT 1"
     )
-    found = view.execute(sql, parts).fetchone()
-    return None if found is None else StoredRow(row_of(view.directory, found), found[0])
+    columns = view.execute(sql, parts).fetchone()
+    return None if columns is None else StoredRow(row_of(view.directory, columns), columns[0])
 
 
 def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
@@ -46,7 +46,7 @@ def cell(view: View, series: SeriesInfo, period: int) -> list[ObservationRow]:
         f"SELECT x.payload, x.topic, {VINTAGE} FROM vintages x"
         f" WHERE x.topic = ? AND x.period = ? AND x.series = ? AND x.to_version = {OPEN} ORDER BY x.known_at"
     )
-    return [row_of(view.directory, found) for found in view.execute(sql, (series.topic, period, series.number))]
+    return [row_of(view.directory, columns) for columns in view.execute(sql, (series.topic, period, series.number))]
 
 
 def history(db: Queryable, series: SeriesInfo, low: int, high: int) -> dict[int, list[Vintage]]:

@@ -180,9 +180,9 @@ def read_latest(
         newest = _newest_rows(view, query, [topic for pair in chunk for topic in pair.topics])
         for pair in chunk:
             of_topics = [newest[topic] for topic in pair.topics if topic in newest]
-            told = [row for row in of_topics if row is not None]
-            row = max(told, key=_recency, default=None)
-            if len(told) < len(of_topics) or (row is not None and _is_withheld(view, row)):
+            readings = [row for row in of_topics if row is not None]
+            row = max(readings, key=_recency, default=None)
+            if len(readings) < len(of_topics) or (row is not None and _is_withheld(view, row)):
                 row = reading(view, asked, pair.indicator, pair.entity, version=query.version, as_of=query.as_of)
             if row is None or not accept(row.series):
                 continue
@@ -267,7 +267,7 @@ def _may_be(metadata: MetadataCache, wanted: WantedFreshness | None, as_of: int 
     if wanted.status == "unknown":
         where.add(custom, *special)
         return where
-    allowances = " ".join(f"WHEN '{one.value}' THEN {one.allowance_days}" for one in Frequency)
+    allowances = " ".join(f"WHEN '{frequency.value}' THEN {frequency.allowance_days}" for frequency in Frequency)
     # A day is fresh that lies no further back than the frequency allows.
     sign = ">=" if wanted.status == "fresh" else "<"
     ends = f"(s.last_period >> {SPAN_BITS}) {sign} ? - CASE o.frequency {allowances} END"
@@ -305,8 +305,8 @@ class Column(NamedTuple):
         """Return where the readings of these entities stand, -1 for those that have none."""
         places = np.full(max(numbers.max(initial=-1), self.entities.max(initial=-1)) + 1, -1, dtype=np.intp)
         places[self.entities] = np.arange(len(self.entities))
-        found: npt.NDArray[np.intp] = places[numbers]
-        return found
+        chosen: npt.NDArray[np.intp] = places[numbers]
+        return chosen
 
 
 class Readings:

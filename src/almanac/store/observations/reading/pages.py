@@ -92,9 +92,9 @@ class ObservationRow(NamedTuple):
         return status(self.flags), *self._replace(flags=flags, lineage=0)[1:]
 
 
-def row_of(metadata: MetadataCache, found: Found) -> ObservationRow:
+def row_of(metadata: MetadataCache, columns: Found) -> ObservationRow:
     """Return the row of columns that were found: two of the statement's own, then `VINTAGE`."""
-    return ObservationRow(metadata.series(found[SERIES]), found[PERIOD], *found[KNOWN:])
+    return ObservationRow(metadata.series(columns[SERIES]), columns[PERIOD], *columns[KNOWN:])
 
 
 class PreferredSeries:
@@ -144,10 +144,10 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
     while True:
         newest = query.version == view.version
         sql, values = compile_query(query, size, place and place[:_PLACE], topics=topics, newest=newest)
-        found = view.execute(sql, values).fetchall()
-        cells = _cells(found)
+        batch = view.execute(sql, values).fetchall()
+        cells = _cells(batch)
         # The last cell may go on behind the last row: it is read again as a whole.
-        place = _place(metadata, cells.pop()[0]) if len(found) == size else None
+        place = _place(metadata, cells.pop()[0]) if len(batch) == size else None
         if given is not None and cells:  # which none but the first of them can be
             if _place(metadata, cells[0][0]) == given[:_PLACE]:
                 rest = _shown(view, query, cells[:1], preferred) if len(given) > _PLACE else []
@@ -185,11 +185,11 @@ def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int
     ]
 
 
-def _cells(found: Iterable[Found]) -> list[list[Found]]:
+def _cells(batch: Iterable[Found]) -> list[list[Found]]:
     """Part rows by sort value and cell."""
     cells: list[list[Found]] = []
     last = None
-    for row in found:
+    for row in batch:
         place = row[:SERIES]
         if place == last:
             cells[-1].append(row)
