@@ -160,9 +160,9 @@ class Differences:
 
 
 def rounds(coarse, exact, parts=1):
-    """Whether a number is another one in hundreds, thousands or millions, made of so many rounded parts."""
+    """Whether a number is another one in hundreds, thousands or millions, rounded or cut off, made of so many such parts."""
     unit = next((10**digits for digits in (6, 5, 3, 2) if coarse % 10**digits == 0), 1)
-    return abs(coarse - exact) <= parts * unit / 2
+    return abs(coarse - exact) < parts * unit
 
 
 def is_precision(ours, theirs):
