@@ -16,12 +16,12 @@ from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
-from almanac.pipeline import belonging
-from almanac.pipeline.belonging import RawStoreError
+from almanac.pipeline import raw_store_binding
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.processes import Processes, cores
+from almanac.pipeline.raw_store_binding import RawStoreError
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError, UnavailableError
@@ -99,7 +99,7 @@ class Workplace:
             with contextlib.suppress(
                 ConnectionError
             ):  # storage that is away: `claim` looks again before anything is kept
-                belonging.check(self.db, self.raw, settings)
+                raw_store_binding.check(self.db, self.raw, settings)
         self.kind = kind or held or REAL
         self.processes = Processes(settings.processes or cores())
         self.company_deriver = CompanyDeriver(self.db, self.processes)
@@ -169,7 +169,7 @@ class Workplace:
         if not self._cleared:
             self.raw.blobs.check()
             self.raw.tidy()
-            belonging.settle(self.db, self.raw, self.settings)
+            raw_store_binding.settle(self.db, self.raw, self.settings)
             self._cleared = True
         if meta(self.db, "world") != self.kind:
             with self.db.transaction():

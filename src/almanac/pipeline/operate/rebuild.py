@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
-from almanac.pipeline import belonging, lacking
+from almanac.pipeline import missing_payloads, raw_store_binding
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
 from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
-from almanac.pipeline.lacking import Demand, Lost
+from almanac.pipeline.missing_payloads import Demand, Lost
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import connector
 from almanac.store.engine import opening
@@ -46,15 +46,15 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
             refused[error.capture.id] = error.reason
         except Corrupt as error:
             raise Corrupt(
-                f"{error}: nothing was changed; {lacking.OPTION} 0 passes by what no data came from, and tells how many payloads"
+                f"{error}: nothing was changed; {missing_payloads.OPTION} 0 passes by what no data came from, and tells how many payloads"
                 " the data would lose"
             ) from None
 
 
 def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
     with world.batch("rebuild") as batch:
-        before = lacking.named(world.db)
-        gone = lacking.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
+        before = missing_payloads.named(world.db)
+        gone = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
         demand = Demand.of("a rebuild", world.settings.raw_place)
         demand.meet(gone, len(before), without, at_most=True)
         opening.recreate(world.db)
@@ -100,8 +100,8 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
             run.finish()
             if key in newest:
                 _remember_health(world, key, newest[key])
-        demand.meet(_no_longer(before, lacking.named(world.db)), len(before), without)
-        belonging.adopt(world.db, world.raw, whole=not without)
+        demand.meet(_no_longer(before, missing_payloads.named(world.db)), len(before), without)
+        raw_store_binding.adopt(world.db, world.raw, whole=not without)
     for name, count in sorted(unknown.items()):
         say(f"left out {count} captures of {name}: the catalogue has no such source")
     return replayed
@@ -114,9 +114,9 @@ def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[
     for row in before:
         held = after.get(row.capture)
         if held is None:
-            found.append(lacking.of(row, "the raw store cannot give it back"))
+            found.append(missing_payloads.of(row, "the raw store cannot give it back"))
         elif row.state == payloads.FOLDED != held.state:
-            found.append(lacking.of(row, f"was read before, and cannot be now: {held.reason}"))
+            found.append(missing_payloads.of(row, f"was read before, and cannot be now: {held.reason}"))
     return found
 
 
