@@ -42,16 +42,13 @@ class Commands(click.Group):
             error.message = _lines(error.message)  # type: ignore[misc]  # final for those who would tell something else
             raise
         except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
-            if isinstance(error, expected()):
-                raise _ended(error) from None
-            raise
+            if not isinstance(error, expected()):
+                raise
+            from almanac.store.engine.errors import SchemaError
 
-
-def _ended(error: Exception) -> click.ClickException:
-    from almanac.store.engine.errors import SchemaError
-
-    text = explain(error) if isinstance(error, OSError) else str(error)
-    return (_Unfit if isinstance(error, SchemaError) else click.ClickException)(_lines(text))
+            text = explain(error) if isinstance(error, OSError) else str(error)
+            ending = _Unfit if isinstance(error, SchemaError) else click.ClickException
+            raise ending(_lines(text)) from None
 
 
 def expected() -> tuple[type[Exception], ...]:

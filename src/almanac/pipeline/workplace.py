@@ -34,8 +34,6 @@ from almanac.store.summary import records
 REAL, SIMULATED = "real", "simulated"
 #: Seconds a command waits for another writer: longer than any transaction of an ingest.
 _WAIT_SECONDS = 120.0
-#: Tolerated clock difference between hosts that issue cursors and those that write.
-_APART_SECONDS = 3_600
 #: Seconds to wait for readers after a load, so that the log can be truncated; requests take far less.
 _LOG_SECONDS = 5.0
 
@@ -89,7 +87,10 @@ class Workplace:
     def _open(self, kind: str | None) -> None:
         settings = self.settings
         self.db = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
-        held = meta(self.db, "world") or self._kept()
+        held = meta(self.db, "world")
+        if held is None and (source := self.raw.any_source()) is not None:
+            # The data database may be new while the payloads are not.
+            held = SIMULATED if is_simulated(source) else REAL
         if kind is not None and held is not None and held != kind:
             raise WorldError(
                 f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
@@ -174,11 +175,6 @@ class Workplace:
         if meta(self.db, "world") != self.kind:
             with self.db.transaction():
                 set_meta(self.db, "world", self.kind)
-
-    def _kept(self) -> str | None:
-        """Return the world of the raw store's content, because the data database may be new while the payloads are not."""
-        source = self.raw.any_source()
-        return None if source is None else SIMULATED if is_simulated(source) else REAL
 
     def renew(self) -> None:
         """Read the known series from the store again."""

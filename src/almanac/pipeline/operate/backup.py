@@ -313,7 +313,13 @@ def backup(
         raise BackupError(f"{file} is there already; choose another name or remove it")
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
-    held = {name: at for name, part in DATABASES.items() if _is_there(at := part.at(settings), part)}
+    places = {name: part.at(settings) for name, part in DATABASES.items()}
+    # Files that are there; of a server the tables that are copied from it.
+    held = {
+        name: at
+        for name, at in places.items()
+        if (at.exists() if isinstance(at, Path) else DATABASES[name].area is not None)
+    }
     raw = None if accounts_only else RawStore.at(settings.raw_place)
     if not held and (raw is None or raw.any_source() is None):
         raise BackupError(f"there is nothing to back up in {settings.home}")
@@ -417,11 +423,6 @@ def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Ite
         flaw = unpacked(capture, content)
         if isinstance(flaw, Problem):
             yield Lost(capture.id, capture.source, capture.url, f"{flaw.name}: {flaw.reason}")
-
-
-def _is_there(at: Place, part: KeptDatabase) -> bool:
-    """Return whether there is something to copy: a file, or tables that are copied from a server."""
-    return at.exists() if isinstance(at, Path) else part.area is not None
 
 
 def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:

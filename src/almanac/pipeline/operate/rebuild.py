@@ -68,8 +68,13 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         replayed = 0
         changes: Changes = {}
         missing = None if without is None else say
+
+        def turn(capture: Capture) -> int:
+            source = world.catalog.sources.get(capture.source)
+            return 0 if source is None else _reader(source.connector).turn(capture.url)
+
         # List under the lock: whatever another run stores from now on, it will fold itself.
-        captures = sorted(world.raw.captures(passed_by=missing), key=functools.partial(_turn, world))
+        captures = sorted(world.raw.captures(passed_by=missing), key=turn)
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
         def write(kept: Sequence[BeingRead]) -> None:
@@ -98,8 +103,10 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
-            if key in newest:
-                _remember_health(world, key, newest[key])
+            # After a restore without data the newest capture says how the source does.
+            if key in newest and not payloads.was_tried(world.db, key):
+                at = newest[key]
+                payloads.note_attempt(world.db, key, at, succeeded=True, kept=True, error=None, fetched_at=at)
         demand.meet(_no_longer(before, missing_payloads.named(world.db)), len(before), without)
         raw_store_binding.adopt(world.db, world.raw, whole=not without)
     for name, count in sorted(unknown.items()):
@@ -134,18 +141,7 @@ def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | No
         return None
 
 
-def _turn(world: Workplace, capture: Capture) -> int:
-    source = world.catalog.sources.get(capture.source)
-    return 0 if source is None else _reader(source.connector).turn(capture.url)
-
-
 _reader = functools.cache(connector)
-
-
-def _remember_health(world: Workplace, source: str, newest: int) -> None:
-    """Set a source's health from its newest capture, if the store has no record of its runs (restored without data)."""
-    if not payloads.was_tried(world.db, source):
-        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
 def recompute(world: Workplace, meter: Meter = unmetered) -> int:

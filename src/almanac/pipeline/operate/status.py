@@ -143,14 +143,10 @@ def _disks(settings: Settings) -> dict[str, Path]:
         folders["raw"] = settings.raw_path
     found: dict[int, tuple[str, Path]] = {}
     for name, path in folders.items():
-        there = _there(path)
+        path = path.resolve()
+        there = next(parent for parent in (path, *path.parents) if parent.exists())
         found.setdefault(there.stat().st_dev, (name, there))
     return dict(found.values())
-
-
-def _there(path: Path) -> Path:
-    path = path.resolve()
-    return next(one for one in (path, *path.parents) if one.exists())
 
 
 def _bytes(path: Path) -> int:
@@ -258,7 +254,8 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
         stale.append(Stale(series.source.id, series.id, None if newest is None else wire_day(end_of(newest))))
 
     with db.snapshot():
-        found = sources(_view(db), now, note)
+        version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
+        found = sources(View(db, int(version), epoch, MetadataCache(db, int(reference)), {}), now, note)
         counted = by_source(db)
         return Status(
             coverage=coverage(db),
@@ -281,11 +278,6 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
             ],
             raw_store=raw_store,
         )
-
-
-def _view(db: Database) -> View:
-    version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
-    return View(db, int(version), epoch, MetadataCache(db, int(reference)), {})
 
 
 def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:

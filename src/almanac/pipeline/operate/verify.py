@@ -75,18 +75,20 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
         yield from _lineages(world, series)
         advance = meter("vintages", sum(one.figures[1] for one in series.values()))
         yield from _cells(world.db, series, checked, advance)
-        yield from _changes(world)
+        # The log behind /observations/changes names every cell and version in which a vintage began or ended.
+        for name, period, version in audit.unnoted(world.db):
+            yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
         yield from _derived(world, meter)
         yield from _events(world)
 
 
 def raw_problems(raw: RawStore, found: dict[str, Capture], meter: Meter = unmetered) -> Iterator[str]:
     """Read all files of the raw store and yield the faults found. Captures are added to `found`, by id."""
-    for looked in raw.checked(meter=meter):
-        if looked.capture is not None:
-            found[looked.capture.id] = looked.capture
-        if looked.flaw is not None:
-            yield f"raw store: {looked.flaw.name}: {looked.flaw.reason}"
+    for capture, flaw in raw.checked(meter):
+        if capture is not None:
+            found[capture.id] = capture
+        if flaw is not None:
+            yield f"raw store: {flaw.name}: {flaw.reason}"
 
 
 def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[str, Capture]) -> Iterator[str]:
@@ -229,12 +231,6 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
         elif previous is not None and previous.state == vintage.state and previous.note == vintage.note:
             yield f"the vintages known at {previous.known} and {vintage.known} are equal"
         previous = vintage
-
-
-def _changes(world: Workplace) -> Iterator[str]:
-    """Check that the log behind /observations/changes names every cell and version in which a vintage began or ended."""
-    for name, period, version in audit.unnoted(world.db):
-        yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
 
 
 def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
