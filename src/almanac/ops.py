@@ -27,7 +27,7 @@ from almanac.config import Settings
 from almanac.distribution import version
 from almanac.domain.health import Word
 from almanac.pipeline.ingest.heartbeat import folder_of, signs
-from almanac.pipeline.operate.vitals import SourceVitals, room, vitals
+from almanac.pipeline.operate.status import SourceVitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.opening import Server, database_bytes, place

@@ -90,12 +90,12 @@ def claimed(settings: Settings) -> Iterator[None]:
 def run(settings: Settings) -> None:
     """Do what `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
     from almanac.api.server import logs
-    from almanac.pipeline import belonging
+    from almanac.pipeline import raw_store_binding
     from almanac.pipeline.workplace import Workplace
 
     _look_at_raw(settings)
     with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
-        problem = belonging.explain_other_store(world.db, world.raw, settings)
+        problem = raw_store_binding.explain_other_store(world.db, world.raw, settings)
     if problem is not None:
         log.warning("the raw store is not the one the data came from", reason=problem)
     _note_place(settings)

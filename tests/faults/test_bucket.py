@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 from almanac.__main__ import main
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.restore import restore
-from almanac.pipeline.operate.vitals import room
+from almanac.pipeline.operate.status import room
 from almanac.serving import _look_at_raw
 from almanac.store.raw.blobs import blobs_at
 from tests.support.bucket import BUCKET, SECRET, bucket

@@ -114,13 +114,13 @@ def status(as_json: bool, as_check: bool) -> None:
             raise click.UsageError("--check prints one line: --json does not go with it")
         _check()
 
-    from almanac.pipeline import belonging
+    from almanac.pipeline import raw_store_binding
     from almanac.pipeline.operate.status import status as look
     from almanac.pipeline.workplace import Workplace
 
     chosen = settings()
     with Workplace(chosen, tell=say) as world:
-        found = look(world.db, chosen.clock(), belonging.explain_other_store(world.db, world.raw, chosen))
+        found = look(world.db, chosen.clock(), raw_store_binding.explain_other_store(world.db, world.raw, chosen))
     if as_json:
         put_json(found)
     else:
@@ -130,8 +130,7 @@ def status(as_json: bool, as_check: bool) -> None:
 def _check() -> NoReturn:
     """Only looks: it makes no store, upgrades none, and waits for no writer."""
     from almanac.config import real_time
-    from almanac.pipeline.operate.checkup import checkup, failed
-    from almanac.pipeline.operate.vitals import room, vitals
+    from almanac.pipeline.operate.status import checkup, failed, room, vitals
     from almanac.store.engine.opening import place
     from almanac.store.observations.reading.reader import Reader
 

@@ -42,16 +42,13 @@ class Commands(click.Group):
             error.message = _lines(error.message)  # type: ignore[misc]  # final for those who would tell something else
             raise
         except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
-            if isinstance(error, expected()):
-                raise _ended(error) from None
-            raise
+            if not isinstance(error, expected()):
+                raise
+            from almanac.store.engine.errors import SchemaError
 
-
-def _ended(error: Exception) -> click.ClickException:
-    from almanac.store.engine.errors import SchemaError
-
-    text = explain(error) if isinstance(error, OSError) else str(error)
-    return (_Unfit if isinstance(error, SchemaError) else click.ClickException)(_lines(text))
+            text = explain(error) if isinstance(error, OSError) else str(error)
+            ending = _Unfit if isinstance(error, SchemaError) else click.ClickException
+            raise ending(_lines(text)) from None
 
 
 def expected() -> tuple[type[Exception], ...]:
@@ -59,11 +56,11 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
     from almanac.locks import TakenError
-    from almanac.pipeline.belonging import RawStoreError
     from almanac.pipeline.ingest.accepting import NotHeld
     from almanac.pipeline.ingest.captures import ClockBehindError
-    from almanac.pipeline.lacking import LossError
-    from almanac.pipeline.operate.archive import BackupError
+    from almanac.pipeline.missing_payloads import LossError
+    from almanac.pipeline.operate.backup import BackupError
+    from almanac.pipeline.raw_store_binding import RawStoreError
     from almanac.pipeline.workplace import WorldError
     from almanac.sources.mirror import MirrorError
     from almanac.store.accounts.accounts import AccountError

@@ -128,12 +128,12 @@ def _asks_for_nothing(source: Source) -> bool:
 
 def _further(found: Settings, catalog: Catalog) -> None:
     """Print what each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
-    from almanac.pipeline.ingest.worker import all_lacking
+    from almanac.pipeline.ingest.worker import missing_settings
 
     left_out = [source for source in named_sources(catalog, ()) if not _asks_for_nothing(source)]
     put()
     put(f"{len(left_out)} further source{'' if len(left_out) == 1 else 's'}:")
     for source in left_out:
-        missing = all_lacking(found, source)
+        missing = missing_settings(found, source)
         needs = f"needs {'; and '.join(missing)}" if missing else f"has what it needs: almanac ingest {source.id}"
         put(f"{source.id} ({source.name}) {needs}")

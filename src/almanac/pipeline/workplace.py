@@ -16,12 +16,12 @@ from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
-from almanac.pipeline import belonging
-from almanac.pipeline.belonging import RawStoreError
+from almanac.pipeline import raw_store_binding
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.processes import Processes, cores
+from almanac.pipeline.raw_store_binding import RawStoreError
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError, UnavailableError
@@ -34,8 +34,6 @@ from almanac.store.summary import records
 REAL, SIMULATED = "real", "simulated"
 #: Seconds a command waits for another writer: longer than any transaction of an ingest.
 _WAIT_SECONDS = 120.0
-#: Tolerated clock difference between hosts that issue cursors and those that write.
-_APART_SECONDS = 3_600
 #: Seconds to wait for readers after a load, so that the log can be truncated; requests take far less.
 _LOG_SECONDS = 5.0
 
@@ -89,7 +87,10 @@ class Workplace:
     def _open(self, kind: str | None) -> None:
         settings = self.settings
         self.db = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
-        held = meta(self.db, "world") or self._kept()
+        held = meta(self.db, "world")
+        if held is None and (source := self.raw.any_source()) is not None:
+            # The data database may be new while the payloads are not.
+            held = SIMULATED if is_simulated(source) else REAL
         if kind is not None and held is not None and held != kind:
             raise WorldError(
                 f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
@@ -99,7 +100,7 @@ class Workplace:
             with contextlib.suppress(
                 ConnectionError
             ):  # storage that is away: `claim` looks again before anything is kept
-                belonging.check(self.db, self.raw, settings)
+                raw_store_binding.check(self.db, self.raw, settings)
         self.kind = kind or held or REAL
         self.processes = Processes(settings.processes or cores())
         self.company_deriver = CompanyDeriver(self.db, self.processes)
@@ -169,16 +170,11 @@ class Workplace:
         if not self._cleared:
             self.raw.blobs.check()
             self.raw.tidy()
-            belonging.settle(self.db, self.raw, self.settings)
+            raw_store_binding.settle(self.db, self.raw, self.settings)
             self._cleared = True
         if meta(self.db, "world") != self.kind:
             with self.db.transaction():
                 set_meta(self.db, "world", self.kind)
-
-    def _kept(self) -> str | None:
-        """Return the world of the raw store's content, because the data database may be new while the payloads are not."""
-        source = self.raw.any_source()
-        return None if source is None else SIMULATED if is_simulated(source) else REAL
 
     def renew(self) -> None:
         """Read the known series from the store again."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from almanac.domain.periods import Frequency
-from almanac.reports.measures import SPANS, Key, MeasureReading, MeasureSpec, Ranking, SectionSpec
+from almanac.reports.measures import Key, MeasureReading, MeasureSpec, Ranking, SectionSpec
 from almanac.reports.wording import amount, country, earlier, figure, listed, place, rounded, sentence
 
 #: Subjects that grow faster or slower; others rise by more or less.
@@ -404,7 +404,8 @@ def _level(reading: MeasureReading, before: MeasureReading | None) -> str:
         return f"{measure.subject} stood at {told} {when}"
     if reading.told == reading.was:
         same = "unchanged from" if reading.previous == reading.value else "little changed from"
-        return f"{measure.subject} {_be(measure)} {told} {when}, {same} {_as_noun(_then(reading))}"
+        # `at the previous reading` cannot follow `from`.
+        return f"{measure.subject} {_be(measure)} {told} {when}, {same} {_then(reading).removeprefix('at ')}"
     earlier_ = f"{_figure_before(reading, 'a')} {_then(reading)}"
     if not reading.moved:
         return f"{measure.subject} {_be(measure)} {told} {when}, little changed from {earlier_}"
@@ -461,13 +462,13 @@ def _change(reading: MeasureReading, before: MeasureReading | None) -> str:
 
 
 def _change_of(start: str, reading: MeasureReading) -> str:
-    span = SPANS[reading.measure.slug]
+    since = reading.measure.since
     if abs(reading.told) < _HARDLY:
         if start == _THAT_IS:
-            return f"it was {'' if reading.value == 0 else 'about '}the same {span}"
-        return f"{start} {'the same as' if reading.value == 0 else 'little different from'} {span}"
+            return f"it was {'' if reading.value == 0 else 'about '}the same {since}"
+        return f"{start} {'the same as' if reading.value == 0 else 'little different from'} {since}"
     size = amount(abs(reading.value), reading.measure.digits, reading.measure.unit)
-    return f"{start} {size} {'higher' if reading.told > 0 else 'lower'} than {span}"
+    return f"{start} {size} {'higher' if reading.told > 0 else 'lower'} than {since}"
 
 
 def _slope(reading: MeasureReading, before: MeasureReading | None) -> str:
@@ -517,14 +518,6 @@ _KINDS = {
 
 def _then(reading: MeasureReading) -> str:
     return earlier(reading.period, reading.previous_period or 0, reading.frequency, reading.turn)
-
-
-def _as_noun(then: str) -> str:
-    """
-    Return the words so that they can follow `from`: `a month earlier` and `the day before` stay, `at the previous
-    reading` loses its `at`.
-    """
-    return then.removeprefix("at ")
 
 
 def _again(reading: MeasureReading, before: MeasureReading | None) -> str:

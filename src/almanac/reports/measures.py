@@ -40,8 +40,6 @@ class MeasureSpec(NamedTuple):
     unit: str = "%"
     #: Ranked among countries.
     ranked: bool = True
-    #: A growth rate: its place in its own last ten years is mentioned.
-    growth: bool = False
     #: Ranked among readings of any frequency, because the day matters and not the period.
     instant: bool = False
     #: Used only if no earlier measure of this slug's group has a fresh public reading.
@@ -52,6 +50,13 @@ class MeasureSpec(NamedTuple):
     steps: bool = False
     #: The noun for what is ranked; None: the rank isn't mentioned.
     noun: str | None = None
+    #: The earlier time that a `change` is counted from, in words.
+    since: str = ""
+
+    @property
+    def growth(self) -> bool:
+        """True for a growth rate: its place in its own last ten years is mentioned."""
+        return self.kind in {"growth", "pace"}
 
 
 class SectionSpec(NamedTuple):
@@ -64,174 +69,102 @@ class SectionSpec(NamedTuple):
     measures: tuple[MeasureSpec, ...]
 
 
-_SHARE = "% of GDP"
+_SHARE, _POINTS, _A_YEAR_BEFORE = "% of GDP", "percentage points", "a year before"
 
-SECTIONS: tuple[SectionSpec, ...] = (
-    SectionSpec(
-        "growth",
-        "Growth",
-        "growth",
-        (
-            MeasureSpec("gdp_growth_yoy", "growth", "Real GDP", growth=True, noun="growth rate"),
-            MeasureSpec(
-                "gdp_growth_official_yoy",
-                "growth",
-                "Real GDP",
-                growth=True,
-                instead_of="gdp_growth_yoy",
-                noun="growth rate",
-            ),
-            MeasureSpec(
-                "gdp_growth_annual", "growth", "Real GDP", growth=True, instead_of="gdp_growth_yoy", noun="growth rate"
-            ),
-            MeasureSpec("gdp_growth_qoq_annualized", "pace", "output", growth=True),
-            MeasureSpec("industrial_production_growth_yoy", "growth", "Industrial production", growth=True),
-            MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True, growth=True),
-            MeasureSpec("consumer_confidence", "level", "Consumer confidence", unit="", ranked=False),
-        ),
-    ),
-    SectionSpec(
-        "inflation",
-        "Inflation",
-        "inflation",
-        (
-            MeasureSpec(
-                "cpi_inflation_yoy", "growth", "Consumer prices", plural=True, growth=True, noun="inflation rate"
-            ),
-            MeasureSpec(
-                "cpi_inflation_official_yoy",
-                "growth",
-                "Consumer prices",
-                plural=True,
-                growth=True,
-                instead_of="cpi_inflation_yoy",
-                noun="inflation rate",
-            ),
-            MeasureSpec("core_cpi_inflation_yoy", "growth", "Core consumer prices", plural=True, growth=True),
-            MeasureSpec(
-                "core_cpi_inflation_official_yoy",
-                "growth",
-                "Core consumer prices",
-                plural=True,
-                growth=True,
-                instead_of="core_cpi_inflation_yoy",
-            ),
-            MeasureSpec(
-                "core_pce_inflation_yoy", "growth", "Core prices of personal consumption", plural=True, growth=True
-            ),
-            MeasureSpec("ppi_inflation_yoy", "growth", "Producer prices", plural=True, growth=True),
-            MeasureSpec("house_price_growth_yoy", "growth", "House prices", plural=True, growth=True),
-        ),
-    ),
-    SectionSpec(
-        "labor",
-        "Labour market",
-        "the labour market",
-        (
-            MeasureSpec("unemployment_rate", "level", "The unemployment rate", noun="unemployment rate"),
-            MeasureSpec("unemployment_change_12m", "change", "the rate", unit="percentage points", ranked=False),
-            MeasureSpec(
-                "nonfarm_payrolls_change",
-                "count",
-                "Nonfarm payrolls",
-                plural=True,
-                digits=0,
-                unit="thousand",
-                ranked=False,
-            ),
-            MeasureSpec("labor_force_participation_rate", "level", "The participation rate"),
-        ),
-    ),
-    SectionSpec(
-        "rates",
-        "Interest rates",
-        "interest rates",
-        (
-            MeasureSpec(
-                "policy_rate",
-                "level",
-                "The policy rate",
-                digits=3,
-                instant=True,
-                own_bank=True,
-                steps=True,
-                noun="policy rate",
-            ),
-            MeasureSpec(
-                "policy_rate_change_12m",
-                "change",
-                "the policy rate",
-                digits=2,
-                unit="percentage points",
-                ranked=False,
-                own_bank=True,
-            ),
-            MeasureSpec(
-                "real_policy_rate", "level", "Adjusted for inflation, the policy rate", ranked=False, own_bank=True
-            ),
-            MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, instant=True),
-            MeasureSpec(
-                "gov_yield_10y", "level", "The ten-year government yield", digits=2, instant=True, noun="ten-year yield"
-            ),
-            MeasureSpec(
-                "long_term_rate_10y",
-                "level",
-                "The ten-year interest rate",
-                digits=2,
-                instead_of="gov_yield_10y",
-                noun="ten-year rate",
-            ),
-            MeasureSpec(
-                "yield_10y_change_1y", "change", "the ten-year yield", digits=2, unit="percentage points", ranked=False
-            ),
-            MeasureSpec("yield_slope_2s10s", "slope", "The curve", digits=2, unit="percentage points", ranked=False),
-        ),
-    ),
-    SectionSpec(
-        "external",
-        "External position",
-        "the external position",
-        (
-            MeasureSpec(
-                "current_account_pct_gdp", "balance", "The current account", unit=_SHARE, noun="current-account balance"
-            ),
-            MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", unit=_SHARE),
-            MeasureSpec("real_effective_rate_change_yoy", "growth", "The real effective exchange rate", growth=True),
-            MeasureSpec(
-                "exchange_rate_change_yoy",
-                "growth",
-                "The price of a US dollar in local currency",
-                growth=True,
-                ranked=False,
-            ),
-        ),
-    ),
-    SectionSpec(
-        "fiscal",
-        "Public finances",
-        "public finances",
-        (
-            MeasureSpec("government_debt_pct_gdp", "level", "Government debt", unit=_SHARE, noun="debt ratio"),
-            MeasureSpec(
-                "central_government_debt_pct_gdp",
-                "level",
-                "Debt of the central government",
-                unit=_SHARE,
-                instead_of="government_debt_pct_gdp",
-                noun="debt ratio",
-            ),
-            MeasureSpec("debt_change_5y", "change", "the debt ratio", unit="percentage points", ranked=False),
-            MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", unit=_SHARE),
-        ),
-    ),
+
+def _change(
+    slug: str, subject: str, since: str = _A_YEAR_BEFORE, digits: int = 1, own_bank: bool = False
+) -> MeasureSpec:
+    """Return a long-term difference in percentage points, which is not ranked."""
+    return MeasureSpec(
+        slug, "change", subject, digits=digits, unit=_POINTS, ranked=False, own_bank=own_bank, since=since
+    )
+
+
+def _prices(slug: str, subject: str, instead_of: str | None = None, noun: str | None = None) -> MeasureSpec:
+    """Return a growth rate of prices."""
+    return MeasureSpec(slug, "growth", subject, plural=True, instead_of=instead_of, noun=noun)
+
+
+_GROWTH = (
+    MeasureSpec("gdp_growth_yoy", "growth", "Real GDP", noun="growth rate"),
+    MeasureSpec("gdp_growth_official_yoy", "growth", "Real GDP", instead_of="gdp_growth_yoy", noun="growth rate"),
+    MeasureSpec("gdp_growth_annual", "growth", "Real GDP", instead_of="gdp_growth_yoy", noun="growth rate"),
+    MeasureSpec("gdp_growth_qoq_annualized", "pace", "output"),
+    MeasureSpec("industrial_production_growth_yoy", "growth", "Industrial production"),
+    MeasureSpec("retail_sales_growth_yoy", "growth", "Retail sales", plural=True),
+    MeasureSpec("consumer_confidence", "level", "Consumer confidence", unit="", ranked=False),
 )
-#: The span of a `change` measure, in words.
-SPANS = {
-    "unemployment_change_12m": "a year before",
-    "policy_rate_change_12m": "a year before",
-    "yield_10y_change_1y": "a year before",
-    "debt_change_5y": "five years before",
-}
+_INFLATION = (
+    _prices("cpi_inflation_yoy", "Consumer prices", noun="inflation rate"),
+    _prices("cpi_inflation_official_yoy", "Consumer prices", "cpi_inflation_yoy", "inflation rate"),
+    _prices("core_cpi_inflation_yoy", "Core consumer prices"),
+    _prices("core_cpi_inflation_official_yoy", "Core consumer prices", "core_cpi_inflation_yoy"),
+    _prices("core_pce_inflation_yoy", "Core prices of personal consumption"),
+    _prices("ppi_inflation_yoy", "Producer prices"),
+    _prices("house_price_growth_yoy", "House prices"),
+)
+_LABOR = (
+    MeasureSpec("unemployment_rate", "level", "The unemployment rate", noun="unemployment rate"),
+    _change("unemployment_change_12m", "the rate"),
+    MeasureSpec("nonfarm_payrolls_change", "count", "Nonfarm payrolls", True, 0, "thousand", ranked=False),
+    MeasureSpec("labor_force_participation_rate", "level", "The participation rate"),
+)
+_POLICY_RATE = MeasureSpec(
+    "policy_rate", "level", "The policy rate", digits=3, instant=True, own_bank=True, steps=True, noun="policy rate"
+)
+_TEN_YEARS = MeasureSpec(
+    "gov_yield_10y", "level", "The ten-year government yield", digits=2, instant=True, noun="ten-year yield"
+)
+_LONG_TERM = MeasureSpec(
+    "long_term_rate_10y",
+    "level",
+    "The ten-year interest rate",
+    digits=2,
+    instead_of=_TEN_YEARS.slug,
+    noun="ten-year rate",
+)
+_REAL_RATE = MeasureSpec(
+    "real_policy_rate", "level", "Adjusted for inflation, the policy rate", ranked=False, own_bank=True
+)
+_RATES = (
+    _POLICY_RATE,
+    _change("policy_rate_change_12m", "the policy rate", digits=2, own_bank=True),
+    _REAL_RATE,
+    MeasureSpec("gov_yield_2y", "level", "The two-year government yield", digits=2, instant=True),
+    _TEN_YEARS,
+    _LONG_TERM,
+    _change("yield_10y_change_1y", "the ten-year yield", digits=2),
+    MeasureSpec("yield_slope_2s10s", "slope", "The curve", digits=2, unit=_POINTS, ranked=False),
+)
+_CURRENT_ACCOUNT = MeasureSpec(
+    "current_account_pct_gdp", "balance", "The current account", unit=_SHARE, noun="current-account balance"
+)
+_DOLLAR = "The price of a US dollar in local currency"
+_EXTERNAL = (
+    _CURRENT_ACCOUNT,
+    MeasureSpec("trade_balance_pct_gdp", "balance", "The trade account", unit=_SHARE),
+    MeasureSpec("real_effective_rate_change_yoy", "growth", "The real effective exchange rate"),
+    MeasureSpec("exchange_rate_change_yoy", "growth", _DOLLAR, ranked=False),
+)
+_DEBT = MeasureSpec("government_debt_pct_gdp", "level", "Government debt", unit=_SHARE, noun="debt ratio")
+_CENTRAL_DEBT = _DEBT._replace(
+    slug="central_government_debt_pct_gdp", subject="Debt of the central government", instead_of=_DEBT.slug
+)
+_FISCAL = (
+    _DEBT,
+    _CENTRAL_DEBT,
+    _change("debt_change_5y", "the debt ratio", since="five years before"),
+    MeasureSpec("fiscal_balance_pct_gdp", "balance", "The government's budget", unit=_SHARE),
+)
+SECTIONS = (
+    SectionSpec("growth", "Growth", "growth", _GROWTH),
+    SectionSpec("inflation", "Inflation", "inflation", _INFLATION),
+    SectionSpec("labor", "Labour market", "the labour market", _LABOR),
+    SectionSpec("rates", "Interest rates", "interest rates", _RATES),
+    SectionSpec("external", "External position", "the external position", _EXTERNAL),
+    SectionSpec("fiscal", "Public finances", "public finances", _FISCAL),
+)
 
 _ALONE = (
     MeasureSpec("m2_growth_yoy", "growth", "The money stock M2"),

@@ -240,15 +240,11 @@ def of_day(found: Rates) -> RatesOfDay | None:
     return None if day is None else RatesOfDay(**msgspec.structs.asdict(found), period_end=day)
 
 
-def _day(day: date) -> str:
-    return wire_day(day)
-
-
 def _point(reading: YieldReading) -> CurvePoint:
     return CurvePoint(
         tenor=reading.tenor,
         yield_=plain(reading.value),
-        period_end=_day(reading.day),
+        period_end=wire_day(reading.day),
         observed_at=wire_time(reading.known),
         series_id=reading.series,
         source_id=reading.source,
@@ -263,7 +259,7 @@ def _spread(own: YieldReading, others: Sequence[YieldReading]) -> Spread:
             scope=other.scope,
             yield_=plain(other.value),
             spread_bp=plain(exact_sum(own.value, -other.value, times=100)),
-            period_end=_day(other.day),
+            period_end=wire_day(other.day),
             date_gap_days=(other.day - own.day).days,
             excluded="stale" if _apart(own, other) else None,
         )
@@ -289,7 +285,7 @@ def _slope(one: SlopeLegs) -> dict[str, Any]:
         "value_bp": None if one.stale else plain(exact_sum(one.long.value, -one.short.value, times=100)),
         "excluded": "stale" if one.stale else None,
         "legs": [
-            SlopeLeg(tenor=leg.tenor, yield_=plain(leg.value), period_end=_day(leg.day), series_id=leg.series)
+            SlopeLeg(tenor=leg.tenor, yield_=plain(leg.value), period_end=wire_day(leg.day), series_id=leg.series)
             for leg in (one.short, one.long)
         ],
     }

@@ -20,6 +20,7 @@ from almanac.domain.releases import (
 )
 from almanac.pipeline.events.rate_changes import rate_changes
 from almanac.pipeline.events.release_states import (
+    Planned,
     by_days,
     by_entries,
     meeting_states,
@@ -290,7 +291,7 @@ def test_what_a_calendar_announced_for_before_the_first_load_happened_then_and_w
         ("scheduled", at("2026-10-14", 13, 30)),
         ("released", at("2026-10-14", 13, 30)),
     ]
-    later = {key("2026-09"): [(at("2026-10-20"), at("2026-11-25"), "day", "scheduled", None)]}
+    later = {key("2026-09"): [Planned(at("2026-10-20"), at("2026-11-25"), "day", "scheduled")]}
     ((_, listed),) = merged([(AGENCY, later)], first=load).items()
     assert [(one.status, one.occurred_at) for one in listed] == [("scheduled", at("2026-11-25"))]
 

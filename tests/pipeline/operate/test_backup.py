@@ -14,13 +14,12 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.config import Settings
+from almanac.distribution import version
 from almanac.domain.times import day_at
-from almanac.pipeline.lacking import LossError
-from almanac.pipeline.operate import archive
+from almanac.pipeline.missing_payloads import LossError
 from almanac.pipeline.operate import backup as module
 from almanac.pipeline.operate import restore as restoring
-from almanac.pipeline.operate.archive import FORMAT, BackupError, this_version
-from almanac.pipeline.operate.backup import backup
+from almanac.pipeline.operate.backup import FORMAT, BackupError, backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
@@ -155,7 +154,7 @@ def test_data_that_came_while_the_backup_was_read_are_left_alone(home, other, tm
 
     def meanwhile(*arguments):
         Accounts(other.accounts_path, None).close()
-        return archive.extract(*arguments)
+        return module.extract(*arguments)
 
     monkeypatch.setattr(restoring, "extract", meanwhile)
     with pytest.raises(BackupError, match=r"holds accounts\.db"):
@@ -307,7 +306,7 @@ def test_a_backup_names_the_version_that_made_it(home, tmp_path):
     (first, head), *_ = members(tmp_path / "b")
     told = msgspec.json.decode(head)
     assert first == "backup.json"
-    assert (told["format"], told["almanac"], made.almanac) == (FORMAT, this_version(), this_version())
+    assert (told["format"], told["almanac"], made.almanac) == (FORMAT, version(), version())
     assert told["bytes"] == sum(len(content) for _, content in members(tmp_path / "b")[1:-1])
 
 
@@ -321,7 +320,9 @@ def test_databases_of_a_later_version_are_refused(home, other, tmp_path, name, c
         db.pragma("user_version", 77)
     db.close()
     backup(home, tmp_path / "b")
-    told = rf"{name} has schema \d+, this version of Almanac \({re.escape(this_version())}\) reads up to \d+: install Almanac "
+    told = (
+        rf"{name} has schema \d+, this version of Almanac \({re.escape(version())}\) reads up to \d+: install Almanac "
+    )
     with pytest.raises(BackupError, match=told):
         restore(other, tmp_path / "b")
     assert list(other.home.parent.iterdir()) == []
@@ -407,7 +408,7 @@ def test_the_command_tells_what_it_found_and_exits_1_for_problems(home, tmp_path
     good = run("backup", "--verify", tmp_path / "b")
     assert (good.exit_code, good.stderr) == (0, "")
     assert re.fullmatch(
-        rf"no problem; \d+ members, data version \d+, made by Almanac {re.escape(this_version())} at \S+Z\n",
+        rf"no problem; \d+ members, data version \d+, made by Almanac {re.escape(version())} at \S+Z\n",
         good.stdout,
     )
     (tmp_path / "b").write_bytes((tmp_path / "b").read_bytes()[:-1000])

@@ -11,8 +11,7 @@ from almanac.__main__ import main
 from almanac.config import Settings
 from almanac.domain.times import day_at
 from almanac.pipeline.operate import restore as restoring
-from almanac.pipeline.operate.archive import BackupError
-from almanac.pipeline.operate.backup import backup
+from almanac.pipeline.operate.backup import BackupError, backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify

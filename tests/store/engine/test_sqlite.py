@@ -9,7 +9,7 @@ from unittest import mock
 import apsw
 import pytest
 
-from almanac.store.engine import offline_file, opening, sqlite
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import (
     BusyError,
     ConflictError,
@@ -131,8 +131,8 @@ def test_a_copy_is_what_was_committed_with_its_version(tmp_path):
         with db.transaction():
             sqlite.set_meta(db, "version", "8")
             (tmp_path / "copy").touch()
-            offline_file.copy(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
-    assert offline_file.note(tmp_path / "copy", "version") == 7
+            sqlite.copy_file(tmp_path / "data.db", tmp_path / "copy", lambda _: lambda _: None)
+    assert sqlite.note(tmp_path / "copy", "version") == 7
 
 
 def test_the_log_is_cut_although_another_connection_has_the_file_open(path, db):

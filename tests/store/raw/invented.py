@@ -14,3 +14,8 @@ def keep(store, body=BODY, source="sandbox-one", url=URL, fetched_at=1_000, cloc
 
 def files(root):
     return sorted(path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file())
+
+
+def flaws(store):
+    """Read a raw store whole and return the faults found."""
+    return [flaw for _, flaw in store.checked() if flaw is not None]

@@ -16,6 +16,7 @@ from almanac.config import load
 from almanac.store.raw.blobs import blobs_at
 from almanac.store.raw.captures import Corrupt, RawStore
 from almanac.store.raw.folder import Folder
+from tests.store.raw.invented import flaws
 from tests.support.bucket import BUCKET, KEY, SECRET, bucket
 from tests.support.paths import ROOT
 from tests.support.servers import free_port
@@ -119,9 +120,9 @@ def test_a_raw_store_is_the_same_in_either(place, tmp_path):
         "fred", next(folder.captures()).url
     )
     assert bucketful.any_source() == folder.any_source()
-    assert list(bucketful.verify()) == []
+    assert flaws(bucketful) == []
     bucketful.blobs.put(OBJECT, b"rot")
-    assert [flaw.name for flaw in bucketful.verify()] == [OBJECT]
+    assert [flaw.name for flaw in flaws(bucketful)] == [OBJECT]
     with pytest.raises(Corrupt, match=OBJECT):
         bucketful.read(next(one for one in bucketful.captures() if one.sha256 in OBJECT))
 
@@ -154,7 +155,7 @@ def test_an_answer_that_was_lost_costs_nothing(held):
             keep(store, clock=clock)
     assert held.unanswered == 0 or len(held.objects) == 2
     assert keep(store, clock=700).ingested_at == 500
-    assert list(store.verify()) == []
+    assert flaws(store) == []
     assert len(held.objects) == 2
 
 
@@ -170,7 +171,7 @@ def test_a_good_server_is_tried_with_one_object_that_is_no_payload(held, tmp_pat
     for _ in range(3):
         store.blobs.check()
     assert held.objects == {"some/prefix/conditional-put": b""}
-    assert (store.any_source(), list(store.captures()), list(store.verify())) == (None, [], [])
+    assert (store.any_source(), list(store.captures()), flaws(store)) == (None, [], [])
 
 
 def test_the_variables_that_the_page_for_operators_shows_are_those_that_are_read(held, monkeypatch):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, capture_id
 from almanac.store.raw.folder import Folder
+from tests.store.raw.invented import flaws
 
 from .invented import BODY, OBJECT, SHA, URL, files, keep
 
@@ -44,7 +45,7 @@ def test_a_capture_states_all_that_is_known_of_the_response(store, tmp_path):
     }
     assert zstandard.decompress((tmp_path / OBJECT).read_bytes()) == BODY
     assert store.read(kept) == BODY
-    assert list(store.verify()) == []
+    assert flaws(store) == []
 
 
 def test_the_hash_of_the_parts_is_unambiguous():
@@ -178,13 +179,13 @@ def test_a_corrupt_object_is_named_and_healed_by_keeping_it_again(store, tmp_pat
     spoil(tmp_path / OBJECT)
     with pytest.raises(Corrupt, match=rf"{OBJECT}: {reason}"):
         store.read(kept)
-    (problem,) = store.verify()
+    (problem,) = flaws(store)
     assert problem.name == OBJECT
     assert problem.reason.startswith(reason)
     assert store.read(other) == b"invented, in good order"
     assert keep(store, clock=1) == kept
     assert store.read(kept) == BODY
-    assert list(store.verify()) == []
+    assert flaws(store) == []
 
 
 def test_a_swollen_object_is_not_unpacked_into_memory(store, tmp_path):
@@ -222,7 +223,7 @@ def test_a_corrupt_index_file_is_named_and_never_written_over(store, tmp_path, s
     for call in (lambda: list(store.captures()), lambda: keep(store), lambda: store.latest("sandbox-one", URL)):
         with pytest.raises(Corrupt, match=rf"index/sandbox-one/{kept.id}\.json: .*{reason}"):
             call()
-    (problem,) = store.verify()
+    (problem,) = flaws(store)
     assert problem.name == f"index/sandbox-one/{kept.id}.json"
     assert reason in problem.reason
     assert not problem.reason.startswith("index/")
@@ -234,7 +235,7 @@ def test_an_index_file_that_names_another_size_is_a_problem_of_its_own(store, tm
     kept = keep(store, fetched_at=1_500)
     path = tmp_path / f"index/sandbox-one/{kept.id}.json"
     path.write_bytes(path.read_bytes().replace(b'"bytes": 550', b'"bytes": 549'))
-    assert list(store.verify()) == [Problem(OBJECT, f"has 550 bytes, 549 by index/sandbox-one/{kept.id}.json")]
+    assert flaws(store) == [Problem(OBJECT, f"has 550 bytes, 549 by index/sandbox-one/{kept.id}.json")]
 
 
 @given(

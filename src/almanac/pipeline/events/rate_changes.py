@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+from msgspec.structs import replace
+
 from almanac.domain.events import EventState, event_id, settle
 from almanac.domain.numbers import exact_sum
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.releases import HeadlineVintage, is_before
 from almanac.domain.times import midnight
-from almanac.pipeline.events.release_states import States
+from almanac.pipeline.events.release_states import Planned, States, event_of, in_state
 
 #: Smaller differences of a policy rate, in percentage points, are new definitions (a midpoint, a mean), not moves.
 SMALLEST_MOVE = 0.05
@@ -38,28 +40,20 @@ def rate_changes(vintages: Sequence[HeadlineVintage], source: str, place: tuple[
             states: list[EventState] = []
             day = end_of(period)
             identifier = event_id(source, f"policy_rate_change:{entity}", day.isoformat())
+            event = event_of(
+                identifier,
+                "central_bank",
+                "policy_rate_change",
+                f"{name}: policy rate change, effective",
+                source,
+                entity,
+            )
+            event = replace(event, indicator="policy_rate", period=day.isoformat())
             for known in sorted({one.known for one in (*told, *now)}):
                 moved = _moved(_nearest(before, known), _at(now, known))
-                if not moved and not states:
-                    continue
-                states.append(
-                    EventState(
-                        event=identifier,
-                        known_at=known,
-                        occurred_at=midnight(day.toordinal()),
-                        precision="day",
-                        time_zone="UTC",
-                        category="central_bank",
-                        type="policy_rate_change",
-                        title=f"{name}: policy rate change, effective",
-                        status="released" if moved else "canceled",
-                        source=source,
-                        entity=entity,
-                        country=entity,
-                        indicator="policy_rate",
-                        period=day.isoformat(),
-                    )
-                )
+                if moved or states:
+                    status = "released" if moved else "canceled"
+                    states.append(in_state(event, Planned(known, midnight(day.toordinal()), "day", status)))
             if states:
                 by_event[identifier] = settle(states)
         before = [now, *before] if any(one.value is None for one in now) else [now]

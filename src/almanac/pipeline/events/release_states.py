@@ -6,13 +6,14 @@ A state follows from everything known about its event, whatever the order of arr
 
 from __future__ import annotations
 
-import functools
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from itertools import groupby
 from typing import NamedTuple
+
+from msgspec.structs import replace
 
 from almanac.domain.events import EventState, event_id, settle
 from almanac.domain.periods import Frequency, Period
@@ -29,11 +30,21 @@ from almanac.domain.times import DAY_SECONDS, midnight
 #: Event type of calendar entries without a release of ours.
 NOTICE = "publication"
 
-#: A calendar's statement on a period: known since, time (unix seconds), `minute` or `day`, status, page.
-Planned = tuple[int, int, str, str, str | None]
 #: A calendar's statement on an entry, with its knowledge time.
 Statement = tuple[int, ReleaseCalendarEntry]
 States = dict[str, list[EventState]]
+
+
+class Planned(NamedTuple):
+    """A calendar's statement on a publication. `known` and `begins` are unix seconds, `precision` is `minute` or `day`."""
+
+    known: int
+    begins: int
+    precision: str
+    status: str
+    url: str | None = None
+
+
 #: For each period the calendar that covers it, and its statements.
 Announced = dict[int, tuple[ReleaseCalendar, list[Planned]]]
 
@@ -56,9 +67,9 @@ def by_days(
             continue
         planned = found[period_due(date.fromordinal(day), calendar)]
         if not planned:
-            planned.append((known, begins, "day", "scheduled", None))
-        elif calendar.estimates == 1 and planned[-1][0] < known < planned[-1][1]:
-            planned.append((known, begins, "day", "rescheduled", None))
+            planned.append(Planned(known, begins, "day", "scheduled"))
+        elif calendar.estimates == 1 and planned[-1].known < known < planned[-1].begins:
+            planned.append(Planned(known, begins, "day", "rescheduled"))
     return dict(found)
 
 
@@ -137,9 +148,9 @@ def planned(said: Iterable[Statement]) -> list[Planned]:
     moved = False
     for known, entry in said:
         begins = _begins(entry)
-        moved = moved or bool(states and states[-1][1] != begins)
+        moved = moved or bool(states and states[-1].begins != begins)
         status = "rescheduled" if moved and entry.status == "scheduled" else entry.status
-        states.append((known, begins, "day" if entry.start is None else "minute", status, entry.url))
+        states.append(Planned(known, begins, "day" if entry.start is None else "minute", status, entry.url))
     return states
 
 
@@ -169,13 +180,13 @@ def release_states(
         news = [pair for pair in out[period] if pair[1].news or _announced(pair[1], told)]
         if out[period] and not news:
             # A planned publication counts, even if its numbers were out before.
-            told = [plan for plan in told if plan[1] > min(one.known for _, one in out[period])]
+            told = [plan for plan in told if plan.begins > min(one.known for _, one in out[period])]
             if not told:
                 continue
         first = min((publication.known for _, publication in news), default=0)
         news.sort(key=lambda pair: pair[1].known >= first + DAY_SECONDS)
         # What a calendar says only afterwards is not an announcement.
-        before = [plan for plan in told if not news or plan[0] < news[0][1].known]
+        before = [plan for plan in told if not news or plan.known < news[0][1].known]
         if not before:
             calendar = None
         source = news[0][0] if calendar is None else calendar.source
@@ -183,11 +194,11 @@ def release_states(
         about = period_name(period, frequency)
         identifier = event_id(source, native, about)
         zone = "UTC" if calendar is None else calendar.zone
-        state = functools.partial(_state, identifier, release, source, place, about, zone)
-        states = [state(*plan) for plan in before]
+        event = _release_event(identifier, release, source, place, about, zone)
+        states = [in_state(event, plan) for plan in before]
         if news:
             having = tuple(dict.fromkeys(name for name, _ in [*news, *out[period]]))
-            states += _out(state, news[0][1], before, having)
+            states += _out(replace(event, data=having), news[0][1], before)
         by_event[identifier] = settle(states)
     return by_event
 
@@ -200,7 +211,7 @@ def _announced(publication: Published, told: Iterable[Planned]) -> bool:
     belong to the next release.
     """
     known = publication.known
-    return any(plan[0] < known and (publication.stated or plan[1] <= known) for plan in told)
+    return any(plan.known < known and (publication.stated or plan.begins <= known) for plan in told)
 
 
 def other_states(
@@ -219,46 +230,71 @@ def other_states(
     for uid, (period, states) in others.items():
         about = None if period is None else period_name(period, calendar.frequency)
         identifier = event_id(calendar.source, calendar.native, uid)
-        state = functools.partial(_state, identifier, release, calendar.source, place, about, calendar.zone)
-        by_event[identifier] = settle(
-            [
-                state(known, begins, precision, _status_after(status, known, begins, precision), url)
-                for known, begins, precision, status, url in states
-            ]
-        )
+        event = _release_event(identifier, release, calendar.source, place, about, calendar.zone)
+        by_event[identifier] = settle([in_state(event, _over(plan)) for plan in states])
     return by_event
 
 
-def _out(
-    state: Callable[..., EventState], publication: Published, before: Sequence[Planned], data: tuple[str, ...]
-) -> list[EventState]:
+def _out(event: EventState, publication: Published, before: Sequence[Planned]) -> list[EventState]:
     """Return the state of a release that is out and, if it was revised, the revised state."""
     occurred, precision = publication.occurred, "day" if publication.by_day else "minute"
     last = before[-1] if before else None
-    if last is not None and last[1] <= publication.known and last[3] != "canceled":
+    if last is not None and last.begins <= publication.known and last.status != "canceled":
         # If the publisher doesn't state the time, the announced one is closer than the time of fetching; and an
         # announced hour says more than a day.
-        same_day = publication.by_day and last[1] // DAY_SECONDS == publication.occurred // DAY_SECONDS
-        if not publication.stated or (same_day and last[2] == "minute"):
-            occurred, precision = last[1], last[2]
-    url = None if last is None else last[4]
-    states = [state(publication.known, occurred, precision, "released", url, data)]
+        same_day = publication.by_day and last.begins // DAY_SECONDS == publication.occurred // DAY_SECONDS
+        if not publication.stated or (same_day and last.precision == "minute"):
+            occurred, precision = last.begins, last.precision
+    out = Planned(publication.known, occurred, precision, "released", None if last is None else last.url)
+    states = [in_state(event, out)]
     if publication.revised is not None:
-        states.append(state(publication.revised, occurred, precision, "revised", url, data))
+        states.append(in_state(event, out._replace(known=publication.revised, status="revised")))
     return states
 
 
-def _state(
-    identifier: str, release: Release, source: str, place: tuple[str, str], about: str | None, zone: str,
-    known: int, occurred: int, precision: str, status: str, url: str | None = None, data: tuple[str, ...] = (),
-) -> EventState:  # fmt: skip
-    entity, name = place
-    title = f"{name}: {release.name}" if about is None else f"{name}: {release.name}, {about}"
+def event_of(
+    identifier: str, category: str, kind: str, title: str, source: str, country: str, zone: str = "UTC"
+) -> EventState:
+    """Build an event of a country without a time; `in_state` adds that."""
     return EventState(
-        event=identifier, known_at=known, occurred_at=occurred, precision=precision, time_zone=zone, category="macro_release",
-        type=release.type, title=title, status=status, source=source, entity=entity,
-        country=entity, indicator=release.headline, period=about, url=url, data=data,
-    )  # fmt: skip
+        event=identifier,
+        known_at=0,
+        occurred_at=0,
+        precision="day",
+        time_zone=zone,
+        category=category,
+        type=kind,
+        title=title,
+        status="scheduled",
+        source=source,
+        entity=country,
+        country=country,
+    )
+
+
+def in_state(event: EventState, plan: Planned) -> EventState:
+    """Return the state of an event that a plan describes."""
+    known, begins, precision, status, url = plan
+    return replace(event, known_at=known, occurred_at=begins, precision=precision, status=status, url=url)
+
+
+def _release_event(
+    identifier: str, release: Release, source: str, place: tuple[str, str], about: str | None, zone: str
+) -> EventState:
+    country, name = place
+    title = f"{name}: {release.name}" if about is None else f"{name}: {release.name}, {about}"
+    event = event_of(identifier, "macro_release", release.type, title, source, country, zone)
+    return replace(event, indicator=release.headline, period=about)
+
+
+def _entry_states(event: EventState, statements: Sequence[Statement]) -> list[EventState]:
+    """Return the states of an event that calendar entries describe."""
+    return settle(
+        [
+            in_state(replace(event, time_zone=entry.zone), _over(plan))
+            for plan, (_, entry) in zip(planned(statements), statements, strict=True)
+        ]
+    )
 
 
 def notice_states(
@@ -281,70 +317,29 @@ def notice_states(
         statements.sort(key=lambda one: (one[0], one[1].uid))
         period = next((entry.period for _, entry in statements if entry.period is not None), None)
         identifier = event_id(source, native, about)
-        states = []
-        for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
-            states.append(
-                EventState(
-                    event=identifier,
-                    known_at=known,
-                    occurred_at=begins,
-                    precision=precision,
-                    time_zone=entry.zone,
-                    category="other",
-                    type=NOTICE,
-                    title=f"{name}: {native}" if period is None else f"{name}: {native}, {period}",
-                    status=_status_after(status, known, begins, precision),
-                    source=source,
-                    entity=country,
-                    country=country,
-                    period=period,
-                    url=url,
-                )
-            )
-        by_event[identifier] = settle(states)
+        title = f"{name}: {native}" if period is None else f"{name}: {native}, {period}"
+        event = event_of(identifier, "other", NOTICE, title, source, country)
+        by_event[identifier] = _entry_states(replace(event, period=period), statements)
     return by_event
 
 
-def _status_after(status: str, known: int, begins: int, precision: str) -> str:
-    """Return the status of a listed entry: once its time has passed, it counts as released."""
-    over = known >= begins + (DAY_SECONDS if precision == "day" else 0)
-    return "released" if over and status in {"scheduled", "rescheduled"} else status
+def _over(plan: Planned) -> Planned:
+    """Return a listed entry as released once its time has passed."""
+    is_over = plan.known >= plan.begins + (DAY_SECONDS if plan.precision == "day" else 0)
+    return plan._replace(status="released") if is_over and plan.status in {"scheduled", "rescheduled"} else plan
 
 
-def meeting_states(
-    entries: Iterable[tuple[int, ReleaseCalendarEntry]], source: str, native: str, name: str, country: str
-) -> States:
+def meeting_states(entries: Iterable[Statement], source: str, native: str, name: str, country: str) -> States:
     """Return the states of the meetings in a calendar. A meeting still listed after its time counts as held."""
     found: States = {}
     for uid, said in groupby(entries, key=lambda one: one[1].uid):
-        statements = list(said)
         identifier = event_id(source, native, uid)
-        states = []
-        for (known, begins, precision, status, url), (_, entry) in zip(planned(statements), statements, strict=True):
-            held = _status_after(status, known, begins, precision)
-            states.append(meeting(identifier, known, begins, precision, entry.zone, held, source, name, country, url))
-        found[identifier] = settle(states)
+        found[identifier] = _entry_states(meeting(identifier, source, name, country), list(said))
     return found
 
 
-def meeting(
-    identifier: str, known: int, begins: int, precision: str, zone: str, status: str, source: str, name: str,
-    country: str, url: str | None,
-) -> EventState:  # fmt: skip
-    """Build one state of a bank's policy rate meeting."""
-    return EventState(
-        event=identifier,
-        known_at=known,
-        occurred_at=begins,
-        precision=precision,
-        time_zone=zone,
-        category="central_bank",
-        type="policy_meeting",
-        title=f"{name}: monetary policy decision",
-        status=status,
-        source=source,
-        entity=country,
-        country=country,
-        indicator="policy_rate",
-        url=url,
-    )
+def meeting(identifier: str, source: str, name: str, country: str, zone: str = "UTC") -> EventState:
+    """Build the event of a bank's policy rate meeting, without a time."""
+    title = f"{name}: monetary policy decision"
+    event = event_of(identifier, "central_bank", "policy_meeting", title, source, country, zone)
+    return replace(event, indicator="policy_rate")

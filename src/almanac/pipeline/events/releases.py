@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
@@ -19,9 +19,11 @@ from almanac.pipeline.events.rate_changes import rate_changes
 from almanac.pipeline.events.release_states import (
     NOTICE,
     Announced,
+    Planned,
     States,
     by_days,
     by_entries,
+    in_state,
     meeting,
     meeting_states,
     notice_states,
@@ -41,8 +43,6 @@ BANKS = "central-bank-calendars"
 _MEETING, _RATE = "policy_meeting", "policy_rate"
 _ENTERED = "meetings"
 
-#: Release and place.
-_Part = tuple[str, str]
 #: Sets the states of events at a data version, and returns whether anything changed.
 Put = Callable[[Database, int, Mapping[str, Sequence[EventState]]], bool]
 
@@ -86,26 +86,12 @@ class ReleaseEvents:
 
     def note(self, row: PayloadRow, parsed: Parsed) -> None:
         """Store a payload's calendar entries. Its release days (`Parsed.release_dates`) are already in the store."""
-        if parsed.calendar:
-            store.put_entries(
-                self._db,
-                row,
-                [
-                    (
-                        one.release,
-                        ReleaseCalendarEntry(
-                            uid=one.uid,
-                            start=one.start,
-                            day=one.day.toordinal(),
-                            zone=one.zone,
-                            status=one.status,
-                            period=one.period,
-                            url=one.url,
-                        ),
-                    )
-                    for one in parsed.calendar
-                ],
-            )
+        entries = []
+        for one in parsed.calendar:
+            fields = {name: getattr(one, name) for name in ("uid", "start", "zone", "status", "period", "url")}
+            entries.append((one.release, ReleaseCalendarEntry(day=one.day.toordinal(), **fields)))
+        if entries:
+            store.put_entries(self._db, row, entries)
         if parsed.calendar or parsed.release_dates:
             self._touched.add(row.source)
 
@@ -113,19 +99,7 @@ class ReleaseEvents:
 
     def run(self, batch: Batch, changes: Changes) -> None:
         """Update events after changes of series and noted calendars, inside the batch that changed them."""
-        parts: set[_Part] = set()
-        rates: set[str] = set()
-        for series in changes:
-            _, entity, indicator, frequency, *variant = series.split(":")
-            if variant:
-                continue
-            for release in self._by_headline.get(indicator, ()):
-                parts.add((release.type, entity))
-            if indicator == _RATE and frequency == Frequency.DAILY:
-                rates.add(series)
-        for source in self._touched:
-            parts.update((release.type, c.country) for release, c in self._calendars.get(source, ()))
-        self._write(batch, parts, rates, self._touched)
+        self._update(batch, changes, self._touched)
         self._touched.clear()
 
     def recompute(self, batch: Batch, put: Put = events.replace) -> int:
@@ -137,30 +111,21 @@ class ReleaseEvents:
         """
         self._put = put
         try:
-            return self._recompute(batch)
+            every = store.series_of(self._db, {*self._by_headline, _RATE})
+            return self._update(batch, every, {*self._calendars, *filter(None, [self._meetings])})
         finally:
             self._put = events.replace
 
-    def _recompute(self, batch: Batch) -> int:
-        slugs = {*self._by_headline, _RATE}
-        held = store.series_of(self._db, slugs)
-        before = self._touched
-        self._touched = {*self._calendars, *filter(None, [self._meetings])}
-        parts: set[_Part] = set()
+    def _update(self, batch: Batch, changed_series: Iterable[str], sources: Collection[str]) -> int:
+        """Update the events that depend on series, or on calendars of sources. Returns how many groups of events changed."""
+        parts = {(release.type, c.country) for source in sources for release, c in self._calendars.get(source, ())}
         rates: set[str] = set()
-        for series in held:
+        for series in changed_series:
             _, entity, indicator, frequency, *variant = series.split(":")
             if not variant:
                 parts.update((release.type, entity) for release in self._by_headline.get(indicator, ()))
                 if indicator == _RATE and frequency == Frequency.DAILY:
                     rates.add(series)
-        for source in self._touched:
-            parts.update((release.type, c.country) for release, c in self._calendars.get(source, ()))
-        changed = self._write(batch, parts, rates, self._touched)
-        self._touched = before
-        return changed
-
-    def _write(self, batch: Batch, parts: Iterable[_Part], rates: Iterable[str], calendars: Iterable[str]) -> int:
         changed = 0
         for kind, entity in sorted(parts):
             release = self._by_type[kind]
@@ -170,9 +135,9 @@ class ReleaseEvents:
             source, entity, *_ = series.split(":")
             target = rate_changes(store.stated(self._db, series), source, self._place(entity))
             changed += self._replace(batch, target, source, "policy_rate_change", entity)
-        for source in sorted(set(calendars) & set(self._calendars)):
+        for source in sorted(set(sources) & set(self._calendars)):
             changed += self._notices(batch, source)
-        if self._meetings is not None and self._meetings in set(calendars):
+        if self._meetings is not None and self._meetings in sources:
             changed += self._simulated_meetings(batch, self._meetings)
         return changed
 
@@ -273,21 +238,9 @@ class ReleaseEvents:
             for day in () if self._simulated else bank.days:
                 identifier = event_id(BANKS, bank.id, day.isoformat())
                 status = "released" if day < held.entered else "scheduled"
-                precision = "day" if bank.at is None else "minute"
-                target[identifier] = [
-                    meeting(
-                        identifier,
-                        known,
-                        bank.instant(day),
-                        precision,
-                        bank.zone,
-                        status,
-                        BANKS,
-                        bank.name,
-                        bank.country,
-                        bank.page,
-                    )
-                ]
+                plan = Planned(known, bank.instant(day), "day" if bank.at is None else "minute", status, bank.page)
+                event = meeting(identifier, BANKS, bank.name, bank.country, bank.zone)
+                target[identifier] = [in_state(event, plan)]
             self._replace(batch, target, BANKS, _MEETING, bank.country)
         set_meta(self._db, _ENTERED, self._digest())
 

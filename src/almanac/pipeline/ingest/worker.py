@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import contextlib
 import random
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import structlog
 
@@ -41,22 +41,9 @@ _LOOK_AGAIN, _STORE_PAUSE = 300, 60
 _ORDER = ("first", "then", "last")
 
 
-class Stop(Protocol):
-    """The stop signal, with the interface of threading.Event."""
-
-    def is_set(self) -> bool: ...
-    def wait(self, timeout: float) -> bool: ...
-
-
-class Ask(Protocol):
-    """
-    A function that asks a source for a portion of its plan. It calls `between` before each request and after each
-    ingested response.
-    """
-
-    def __call__(
-        self, world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
-    ) -> RunOutcome: ...
+#: Asks a source for a portion of its plan. It calls its fifth argument before each request and after each ingested
+#: response.
+Ask = Callable[[Workplace, Source, Say, Track, Callable[[], None], Portion], RunOutcome]
 
 
 def ask(
@@ -70,16 +57,7 @@ def ask(
     return outcome
 
 
-def lacking(settings: Settings, source: Source) -> str | None:
-    """
-    Return, in one line, what an operator has to set before a source can be asked unattended, or None if nothing is
-    missing.
-    """
-    missing = all_lacking(settings, source)
-    return f"{source.id} needs {missing[0]}" if missing else None
-
-
-def all_lacking(settings: Settings, source: Source) -> list[str]:
+def missing_settings(settings: Settings, source: Source) -> list[str]:
     """Return everything an operator still has to set for a source, the key first."""
     missing = []
     held = settings.sources.get(source.id)
@@ -126,7 +104,7 @@ class Worker:
         names: Sequence[str],
         holder: Leaseholder,
         say: Say,
-        stop: Stop,
+        stop: threading.Event,
         *,
         chance: random.Random,
         track: Track = untracked,
@@ -156,14 +134,13 @@ class Worker:
         """Return the sources to ask. Those that lack a setting are reported."""
         found = []
         for source in catalog.sources.values():
-            if not source.connector or source.cadence is None or (names and source.id not in names):
-                continue
-            missing = lacking(self._settings, source)
-            if missing is None:
-                found.append(source)
-            else:
-                self.passed_over[source.id] = missing.removeprefix(f"{source.id} ")
-                self._say(f"passed over: {missing}")
+            if source.connector and source.cadence is not None and (not names or source.id in names):
+                missing = missing_settings(self._settings, source)
+                if missing:
+                    self.passed_over[source.id] = f"needs {missing[0]}"
+                    self._say(f"passed over: {source.id} needs {missing[0]}")
+                else:
+                    found.append(source)
         return found
 
     # -- for ever ---------------------------------------------------------------------------------------------------
@@ -174,7 +151,7 @@ class Worker:
 
         Raises the errors of opening the store in the first round only; later an unavailable store is tried again.
         """
-        announced: tuple[int | None, str | None] | None = None
+        announced = ""
         while not self._stop.is_set():
             self._step()
             pause = _LOOK_AGAIN
@@ -186,18 +163,15 @@ class Worker:
                 self._say(f"{error}; trying again in {_STORE_PAUSE} s")
                 pause = _STORE_PAUSE
             else:
+                waiting = "there is no source to ask"
                 if done.next_at is not None:
                     pause = max(1, min(pause, done.next_at - self._settings.clock()))
-                if (done.next_at, done.next_source) != announced and not done.stopped:
-                    announced = (done.next_at, done.next_source)
-                    self._say(self._waiting(done))
+                    waiting = f"waiting: {done.next_source} is next, at {wire_time(done.next_at)}"
+                if waiting != announced and not done.stopped:
+                    announced = waiting
+                    self._say(waiting)
             if not self._stop.is_set():
                 self._stop.wait(pause)
-
-    def _waiting(self, done: Round) -> str:
-        if done.next_at is None:
-            return "there is no source to ask"
-        return f"waiting: {done.next_source} is next, at {wire_time(done.next_at)}"
 
     # -- once -------------------------------------------------------------------------------------------------------
 
@@ -397,11 +371,11 @@ class Worker:
                 how = f"{len(outcome.later)} wait, and come"
         else:
             how = "next"
-        told = _describe(outcome)
-        if schedule.end(world.db, source.id, self._holder.owner, after):
-            self._say(f"{source.id}: {told}; {how} at {wire_time(after.due_at(cadence, now))}")
-        else:
-            self._say(f"{source.id}: {told}; another worker has taken over")
+        nothing = f", {len(outcome.empty)} with nothing in it" if outcome.empty else ""
+        told = f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined{nothing}"
+        is_ended = schedule.end(world.db, source.id, self._holder.owner, after)
+        what_next = f"{how} at {wire_time(after.due_at(cadence, now))}" if is_ended else "another worker has taken over"
+        self._say(f"{source.id}: {told}; {what_next}")
 
 
 def note_asked(world: Workplace, outcomes: Sequence[RunOutcome], began: int) -> None:
@@ -415,11 +389,6 @@ def _cadence(source: Source) -> Cadence:
     if source.cadence is None:
         raise ValueError(f"{source.id} has no cadence")
     return Cadence(source.cadence)
-
-
-def _describe(outcome: RunOutcome) -> str:
-    nothing = f", {len(outcome.empty)} with nothing in it" if outcome.empty else ""
-    return f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined{nothing}"
 
 
 def _ordinal(number: int) -> str:

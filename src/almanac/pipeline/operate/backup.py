@@ -1,50 +1,291 @@
-"""Writing of a backup file: accounts and secrets, raw payloads with their index, and the data."""
+"""Backup files: their format (a zstd-compressed tar archive with a head, databases, raw files, and a manifest at its end), writing and reading."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import hashlib
 import io
 import os
+import shutil
 import tarfile
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO
+from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple, TypeVar
 
 import msgspec
 import zstandard
 
 from almanac.config import Settings
+from almanac.distribution import version
 from almanac.domain.disk_errors import naming
 from almanac.domain.progress import Advance, Meter, unmetered
-from almanac.pipeline.lacking import Demand, Lost, lost, named
-from almanac.pipeline.operate.archive import (
-    DATA,
-    DATABASES,
-    FORMAT,
-    HEAD,
-    MANIFEST,
-    PIECE,
-    RAW,
-    BackupError,
-    BackupHead,
-    KeptDatabase,
-    Manifest,
-    payloads_of,
-    scratch_folder,
-    sync,
-    this_version,
-)
-from almanac.store.engine import offline_file, opening, sqlite
+from almanac.pipeline.missing_payloads import Demand, Lost, lost, named
+from almanac.store.accounts import file as accounts
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
-from almanac.store.engine.schemas import copy_tables
+from almanac.store.engine.schemas import AuxiliarySchema, copy_tables
 from almanac.store.log.payloads import PayloadRow
-from almanac.store.raw.captures import Capture, Corrupt, Problem, RawStore, decoded, unpacked
+from almanac.store.raw.captures import PARTS, Capture, Corrupt, Problem, RawStore, decoded, unpacked
+from almanac.store.usage import counts as usage
 
+FORMAT = 2
+HEAD, MANIFEST, DATA, RAW = "backup.json", "manifest.json", "data.db", "raw"
+#: Bytes between progress reports.
+PIECE = 1 << 20
 _LEVEL = 3
 _CARRIED = "carried"
+
+_Part = TypeVar("_Part", bound="_Origin")
+
+
+class BackupError(Exception):
+    """A backup that cannot be made or used. The message says why and what to do."""
+
+
+class KeptDatabase(NamedTuple):
+    """
+    A database of a home: its place, the schema this version of Almanac knows, and a function that reads a file's
+    schema.
+
+    `area` names its tables on a server, whose rows are then copied into a file. If it is None, data on a server stays
+    there.
+    """
+
+    place: Callable[[Settings], Path | str]
+    known: int
+    schema: Callable[[Path], int]
+    area: AuxiliarySchema | None = None
+
+    def at(self, settings: Settings) -> Place:
+        """Return the database's place under these settings."""
+        return opening.place(self.place(settings))
+
+
+#: The databases in a backup, each copied whole while in use. Another one needs one line here.
+DATABASES: dict[str, KeptDatabase] = {
+    DATA: KeptDatabase(
+        lambda settings: settings.data_place, int(sqlite.SCHEMA), lambda path: sqlite.note(path, "schema")
+    ),
+    "accounts.db": KeptDatabase(
+        lambda settings: settings.accounts_place, accounts.SCHEMA.number, sqlite.user_version, accounts.SCHEMA
+    ),
+    "usage.db": KeptDatabase(
+        lambda settings: settings.usage_place, usage.SCHEMA.number, sqlite.user_version, usage.SCHEMA
+    ),
+}
+
+
+class _Origin(msgspec.Struct, frozen=True, rename="camel"):
+    """What every version of a backup says of itself: its format, and the version that made it."""
+
+    format: int
+    almanac: str
+    created_at: int
+
+
+class BackupHead(_Origin, frozen=True, rename="camel"):
+    """
+    The first member: the backup's origin and size.
+
+    `bytes` counts all members except head and
+    manifest, uncompressed. `raw_store` is the name of the raw store. `lacking` lists payloads of the data that the
+    operator agreed to leave out.
+    """
+
+    bytes: int
+    raw_store: str | None = None
+    lacking: tuple[Lost, ...] = ()
+
+
+class Manifest(_Origin, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """
+    The last member. `members` maps each name to the SHA-256 of its bytes, in archive order.
+
+    `schema` is the data schema of the version that made the backup.
+    """
+
+    schema: str
+    data_version: int | None
+    members: dict[str, str]
+
+
+class Extracted(NamedTuple):
+    """An unpacked backup. `found` has the SHA-256 of each member."""
+
+    manifest: Manifest
+    found: dict[str, str]
+    head: BackupHead
+
+
+def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
+    """
+    Write the members of a backup under a folder. Use `differences` to compare them with the manifest.
+
+    Raises BackupError if it isn't a whole backup, has a later format, or contains a name that leads elsewhere; the
+    folder then has a part of it.
+    """
+    try:
+        with file.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as plain:
+            return _extract(plain, target, meter)
+    except (zstandard.ZstdError, tarfile.TarError, EOFError) as error:
+        raise BackupError(f"{file} is not a whole backup ({error})") from None
+    except BackupError as error:
+        raise BackupError(f"{file}: {error}") from None
+
+
+def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
+    """Return the names of members that are missing, superfluous, or different from the manifest."""
+    return sorted(name for name in found.keys() | manifest.members if found.get(name) != manifest.members.get(name))
+
+
+def payloads_of(copy: Path) -> list[PayloadRow]:
+    """Return the payloads named by a data database that nobody else uses, such as one from a backup."""
+    with contextlib.closing(sqlite.connect(copy, read_only=True)) as db:
+        return named(db)
+
+
+def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
+    """Yield a sentence for each database of an extracted backup that only a later version of Almanac can read."""
+    for name, part in DATABASES.items():
+        if name in manifest.members and (found := part.schema(folder / name)) > part.known:
+            yield (
+                f"{name} has schema {found}, this version of Almanac ({version()}) reads up to {part.known}:"
+                f" install Almanac {manifest.almanac} or a later one, then restore"
+            )
+
+
+def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
+    found: dict[str, str] = {}
+    head: BackupHead | None = None
+    manifest: Manifest | None = None
+    advance = unmetered("MiB unpacked", 0)
+    with tarfile.open(fileobj=plain, mode="r|") as archive:
+        for member in archive:
+            if manifest is not None:
+                raise BackupError(f"{member.name!r} comes after the manifest")
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is None:
+                raise BackupError(f"{member.name!r} is not a plain file")
+            if head is None:
+                if member.name != HEAD:
+                    raise BackupError(f"begins with {member.name!r}, not with {HEAD}")
+                head = _decoded(content.read(), BackupHead)
+                advance = meter("MiB unpacked", head.bytes // PIECE)
+            elif member.name == MANIFEST:
+                manifest = _decoded(content.read(), Manifest)
+            elif not _allowed(member.name):
+                raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
+            elif member.name in found:
+                raise BackupError(f"{member.name!r} is there twice")
+            else:
+                found[member.name] = _copy(content, target / member.name, advance)
+    if manifest is None or head is None:
+        raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
+    return Extracted(manifest, found, head)
+
+
+def _decoded(content: bytes, kind: type[_Part]) -> _Part:
+    """Decode the head or the manifest. A later version may have added fields: its number is read first."""
+    try:
+        origin = msgspec.json.decode(content, type=_Origin)
+        if origin.format > FORMAT:
+            raise BackupError(
+                f"has format {origin.format}, this version of Almanac ({version()}) reads up to {FORMAT}: install"
+                f" Almanac {origin.almanac} or a later one, then restore"
+            )
+        return msgspec.json.decode(content, type=kind)
+    except msgspec.DecodeError as error:
+        raise BackupError(f"its {'head' if kind is BackupHead else 'manifest'} cannot be read ({error})") from None
+
+
+def _allowed(name: str) -> bool:
+    """Return whether a member name is a database or raw store file that stays inside the home."""
+    parts = PurePosixPath(name).parts
+    plain = "/".join(parts) == name and "\\" not in name and "\0" not in name
+    return plain and (
+        name in DATABASES or (len(parts) == 4 and parts[0] == RAW and parts[1] in PARTS and ".." not in parts)
+    )
+
+
+def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    metered = _Metered(content, advance)
+    with _create(path) as file:
+        shutil.copyfileobj(metered, file, PIECE)
+    return metered.digest.hexdigest()
+
+
+class _Metered:
+    """A file that is hashed, and whose progress is reported, while it is read."""
+
+    def __init__(self, file: IO[bytes], advance: Advance) -> None:
+        self._file, self._advance, self.digest = file, advance, hashlib.sha256()
+
+    def read(self, size: int = -1, /) -> bytes:
+        piece = self._file.read(size)
+        self.digest.update(piece)
+        self._advance(len(piece) / PIECE)
+        return piece
+
+
+@contextmanager
+def _create(path: Path) -> Iterator[IO[bytes]]:
+    """Create a file that its owner alone may read."""
+    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        yield file
+
+
+@contextmanager
+def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
+    """Create a temporary folder inside a folder, and remove it at the end. Remains of killed runs are removed first."""
+    prefix = f".{name}.unfinished-"
+    # A run locks its folder while it lives, so a folder that can be locked is a leftover.
+    for left in folder.glob(f"{glob.escape(prefix)}*"):
+        with _lock_folder(left) as free:
+            if free:
+                shutil.rmtree(left, ignore_errors=True)
+    try:
+        made = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
+    except FileNotFoundError:
+        raise BackupError(f"there is no folder {folder}") from None
+    try:
+        with _lock_folder(made):
+            yield made
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+@contextmanager
+def _lock_folder(folder: Path) -> Iterator[bool]:
+    """Lock a folder for the block, and yield whether that succeeded. A folder that was removed meanwhile can't be locked."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
+    finally:
+        os.close(handle)
+
+
+def sync(path: Path) -> None:
+    """Make the content of a file, or the names in a folder, durable."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def backup(
@@ -72,7 +313,13 @@ def backup(
         raise BackupError(f"{file} is there already; choose another name or remove it")
     if settings.restored_path.exists():
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
-    held = {name: at for name, part in DATABASES.items() if _is_there(at := part.at(settings), part)}
+    places = {name: part.at(settings) for name, part in DATABASES.items()}
+    # Files that are there; of a server the tables that are copied from it.
+    held = {
+        name: at
+        for name, at in places.items()
+        if (at.exists() if isinstance(at, Path) else DATABASES[name].area is not None)
+    }
     raw = None if accounts_only else RawStore.at(settings.raw_place)
     if not held and (raw is None or raw.any_source() is None):
         raise BackupError(f"there is nothing to back up in {settings.home}")
@@ -81,30 +328,37 @@ def backup(
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
         for name, copy in copies.items() if verify else ():
             _check_whole(held[name], copy)
-        version = offline_file.note(copies[DATA], "version") if DATA in copies else None
-        rows: list[PayloadRow] = []
+        data_version = sqlite.note(copies[DATA], "version") if DATA in copies else None
+        raw_files = None
         if raw is not None:
             rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
-        packing = _Packing(settings, raw, rows, without)
-        size = sum(path.stat().st_size for path in copies.values()) + packing.size
-        head = BackupHead(FORMAT, this_version(), settings.clock(), size, packing.raw_store, packing.lacking)
+            raw_files = _RawFiles(settings.raw_place, raw, rows, without)
+        size = sum(path.stat().st_size for path in copies.values()) + (raw_files.bytes if raw_files else 0)
+        head = BackupHead(
+            FORMAT,
+            version(),
+            settings.clock(),
+            size,
+            None if raw is None else raw.identity(),
+            () if raw_files is None else tuple(raw_files.missing),
+        )
         members: dict[str, str] = {}
         unfinished = folder / "archive"
         advance = meter("MiB packed", size // PIECE)
         with (
-            _opened(unfinished) as out,
+            _create(unfinished) as out,
             zstandard.ZstdCompressor(level=_LEVEL).stream_writer(out, closefd=False) as packed,
             tarfile.open(fileobj=packed, mode="w|") as archive,
         ):
-            _add(archive, {}, HEAD, msgspec.json.encode(head))
+            _add_bytes(archive, HEAD, msgspec.json.encode(head))
             for name, copy in copies.items():
-                _add_file(archive, members, name, copy, advance)
+                with copy.open("rb") as database:
+                    members[name] = _add(archive, name, database, copy.stat().st_size, advance)
                 copy.unlink()
-            for name, content in packing.files():
-                _add(archive, members, f"{RAW}/{name}", content)
-                advance(len(content) / PIECE)
-            manifest = Manifest(FORMAT, head.almanac, head.created_at, sqlite.SCHEMA, version, members)
-            _add(archive, {}, MANIFEST, msgspec.json.encode(manifest))
+            for name, content in () if raw_files is None else raw_files.read():
+                members[f"{RAW}/{name}"] = _add_bytes(archive, f"{RAW}/{name}", content, advance)
+            manifest = Manifest(FORMAT, head.almanac, head.created_at, sqlite.SCHEMA, data_version, members)
+            _add_bytes(archive, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
         # Unlike a rename, a link fails if the name has been taken meanwhile.
         os.link(unfinished, file)
@@ -121,47 +375,35 @@ def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
         return named(db)
 
 
-class _Packing:
+class _RawFiles:
     """
-    The raw files of a backup, and the check that the data can be rebuilt from them. Without a raw store there are no
-    files.
+    The raw files of a backup, and the check that the data can be rebuilt from them.
+
+    `missing` has the payloads that the operator agreed to leave out, `bytes` is the size of all files. Raises LossError
+    if other payloads of `rows` are missing.
     """
 
-    def __init__(self, settings: Settings, raw: RawStore | None, rows: list[PayloadRow], without: int | None) -> None:
-        self._raw = raw
-        self._place = settings.raw_place
-        self._named = {row.capture for row in rows}
-        self._demand = Demand.of(
-            "a backup", settings.raw_place, ", or write accounts and counts of use alone: --accounts-only"
-        )
-        self.size = 0
-        self.raw_store: str | None = None
-        #: Payloads that the operator agreed to leave out.
-        self.lacking: tuple[Lost, ...] = ()
-        self._names: list[str] = []
-        if raw is None:
-            return
+    def __init__(self, place: str, raw: RawStore, rows: list[PayloadRow], without: int | None) -> None:
+        self._place, self._raw = place, raw
+        self._needed = {row.capture for row in rows}
+        self._demand = Demand.of("a backup", place, ", or write accounts and counts of use alone: --accounts-only")
         self._names = raw.names()
-        gone = lost(rows, raw, names=self._names, read=without is not None)
-        self._demand.meet(gone, len(rows), without)
-        self.lacking = tuple(gone)
-        self.raw_store = raw.identity()
-        self.size = raw.size()
+        self.missing = lost(rows, raw, names=self._names, read=without is not None)
+        self._demand.meet(self.missing, len(rows), without)
+        self.bytes = raw.size()
 
-    def files(self) -> Iterator[tuple[str, bytes]]:
+    def read(self) -> Iterator[tuple[str, bytes]]:
         """Yield each file's name and content. Raises LossError at the end if some are damaged and no number was agreed to."""
-        if self._raw is None:
-            return
         captures: dict[str, list[Capture]] = {}
-        damaged: list[Lost] = []  # what no data came from is no loss: whoever tries the backup out is told of it
+        damaged: list[Lost] = []  # only payloads that the data came from; `backup --verify` reports the others
         for name in self._names:
             content = self._raw.blobs.get(name)
             if content is None:
                 raise BackupError(f"{self._place}/{name} went away while it was read")
-            if not self.lacking:
-                damaged += [one for one in _flaws(name, content, captures) if one.capture in self._named]
+            if not self.missing:
+                damaged += [loss for loss in _flaws(name, content, captures) if loss.capture in self._needed]
             yield name, content
-        self._demand.meet(damaged, len(self._named), None)
+        self._demand.meet(damaged, len(self._needed), None)
 
 
 def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Iterator[Lost]:
@@ -183,11 +425,6 @@ def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Ite
             yield Lost(capture.id, capture.source, capture.url, f"{flaw.name}: {flaw.reason}")
 
 
-def _is_there(at: Place, part: KeptDatabase) -> bool:
-    """Return whether there is something to copy: a file, or tables that are copied from a server."""
-    return at.exists() if isinstance(at, Path) else part.area is not None
-
-
 def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
     """Copy a database in use to a consistent file, readable by its owner only, from either engine."""
     if isinstance(at, Path):
@@ -199,7 +436,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
 
         try:
             with opening.faults():
-                offline_file.copy(at, copy, begin)
+                sqlite.copy_file(at, copy, begin)
         except FullError as error:
             raise BackupError(opening.advice(error, copy)) from None
     elif part.area is not None:
@@ -214,7 +451,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
 
 def _check_whole(at: Place, copy: Path) -> None:
     """Raise BackupError if a copied database is damaged: whoever needs the backup would find out too late."""
-    damages = offline_file.damages(copy)
+    damages = sqlite.file_damages(copy)
     if damages:
         more = f" and {len(damages) - 1} more" if len(damages) > 1 else ""
         ways = "or leave data out with --without-data, which `almanac rebuild` makes anew" if copy.name == DATA else ""
@@ -224,37 +461,14 @@ def _check_whole(at: Place, copy: Path) -> None:
         )
 
 
-def _add_file(archive: tarfile.TarFile, members: dict[str, str], name: str, path: Path, advance: Advance) -> None:
-    with path.open("rb") as content:
-        members[name] = hashlib.file_digest(content, "sha256").hexdigest()
-        content.seek(0)
-        archive.addfile(_info(name, path.stat().st_size), _Counted(content, advance))
-
-
-class _Counted:
-    """A file that reports how much of it was read."""
-
-    def __init__(self, file: IO[bytes], advance: Advance) -> None:
-        self._file, self._advance = file, advance
-
-    def read(self, size: int = -1, /) -> bytes:
-        piece = self._file.read(size)
-        self._advance(len(piece) / PIECE)
-        return piece
-
-
-def _add(archive: tarfile.TarFile, members: dict[str, str], name: str, content: bytes) -> None:
-    members[name] = hashlib.sha256(content).hexdigest()
-    archive.addfile(_info(name, len(content)), io.BytesIO(content))
-
-
-def _info(name: str, size: int) -> tarfile.TarInfo:
+def _add(archive: tarfile.TarFile, name: str, content: IO[bytes], size: int, advance: Advance) -> str:
+    """Add a member and return its SHA-256."""
     info = tarfile.TarInfo(name)
     info.size, info.mode = size, 0o600
-    return info
+    metered = _Metered(content, advance)
+    archive.addfile(info, metered)
+    return metered.digest.hexdigest()
 
 
-@contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    with naming(path), os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        yield file
+def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes, advance: Advance = lambda _: None) -> str:
+    return _add(archive, name, io.BytesIO(content), len(content), advance)

@@ -7,12 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
-from almanac.pipeline import belonging, lacking
+from almanac.pipeline import missing_payloads, raw_store_binding
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
 from almanac.pipeline.ingest.ingest import Ingest, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
-from almanac.pipeline.lacking import Demand, Lost
+from almanac.pipeline.missing_payloads import Demand, Lost
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import connector
 from almanac.store.engine import opening
@@ -46,15 +46,15 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
             refused[error.capture.id] = error.reason
         except Corrupt as error:
             raise Corrupt(
-                f"{error}: nothing was changed; {lacking.OPTION} 0 passes by what no data came from, and tells how many payloads"
+                f"{error}: nothing was changed; {missing_payloads.OPTION} 0 passes by what no data came from, and tells how many payloads"
                 " the data would lose"
             ) from None
 
 
 def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
     with world.batch("rebuild") as batch:
-        before = lacking.named(world.db)
-        gone = lacking.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
+        before = missing_payloads.named(world.db)
+        gone = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
         demand = Demand.of("a rebuild", world.settings.raw_place)
         demand.meet(gone, len(before), without, at_most=True)
         opening.recreate(world.db)
@@ -68,8 +68,13 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         replayed = 0
         changes: Changes = {}
         missing = None if without is None else say
+
+        def turn(capture: Capture) -> int:
+            source = world.catalog.sources.get(capture.source)
+            return 0 if source is None else _reader(source.connector).turn(capture.url)
+
         # List under the lock: whatever another run stores from now on, it will fold itself.
-        captures = sorted(world.raw.captures(passed_by=missing), key=functools.partial(_turn, world))
+        captures = sorted(world.raw.captures(passed_by=missing), key=turn)
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
         def write(kept: Sequence[BeingRead]) -> None:
@@ -98,10 +103,12 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
-            if key in newest:
-                _remember_health(world, key, newest[key])
-        demand.meet(_no_longer(before, lacking.named(world.db)), len(before), without)
-        belonging.adopt(world.db, world.raw, whole=not without)
+            # After a restore without data the newest capture says how the source does.
+            if key in newest and not payloads.was_tried(world.db, key):
+                at = newest[key]
+                payloads.note_attempt(world.db, key, at, succeeded=True, kept=True, error=None, fetched_at=at)
+        demand.meet(_no_longer(before, missing_payloads.named(world.db)), len(before), without)
+        raw_store_binding.adopt(world.db, world.raw, whole=not without)
     for name, count in sorted(unknown.items()):
         say(f"left out {count} captures of {name}: the catalogue has no such source")
     return replayed
@@ -114,9 +121,9 @@ def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[
     for row in before:
         held = after.get(row.capture)
         if held is None:
-            found.append(lacking.of(row, "the raw store cannot give it back"))
+            found.append(missing_payloads.of(row, "the raw store cannot give it back"))
         elif row.state == payloads.FOLDED != held.state:
-            found.append(lacking.of(row, f"was read before, and cannot be now: {held.reason}"))
+            found.append(missing_payloads.of(row, f"was read before, and cannot be now: {held.reason}"))
     return found
 
 
@@ -134,18 +141,7 @@ def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | No
         return None
 
 
-def _turn(world: Workplace, capture: Capture) -> int:
-    source = world.catalog.sources.get(capture.source)
-    return 0 if source is None else _reader(source.connector).turn(capture.url)
-
-
 _reader = functools.cache(connector)
-
-
-def _remember_health(world: Workplace, source: str, newest: int) -> None:
-    """Set a source's health from its newest capture, if the store has no record of its runs (restored without data)."""
-    if not payloads.was_tried(world.db, source):
-        payloads.note_attempt(world.db, source, newest, succeeded=True, kept=True, error=None, fetched_at=newest)
 
 
 def recompute(world: Workplace, meter: Meter = unmetered) -> int:

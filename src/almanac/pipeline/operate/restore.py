@@ -12,9 +12,8 @@ import msgspec
 
 from almanac.config import Settings
 from almanac.domain.progress import Meter, unmetered
-from almanac.pipeline.lacking import Demand, lost, named
-from almanac.pipeline.operate import custody
-from almanac.pipeline.operate.archive import (
+from almanac.pipeline.missing_payloads import Demand, lost, named
+from almanac.pipeline.operate.backup import (
     DATA,
     DATABASES,
     MANIFEST,
@@ -30,7 +29,8 @@ from almanac.pipeline.operate.archive import (
     sync,
     too_new,
 )
-from almanac.store.engine import offline_file, opening, sqlite
+from almanac.pipeline.operate.verify import payload_problems, raw_problems
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.opening import Server
 from almanac.store.engine.schemas import copy_tables, tables_with_rows
 from almanac.store.engine.sqlite import alone
@@ -104,7 +104,7 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
             manifest, found = extracted.manifest, extracted.found
             problems = [f"{name}: is not what the manifest says" for name in differences(manifest, found)]
             held = [name for name in DATABASES if name in found]
-            problems += [f"{name}: {told}" for name in held for told in offline_file.damages(folder / name)]
+            problems += [f"{name}: {told}" for name in held for told in sqlite.file_damages(folder / name)]
             if not problems:
                 problems += too_new(manifest, folder)
                 problems += _problems(extracted, folder)
@@ -120,9 +120,9 @@ def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
     """
     raw = RawStore(Folder(folder / RAW))
     captures: dict[str, Capture] = {}
-    yield from custody.flaws(raw, captures)
+    yield from raw_problems(raw, captures)
     if DATA in extracted.found:
-        yield from custody.problems(payloads_of(folder / DATA), raw, captures)
+        yield from payload_problems(payloads_of(folder / DATA), raw, captures)
     else:
         told = set(raw.names())  # what is wrong with those that are there was said
         left_out = [one for one in extracted.head.lacking if index_name(one.source, one.capture) not in told]

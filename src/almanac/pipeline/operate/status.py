@@ -1,23 +1,162 @@
-"""The status report: stored data, health of the sources, and everything unreadable or unmapped."""
+"""The state of the service: figures of the store, sources and disks, the status report, and a check for monitoring plug-ins."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
-from almanac.domain.cadence import Cadence
-from almanac.domain.health import Word
+from almanac.config import Settings
+from almanac.domain.cadence import Cadence, Turn
+from almanac.domain.health import Feed, Health, Tried, Word, health
 from almanac.domain.periods import end_of
-from almanac.domain.times import wire_day, wire_time
-from almanac.pipeline.operate.vitals import SourceVitals, sources
+from almanac.domain.reference import Source
+from almanac.domain.times import end_of_day, wire_day, wire_time
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.protocol import Database
-from almanac.store.log import payloads
+from almanac.store.log import payloads, schedule
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo
 from almanac.store.observations.reading.reader import View
-from almanac.store.summary.coverage import Coverage, coverage
+from almanac.store.summary import feeds
+from almanac.store.summary.coverage import Coverage, coverage, written_at
 from almanac.store.summary.figures import Figures, by_source
+
+#: Free shares of a disk below which there is a warning, or a critical finding.
+_SCARCE, _GONE = 0.10, 0.03
+#: A longer log was not truncated after a load, or a reader has kept it open for very long.
+_LONG_LOG = 1 << 30
+
+
+class SourceVitals(msgspec.Struct, frozen=True):
+    """
+    One source: the outcome of its runs, its data and its health.
+
+    `newest` is the end of its newest period that isn't a forecast, in unix seconds, or None if it has none.
+    """
+
+    source: Source
+    health: Health
+    tried: Tried
+    feed: Feed
+    turn: Turn
+    newest: int | None
+
+
+class Vitals(msgspec.Struct, frozen=True):
+    """
+    The store at one moment. Times are unix seconds. `quarantined` counts stored but unserved responses by source,
+    `shrunk` those of them that would withdraw much.
+    """
+
+    version: int
+    version_at: int | None
+    sources: list[SourceVitals]
+    quarantined: Counter[str]
+    shrunk: Counter[str]
+
+
+class Room(msgspec.Struct, frozen=True):
+    """
+    Disk space in bytes. `databases` and `logs` have the sizes of the database files and their logs, without those on a
+    server.
+
+    `free` and `total` describe the disks of the folders `home`, `data` and `raw`, each disk once.
+    """
+
+    databases: dict[str, int]
+    logs: dict[str, int]
+    free: dict[str, int]
+    total: dict[str, int]
+
+
+def vitals(view: View, now: int) -> Vitals:
+    """Read the figures from one state of the store, at `now` (unix seconds)."""
+    quarantined = payloads.quarantined(view)
+    return Vitals(
+        version=view.version,
+        version_at=written_at(view, view.version),
+        sources=sources(view, now),
+        quarantined=Counter(row.source for row in quarantined),
+        shrunk=Counter(row.source for row in quarantined if row.held),
+    )
+
+
+def sources(
+    view: View, now: int, stale: Callable[[SeriesInfo, int | None], object] = lambda _, __: None
+) -> list[SourceVitals]:
+    """
+    Return all sources that are asked, by id. The service's own computed source has no connector and is left out.
+
+    `stale` is called for each series whose newest period (its key) is older than its data set allows.
+    """
+    today = datetime.fromtimestamp(now, UTC).date()
+    found: dict[str, Feed] = {}
+    newest = feeds.newest_of_companies(view)
+    for series in feeds.observed(view):
+        word = view.freshness(series, view.version, None, today)
+        last = view.newest_period(series, view.version, None)
+        found.setdefault(series.source.id, Feed()).count(series.spec, word)
+        if last is not None:
+            newest[series.source.id] = max(newest.get(series.source.id, last), last)
+        if word == "stale" and not series.spec.discontinued:
+            stale(series, last)
+    # The result of an attempt says more than the start of a run.
+    asked, waiting = feeds.begun(view) | feeds.tried(view), schedule.read(view)
+    every = sorted(view.directory.sources.values(), key=lambda source: source.id)
+    return [
+        SourceVitals(
+            source=source,
+            health=health(source, asked.get(source.id, Tried()), found.get(source.id, Feed()), now),
+            tried=asked.get(source.id, Tried()),
+            feed=found.get(source.id, Feed()),
+            turn=waiting[source.id].turn if source.id in waiting else Turn(),
+            newest=end_of_day(end_of(newest[source.id])) if source.id in newest else None,
+        )
+        for source in every
+        if source.connector
+    ]
+
+
+def room(settings: Settings) -> Room:
+    """Measure the disk space. A missing file counts zero bytes, and a missing folder as the one above it."""
+    places = {"data": settings.data_place, "accounts": settings.accounts_place}
+    files = {name: path for name, path in places.items() if isinstance(path, Path)}
+    used = {name: shutil.disk_usage(path) for name, path in _disks(settings).items()}
+    return Room(
+        databases={name: _bytes(path) for name, path in files.items()},
+        logs={name: _bytes(path.with_name(f"{path.name}-wal")) for name, path in files.items()},
+        free={name: one.free for name, one in used.items()},
+        total={name: one.total for name, one in used.items()},
+    )
+
+
+def _disks(settings: Settings) -> dict[str, Path]:
+    folders = {"home": settings.home}
+    if isinstance(settings.data_place, Path):
+        folders["data"] = settings.data_place.parent
+    if settings.raw_path is not None:
+        folders["raw"] = settings.raw_path
+    found: dict[int, tuple[str, Path]] = {}
+    for name, path in folders.items():
+        path = path.resolve()
+        there = next(parent for parent in (path, *path.parents) if parent.exists())
+        found.setdefault(there.stat().st_dev, (name, there))
+    return dict(found.values())
+
+
+def _bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+# -- the report of `almanac status` ----------------------------------------------------------------------------------------
 
 
 class SourceHealth(msgspec.Struct, frozen=True, rename="camel"):
@@ -115,7 +254,8 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
         stale.append(Stale(series.source.id, series.id, None if newest is None else wire_day(end_of(newest))))
 
     with db.snapshot():
-        found = sources(_view(db), now, note)
+        version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
+        found = sources(View(db, int(version), epoch, MetadataCache(db, int(reference)), {}), now, note)
         counted = by_source(db)
         return Status(
             coverage=coverage(db),
@@ -140,11 +280,6 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
         )
 
 
-def _view(db: Database) -> View:
-    version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
-    return View(db, int(version), epoch, MetadataCache(db, int(reference)), {})
-
-
 def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:
     cadence, tried = one.source.cadence, one.tried
     due = None if cadence is None else one.turn.due_at(Cadence(cadence), now)
@@ -164,3 +299,64 @@ def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> Sour
         unreadable=tried.unreadable,
         last_error=tried.last_error,
     )
+
+
+# -- the check of monitoring plug-ins -----------------------------------------------------------------------------------
+
+
+class Finding(NamedTuple):
+    """An exit code (0 OK, 1 WARNING, 2 CRITICAL) and the line to print."""
+
+    code: int
+    line: str
+
+
+def checkup(found: Vitals, room: Room, now: int) -> Finding:
+    """
+    Judge the state of the service at `now` (unix seconds).
+
+    Critical: almost no disk space, or every source that was ever asked is failing. Warning: a source is failing or
+    late, a response cannot be read, disk space is scarce, or the database's log was not truncated.
+    """
+    words: Counter[str] = Counter(one.health.word for one in found.sources)
+    asked = sum(words.values()) - words["never_run"]
+    free = {name: room.free[name] / max(room.total[name], 1) for name in room.free}
+    critical = [f"{share:.1%} of the disk of {name} is free" for name, share in free.items() if share < _GONE]
+    if asked and words["failing"] == asked:
+        critical.append("every source that was asked is failing")
+    warning = [f"{share:.1%} of the disk of {name} is free" for name, share in free.items() if _GONE <= share < _SCARCE]
+    for word in ("failing", "late"):
+        names = [one.source.id for one in found.sources if one.health.word == word]
+        warning += [f"{word}: {', '.join(names)}"] if names else []
+    if found.quarantined:
+        warning.append(f"{found.quarantined.total()} responses cannot be read")
+    log = room.logs.get("data", 0)  # a server looks after its own
+    if log > _LONG_LOG:
+        warning.append(f"the database's log has {log >> 20} MiB")
+    reasons = critical + warning
+    code = 2 if critical else 1 if warning else 0
+    told = "; ".join(reasons) or f"{words['ok']} sources ok, data version {found.version}"
+    return Finding(code, f"{('OK', 'WARNING', 'CRITICAL')[code]} - {told} | {_figures(found, words, room, now)}")
+
+
+def failed(reason: str) -> Finding:
+    """Build the critical finding for a check that could not be made."""
+    return Finding(2, f"CRITICAL - {' '.join(reason.split()).replace('|', '/')}")
+
+
+def _figures(found: Vitals, words: Counter[str], room: Room, now: int) -> str:
+    """Format performance data by the Monitoring Plugins guidelines: label=value[unit];warn;crit;min;max."""
+    age = None if found.version_at is None else max(0, now - found.version_at)
+    parts = [
+        *(f"{word}={words[word]};;;0" for word in ("ok", "late", "failing", "never_run")),
+        f"quarantined={found.quarantined.total()};;;0",
+        f"version={found.version};;;0",
+        *([] if age is None else [f"version_age={age}s;;;0"]),
+        *(f"data={room.databases[name]}B;;;0" for name in room.databases if name == "data"),
+        *(f"log={room.logs[name]}B;{_LONG_LOG};;0" for name in room.logs if name == "data"),
+        *(
+            f"free_{name}={free}B;{int(total * _SCARCE)}:;{int(total * _GONE)}:;0;{total}"
+            for (name, free), total in zip(room.free.items(), room.total.values(), strict=True)
+        ),
+    ]
+    return " ".join(parts)

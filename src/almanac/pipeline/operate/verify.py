@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,18 +14,21 @@ from almanac.domain.observations import AHEAD, Vintage, checksum
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
-from almanac.pipeline.operate import custody
 from almanac.pipeline.workplace import Workplace
 from almanac.store.companies import facts, merging
 from almanac.store.companies import rows as companies
 from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.log import payloads
+from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import StoredSeries, StoredVintage
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.writing.batch import Batch, Handle
-from almanac.store.raw.captures import Capture
+from almanac.store.raw.captures import Capture, Corrupt, RawStore
+
+#: Fields that a payload row repeats from its capture.
+_REPEATED_FIELDS = ("source", "url", "sha256", "media_type", "bytes", "fetched_at", "ingested_at")
 
 
 @dataclass(slots=True)
@@ -59,12 +62,12 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
     The database is read in one transaction and stays available to writers. `checked` counts along.
     """
     found: dict[str, Capture] = {}
-    yield from custody.flaws(world.raw, found, meter)
+    yield from raw_problems(world.raw, found, meter)
     with world.db.snapshot():
         yield from (f"database: {told}" for told in world.db.damages())
         rows = payloads.every(world.db)
         checked.payloads = len(rows)
-        yield from custody.problems(rows, world.raw, found)
+        yield from payload_problems(rows, world.raw, found)
         series = {one.number: one for one in audit.series(world.db)}
         checked.series = len(series)
         yield from _specifications(world)
@@ -72,9 +75,42 @@ def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iter
         yield from _lineages(world, series)
         advance = meter("vintages", sum(one.figures[1] for one in series.values()))
         yield from _cells(world.db, series, checked, advance)
-        yield from _changes(world)
+        # The log behind /observations/changes names every cell and version in which a vintage began or ended.
+        for name, period, version in audit.unnoted(world.db):
+            yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
         yield from _derived(world, meter)
         yield from _events(world)
+
+
+def raw_problems(raw: RawStore, found: dict[str, Capture], meter: Meter = unmetered) -> Iterator[str]:
+    """Read all files of the raw store and yield the faults found. Captures are added to `found`, by id."""
+    for capture, flaw in raw.checked(meter):
+        if capture is not None:
+            found[capture.id] = capture
+        if flaw is not None:
+            yield f"raw store: {flaw.name}: {flaw.reason}"
+
+
+def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[str, Capture]) -> Iterator[str]:
+    """
+    Compare each payload row with its capture and yield the differences. A capture missing from `found` is looked up,
+    because it may be newer.
+
+    A capture without a row is left by a killed run, and the next run folds it. An unreadable capture is reported by
+    `raw_problems`.
+    """
+    for row in rows:
+        try:
+            capture = found.get(row.capture) or raw.capture(row.source, row.capture)
+        except Corrupt:
+            continue
+        if capture is None:
+            yield f"payload {row.number} ({row.url}): the raw store has no capture {row.capture}"
+            continue
+        for name in _REPEATED_FIELDS:
+            held, kept = getattr(row, name), getattr(capture, name)
+            if held != kept:
+                yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
 
 
 def _specifications(world: Workplace) -> Iterator[str]:
@@ -195,12 +231,6 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
         elif previous is not None and previous.state == vintage.state and previous.note == vintage.note:
             yield f"the vintages known at {previous.known} and {vintage.known} are equal"
         previous = vintage
-
-
-def _changes(world: Workplace) -> Iterator[str]:
-    """Check that the log behind /observations/changes names every cell and version in which a vintage began or ended."""
-    for name, period, version in audit.unnoted(world.db):
-        yield f"series {name}, {_period(period)}: that it changed in version {version} was not noted"
 
 
 def _derived(world: Workplace, meter: Meter) -> Iterator[str]:

@@ -98,6 +98,10 @@ class Statement(NamedTuple):
     places: tuple[int, ...] | None
     reads: bool
 
+    def bind(self, values: Sequence[Any]) -> Sequence[Any]:
+        """Return the values that the statement mentions, in the order in which it does."""
+        return values if self.places is None else [values[place] for place in self.places]
+
 
 @lru_cache(maxsize=4_096)
 def translate(sql: str, distributed: bool = False) -> Statement:
@@ -124,12 +128,6 @@ def translate(sql: str, distributed: bool = False) -> Statement:
 
 
 _READING = {"SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW"}
-
-
-def _bound(statement: Statement, rows: Iterable[Sequence[Any]]) -> Iterable[Sequence[Any]]:
-    """Return the values that a statement mentions, in the order in which it does, for each row of values."""
-    places = statement.places
-    return rows if places is None else ([row[place] for place in places] for row in rows)
 
 
 class Rows(psycopg.RawCursor[Any]):
@@ -230,9 +228,7 @@ class Connection:
 
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         statement = translate(sql, self._distributed)
-        if self.in_transaction:
-            return self._run(statement, values or ())
-        if statement.reads and current_deadline() is None:
+        if self.in_transaction or (statement.reads and current_deadline() is None):
             self._ready()
             return self._run(statement, values or ())
         with self._limited() if statement.reads else self.transaction():
@@ -252,7 +248,7 @@ class Connection:
         if deadline is not None:
             deadline.interrupt = self._interrupt
         check_deadline()
-        bound = values if statement.places is None else [values[place] for place in statement.places]
+        bound = statement.bind(values)
         try:
             return self._cursor().execute(statement.sql, bound or None, binary=True)
         except psycopg.DataError as error:
@@ -334,7 +330,7 @@ class Connection:
         for number in range(len(keys[0]), 0, -1):
             sql = sql.replace(f"k.column{number}", f"?{number}")
         statement, cursor = translate(sql, self._distributed), self._cursor()
-        cursor.executemany(statement.sql, _bound(statement, keys), returning=True)
+        cursor.executemany(statement.sql, map(statement.bind, keys), returning=True)
         while True:
             yield from cursor.fetchall()
             if not cursor.nextset():
@@ -343,7 +339,7 @@ class Connection:
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> None:
         with self._writing():
             statement = translate(sql, self._distributed)
-            self._cursor().executemany(statement.sql, _bound(statement, rows))
+            self._cursor().executemany(statement.sql, map(statement.bind, rows))
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], /) -> None:
         if rows:

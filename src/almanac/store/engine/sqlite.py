@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import functools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ from almanac.store.engine.schemas import AuxiliarySchema
 
 __all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
 
+#: Pages of a database copied at a time: 8 MiB of the data's.
+_PAGES = 1_024
 #: `to_version` of a row that has not ended.
 OPEN = (1 << 31) - 1
 #: What is left of a log that had grown longer, when the next writer begins it anew, bytes.
@@ -277,3 +279,56 @@ def open_auxiliary(path: Path, schema: AuxiliarySchema, *, busy_seconds: float =
             db.close()
             raise
     return db
+
+
+# -- files that nobody else uses, such as those out of a backup ---------------------------------------------------------
+
+
+def file_damages(path: Path) -> list[str]:
+    """List what the engine finds wrong with a file: pages, indices that do not agree with their tables."""
+    try:
+        with _offline(path) as db:
+            return [told for (told,) in db.execute("PRAGMA integrity_check") if told != "ok"]
+    except UnavailableError as error:
+        return [str(error)]
+
+
+def note(path: Path, key: str) -> int:
+    """Return a number among a data database's own notes: its schema or version. Raises UnavailableError for a file that cannot be read."""
+    with _offline(path) as db:
+        return int(meta(db, key) or 0)
+
+
+def user_version(path: Path) -> int:
+    """Return the schema of a database that keeps it in its header. Raises UnavailableError for a file that cannot be read."""
+    with _offline(path) as db:
+        return int(db.execute("PRAGMA user_version").get)
+
+
+@faults()
+def copy_file(path: Path, target: Path, begin: Callable[[int], Callable[[float], None]]) -> None:
+    """
+    Make a consistent copy of a database in use: a writer is not held up, all is copied within one read transaction.
+
+    `target` is there already, empty. `begin` is told how many bytes there are, and gives what is told how many were
+    copied.
+    """
+    with (
+        contextlib.closing(Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE)) as copied,
+        contextlib.closing(connect(path, read_only=True)) as source,
+        source.snapshot(),  # held between the steps too: else a writer would have it begin anew
+        copied.backup("main", source, "main") as running,
+    ):
+        size = source.pragma("page_size")
+        left = source.pragma("page_count")  # `remaining` tells it only once a step was taken
+        advance = begin(left * size)
+        while not running.done:
+            running.step(_PAGES)
+            advance((left - running.remaining) * size)
+            left = running.remaining
+
+
+@contextlib.contextmanager
+def _offline(path: Path) -> Iterator[Connection]:
+    with faults(), contextlib.closing(Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+        yield db

@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import NamedTuple, Self
+from typing import Self
 
 import msgspec
 import zstandard
@@ -69,19 +69,6 @@ class Problem:
 
     name: str
     reason: str
-
-
-class Looked(NamedTuple):
-    """One name of the index: its capture (None if unreadable), and the fault of it or its object (None if it has none)."""
-
-    name: str
-    capture: Capture | None
-    flaw: Problem | None
-
-    @property
-    def id(self) -> str:
-        """The id of the capture that the name stands for."""
-        return self.name.rpartition("/")[2].removesuffix(".json")
 
 
 @dataclass(slots=True)
@@ -269,28 +256,23 @@ class RawStore:
             if source in self._known:
                 self._known[source].listed = False
 
-    def verify(self, meter: Meter = unmetered) -> Iterator[Problem]:
-        """Read everything and yield the faults. An object without a capture is left by a killed run and is not a fault."""
-        return (looked.flaw for looked in self.checked(meter=meter) if looked.flaw is not None)
-
-    def checked(self, meter: Meter = unmetered) -> Iterator[Looked]:
+    def checked(self, meter: Meter = unmetered) -> Iterator[tuple[Capture | None, Problem | None]]:
         """
-        Read everything and yield each name of the index. A damaged object is reported once, with the first capture that
-        names it.
+        Read everything and yield each capture of the index (None: unreadable) with its fault, or its object's, if any.
+
+        A damaged object is reported once, with the first capture that names it. An object without a capture is left by a
+        killed run and is not a fault.
         """
         checked: set[tuple[str, int]] = set()
         for name in counted(list(self.blobs.names("index")), meter, "raw payloads"):
-            flaw: Problem | None = None
-            capture: Capture | None = None
             try:
                 capture = self._load(name)
             except Corrupt as error:
-                flaw = Problem(name, str(error).removeprefix(f"{name}: "))
-            else:
-                if (capture.sha256, capture.bytes) not in checked:
-                    checked.add((capture.sha256, capture.bytes))
-                    flaw = self._flaw(capture)
-            yield Looked(name, capture, flaw)
+                yield None, Problem(name, str(error).removeprefix(f"{name}: "))
+                continue
+            key = (capture.sha256, capture.bytes)
+            yield capture, None if key in checked else self._flaw(capture)
+            checked.add(key)
 
     def flaw(self, capture: Capture) -> str | None:
         """Read the bytes of a capture and return why they are unusable, or None if they are fine."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
@@ -31,7 +30,6 @@ class Folder:
     def get(self, name: str) -> bytes | None:
         try:
             with (self._root / name).open("rb") as file:
-                _narrow(file.fileno())
                 return file.read()
         except FileNotFoundError:
             return None
@@ -67,15 +65,7 @@ class Folder:
         return sum((self._root / name).stat().st_size for name in self.names(prefix))
 
     def tidy(self) -> int:
-        """
-        Remove temporary files. A writer that loses its file this way writes it again.
-
-        A folder that everybody may read, as earlier versions created it, is restricted to its owner: one call, which
-        protects all that lies in it. A folder opened to a group is left as it is.
-        """
-        with contextlib.suppress(OSError):  # not there yet, or not ours
-            if self._root.stat().st_mode & stat.S_IRWXO:
-                self._root.chmod(0o700)
+        """Remove temporary files. A writer that loses its file this way writes it again."""
         found = list(self._root.rglob(f"{_UNFINISHED}*"))
         for path in found:
             path.unlink(missing_ok=True)
@@ -119,18 +109,6 @@ def _write_through(path: Path, content: bytes) -> None:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _narrow(handle: int) -> None:
-    """
-    Restrict a file that everybody may read, as earlier versions wrote them, to its owner.
-
-    It is done when a file is read, because the store is never traversed for this, and `almanac verify` reads every
-    file.
-    """
-    with contextlib.suppress(OSError):  # not ours, or nothing can be written here
-        if os.fstat(handle).st_mode & stat.S_IRWXO:
-            os.fchmod(handle, 0o600)
 
 
 def _sync_folder(folder: Path) -> None:

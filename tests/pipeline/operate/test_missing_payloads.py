@@ -4,10 +4,9 @@ import pytest
 
 from almanac.domain.reference import Source
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.lacking import LossError, lost, named
-from almanac.pipeline.operate import custody
+from almanac.pipeline.missing_payloads import LossError, lost, named
 from almanac.pipeline.operate.rebuild import rebuild
-from almanac.pipeline.operate.verify import Checked, verify
+from almanac.pipeline.operate.verify import Checked, payload_problems, verify
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import SourceChanged, connector
 from almanac.store.engine import sqlite
@@ -138,5 +137,5 @@ def test_verify_names_each_damaged_payload_once(world):
 def test_a_payload_that_came_after_the_raw_store_was_walked_is_no_problem(world):
     """The captures found are those of before; what is not among them is looked for again."""
 
-    assert list(custody.problems(payloads.every(world.db), world.raw, {})) == []
+    assert list(payload_problems(payloads.every(world.db), world.raw, {})) == []
     assert lost(payloads.every(world.db), world.raw, read=True) == []

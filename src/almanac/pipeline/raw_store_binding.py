@@ -9,7 +9,7 @@ can rebuild the data. So a host is refused if it would ingest into a database of
 from __future__ import annotations
 
 from almanac.config import Settings
-from almanac.pipeline.lacking import lost, named
+from almanac.pipeline.missing_payloads import lost, named
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
 from almanac.store.raw.captures import Corrupt, RawStore

@@ -73,10 +73,14 @@ def lost(
     there = set(raw.names() if names is None else names)
     found = []
     for row in rows:
-        reason = _missing(row, there)
-        if reason is None and sources is not None and row.source not in sources:
+        reason = None
+        if index_name(row.source, row.capture) not in there:
+            reason = "the raw store has no such capture"
+        elif object_name(row.sha256) not in there:
+            reason = "the raw store has not its bytes"
+        elif sources is not None and row.source not in sources:
             reason = "the catalogue has no such source"
-        if reason is None and read:
+        elif read:
             reason = _damage(row, raw)
         if reason is not None:
             found.append(of(row, reason))
@@ -86,12 +90,6 @@ def lost(
 def of(row: PayloadRow, reason: str) -> Lost:
     """Build the record of a lost payload."""
     return Lost(row.capture, row.source, row.url, reason)
-
-
-def _missing(row: PayloadRow, there: Collection[str]) -> str | None:
-    if index_name(row.source, row.capture) not in there:
-        return "the raw store has no such capture"
-    return None if object_name(row.sha256) in there else "the raw store has not its bytes"
 
 
 def _damage(row: PayloadRow, raw: RawStore) -> str | None:

@@ -6,11 +6,11 @@ import msgspec
 import pytest
 
 from almanac.config import Settings
-from almanac.pipeline import belonging
-from almanac.pipeline.belonging import RawStoreError
+from almanac.pipeline import raw_store_binding
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import restore
+from almanac.pipeline.raw_store_binding import RawStoreError
 from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine.data_schema import meta
 from almanac.store.raw.captures import IDENTITY, Corrupt, RawStore
@@ -51,7 +51,7 @@ def nameless(settings):
 
 def foreign(settings):
     with Workplace(settings) as world:
-        return belonging.is_foreign(world.db, world.raw, settings)
+        return raw_store_binding.is_foreign(world.db, world.raw, settings)
 
 
 def test_the_second_host_that_would_ingest_is_refused_and_may_serve(first, second):
@@ -63,10 +63,10 @@ def test_the_second_host_that_would_ingest_is_refused_and_may_serve(first, secon
         ingest(second)
     assert not second.raw_path.exists()
     with Workplace(second) as world:  # as `serve` opens it
-        assert "this host may serve the data" in belonging.explain_other_store(world.db, world.raw, second)
+        assert "this host may serve the data" in raw_store_binding.explain_other_store(world.db, world.raw, second)
     ingest(first)
     with Workplace(first) as world:
-        assert belonging.explain_other_store(world.db, world.raw, first) is None
+        assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None
 
 
 def test_what_the_setting_says_is_taken_as_meant(first, second):
@@ -163,7 +163,7 @@ def test_a_name_that_is_none_is_told_and_nothing_is_taken_in(first):
     with pytest.raises(Corrupt, match="identity: is not 32 hexadecimal digits"):
         ingest(first)
     with Workplace(first) as world:
-        assert belonging.explain_other_store(world.db, world.raw, first) is None
+        assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None
 
 
 @pytest.mark.sqlite  # files
@@ -187,4 +187,4 @@ def test_storage_that_is_away_is_told_by_the_ingest_and_not_by_opening(first, mo
     with Workplace(first, kind=REAL) as world:
         with pytest.raises(ConnectionError):
             world.claim()
-        assert belonging.explain_other_store(world.db, world.raw, first) is None
+        assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None

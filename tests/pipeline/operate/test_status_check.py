@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 from almanac.__main__ import main
 from almanac.domain.health import Health
 from almanac.ops import StoreGauges
-from almanac.pipeline.operate.checkup import checkup
-from almanac.pipeline.operate.vitals import room, vitals
+from almanac.pipeline.operate.status import checkup, room, vitals
 from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
@@ -34,7 +33,7 @@ def check(home, now=FRESH):
 @pytest.fixture
 def plenty(monkeypatch):
     """Room on disk, whatever this machine has."""
-    from almanac.pipeline.operate import vitals as module
+    from almanac.pipeline.operate import status as module
 
     given = {"free": 50, "total": 100, "log": 0}
 
@@ -69,7 +68,7 @@ def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
         found = vitals(view, 1)
     good = msgspec.structs.replace(found.sources[0], health=Health("ok"))
     looked = msgspec.structs.replace(found, sources=[good, *found.sources])
-    from almanac.pipeline.operate import vitals as module
+    from almanac.pipeline.operate import status as module
 
     code, line = checkup(looked, module.room(settings(tmp_path)), 1)
     assert code == 1
