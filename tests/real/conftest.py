@@ -13,7 +13,8 @@ from .files import mirror
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent == Path(__file__).parent and not item.originalname.endswith("checked_by_hand"):
+        by_hand = item.originalname.endswith("checked_by_hand")
+        if item.path.parent == Path(__file__).parent and not by_hand and not item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.slow)
 
 
