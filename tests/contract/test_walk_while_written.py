@@ -6,8 +6,6 @@ What is written meanwhile: days that are new, values revised, values withdrawn, 
 and responses of a publisher taken in, the older ones after the newer. ALMANAC_TEST_WALK says over how many rows the deep one goes.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import threading

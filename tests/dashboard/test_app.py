@@ -1,7 +1,5 @@
 """What every page goes through: who may see it, what a form must carry, and what goes out with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """What tests over the publishers' own files share; all but the values that were checked by hand are slow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

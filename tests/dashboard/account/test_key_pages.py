@@ -1,7 +1,5 @@
 """Keys: shown once, rotated with a grace, revoked at once."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Joining by a link, forgetting a password, and one's own account: links work once, and nothing tells who has an account."""
 
-from __future__ import annotations
-
 import pytest
 import structlog
 from prometheus_client import REGISTRY

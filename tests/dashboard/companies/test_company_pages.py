@@ -1,7 +1,5 @@
 """Pages of companies: each number is the interface's, restated ones with what they were, withheld ones nowhere."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator

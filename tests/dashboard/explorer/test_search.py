@@ -1,7 +1,5 @@
 """The search box: what is called so before what only shares letters, large economies first, and nothing for nonsense."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The page of a series: on any day it says what the interface says of that day, and nothing of another."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """Texts of numbers, units, days, periods and names on pages."""
 
-from __future__ import annotations
-
 import json
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal

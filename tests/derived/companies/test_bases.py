@@ -1,7 +1,5 @@
 """Which of the numbers a fact has had is served, and which go together in a difference. All companies are invented."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import pytest

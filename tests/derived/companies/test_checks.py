@@ -1,7 +1,5 @@
 """What checks say of statements: each right once and wrong once."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.derived.companies import checks

@@ -1,7 +1,5 @@
 """Whatever is cut off or altered in a payload of any feed, it is read or refused: no other error comes out."""
 
-from __future__ import annotations
-
 import codecs
 import json
 import re
