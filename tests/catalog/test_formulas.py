@@ -1,7 +1,5 @@
 """The derived indicators that are shipped: what each gives for a case worked out by hand."""
 
-from __future__ import annotations
-
 import tomllib
 from datetime import date
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The countries and regions that are shipped: codes, names, scopes, currencies."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

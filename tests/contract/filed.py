@@ -4,8 +4,6 @@ Invented companies as they stand in the store after their filings were taken in:
 Everything is made up. They are written through the store's own functions; how filings become statements is tested elsewhere.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any

@@ -76,9 +76,9 @@ def test_answers_fit_their_schemas(service, told, path):
 
 
 @pytest.mark.parametrize(
-    "count", [pytest.param(2_000, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.deep)]
+    "count", [pytest.param(500, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.deep)]
 )
-def test_thousands_of_generated_requests(service, told, count):
+def test_many_generated_requests(service, told, count):
     """No 5xx, no undocumented status, and every answer conforms to its schema, whatever is sent."""
     assert fuzz(service, told, count) >= count
 

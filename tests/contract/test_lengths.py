@@ -1,7 +1,5 @@
 """How long a value may be: declared on each parameter and part of a path, refused by name, and said in the description."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.api.contract.openapi import document

@@ -1,7 +1,5 @@
 """The small world behind a real address on loopback, for code of the pages that opens connections of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

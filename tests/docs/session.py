@@ -6,8 +6,6 @@ A `json` block after requests is compared with the answer to the last, fields an
 block after code with what that printed. `…` stands for anything.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import io

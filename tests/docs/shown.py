@@ -1,7 +1,5 @@
 """What the pages show: requests with their answers, and commands."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The typed program of the tutorial for JavaScript, with the libraries that `make generators` installs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

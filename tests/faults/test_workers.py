@@ -1,7 +1,5 @@
 """`almanac worker` and `almanac ingest --due` as processes: stopped, killed, two at once. The publisher is on this machine."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

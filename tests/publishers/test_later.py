@@ -3,8 +3,6 @@ What a publisher prepares first comes later: that is no failure, and holds nothi
 one, though the publisher answered.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 from almanac.domain.times import DAY_SECONDS

@@ -1,7 +1,5 @@
 """The limits that the catalogue declares are those of the publishers, whatever pace an operator sets for all others."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What words find among indicators, and in which order: by names first, by publishers' names too, measures of companies last."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.catalog.load import shipped

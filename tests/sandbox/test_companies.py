@@ -1,7 +1,5 @@
 """The simulated companies as a whole: pages that stay the same, formats, filings and what is promised to be among them."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from datetime import UTC, date, datetime

@@ -1,7 +1,5 @@
 """The figures of the simulated companies' filings, added up from the pages alone; and what was first stated otherwise."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from datetime import date
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Statements of simulated companies whose later reports show a year otherwise: other tags, another group, shares, a sign."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.sandbox.companies.filers import companies

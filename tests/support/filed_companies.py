@@ -1,7 +1,5 @@
 """Several small invented companies, alike but for their number, as rows of a mirror."""
 
-from __future__ import annotations
-
 import functools
 
 from almanac.domain.companies import company_id

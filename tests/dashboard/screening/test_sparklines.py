@@ -1,7 +1,5 @@
 """The small line beside each match: the values that were known on the day of the screen, and of nothing that is withheld."""
 
-from __future__ import annotations
-
 import html
 import re
 from datetime import date

@@ -5,8 +5,6 @@ Every page, part, picture and file that there is: addresses are those that the p
 the routing table must be among them, so that a page that is added later is asked as well.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter, deque

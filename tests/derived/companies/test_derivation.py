@@ -1,7 +1,5 @@
 """The sweep: at every instant what stands is what the plain computation gives, and nothing looks ahead."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from itertools import pairwise

@@ -66,6 +66,16 @@ def test_the_last_quarter_from_three_stated_ones():
     assert method(quarters, "net_income", "2020-12-31") == "fy_minus_quarters"
 
 
+@pytest.mark.parametrize(("year", "last"), [(61, 1), (60, 0), (59, None)])
+def test_a_last_quarter_of_three_stated_ones_may_be_nothing_and_never_less(year, last):
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    for number in (1, 2, 3):
+        filer.say(names[number - 1], {"PaymentsOfDividends": {quarter(2020, number): 10 * number}})
+    filer.say(names[3], {"PaymentsOfDividends": {ytd(2020, 4): year}})
+    assert value(filer.financials().quarters, "dividends_paid", "2020-12-31") == last
+
+
 def test_the_third_quarter_from_nine_months_and_two_quarters():
     filer = Filer()
     for number, lines in ((1, {quarter(2020, 1): 10}), (2, {quarter(2020, 2): 20}), (3, {ytd(2020, 3): 60})):

@@ -1,7 +1,5 @@
 """Rooms of central banks with formats of their own: Australia, Switzerland, Canada, England, Japan."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

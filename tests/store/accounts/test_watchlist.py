@@ -1,7 +1,5 @@
 """The things that an account watches: bounded, its own alone, gone with the account."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.store.accounts.accounts import AccountError, Accounts

@@ -1,7 +1,5 @@
 """What shows that one registrant goes on as another: the new one states the old one's numbers, or has them in its sums."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from almanac.store.companies.succession import StatedAmount, shown_since

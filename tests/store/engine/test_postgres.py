@@ -1,7 +1,5 @@
 """The engine's promises, kept by PostgreSQL."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The preferred row of a cell: by the rights of each row and the order of sources at the version asked, in any order of a list."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Requests that are given up or fail: the next one of their thread reads the newest state, and others of their turn are answered."""
 
-from __future__ import annotations
-
 import gc
 import heapq
 import weakref

@@ -1,7 +1,5 @@
 """Rights of thousands of rows at once are those of each: of what a row was computed from, with and without its owner's consent."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest
