@@ -11,8 +11,8 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.observations.reading import metadata as module
 from almanac.store.observations.reading.metadata import MetadataCache
-from almanac.store.observations.writing import lineages
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.numbering import LineageNumbers
 from tests.support.small_world import ALPHA, BETA, CATALOG, SmallWorld, sent, spec
 
 JANUARY = Period.parse("2025-01").key
@@ -30,7 +30,8 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         first = world.view().directory
         series = [first.series(number) for (number,) in world.db.execute("SELECT series FROM series")]
         ids = sorted(one.id for one in series)
-        several = [lineages.put(world.db, inputs) for count in (1, 2) for inputs in itertools.combinations(ids, count)]
+        sets = [inputs for count in (1, 2) for inputs in itertools.combinations(ids, count)]
+        several = LineageNumbers(world.db).put(sets)
         pairs = [(one, lineage) for one in series for lineage in several]
         assert len(pairs) > 20
 

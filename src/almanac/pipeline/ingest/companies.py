@@ -29,10 +29,14 @@ from almanac.store.engine.protocol import Database
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import by_period, fold
+from almanac.store.observations.writing.fold import SeriesClaim, by_period, fold
+from almanac.store.observations.writing.vintages import Cells, Change
 
 #: Kinds of a company's record: from its own facts, and from the regulator's quarterly data sets.
 FACTS, DATASETS = "facts", "datasets"
+
+#: The vintages of a cell that goes.
+_NOTHING: list[Vintage] = []
 
 #: Parses a payload again, to fold a company's facts again.
 Reread = Callable[[PayloadRow], Parsed]
@@ -199,44 +203,43 @@ class CompanyFolding:
         """
         entity = company_id(told.cik)
         shelf = self._shelve(entity, told, passed)
-        handles = [(batch.series(spec, "raw"), statements) for spec, statements in shelf.values()]
-        if any(batch.behind(handle, row.ref) for handle, _ in handles):
-            for handle, _ in handles:
-                batch.remember(handle, row.ref)
+        handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
+        claims = [SeriesClaim(handle, values) for handle, (_, values) in zip(handles, shelf.values(), strict=True)]
+        if any(batch.behind(handle, row.ref) for handle in handles):
+            batch.remember_all(row.ref, claims)
             return False
-        for handle, statements in handles:
-            self._note(entity, batch.append(handle, row.ref, statements, None))
+        self._note(entity, batch.append_all(row.ref, claims))
         return True
 
-    def _note(self, entity: str, keys: Iterable[int]) -> None:
-        changed = list(keys)
-        if changed:
-            self.vintages += len(changed)
+    def _note(self, entity: str, changed: Iterable[list[int]]) -> None:
+        cells = sum(map(len, changed))
+        if cells:
+            self.vintages += cells
             self._deriver.note(entity)
 
     def _refold(self, batch: Batch, entity: str, row: PayloadRow, parsed: Parsed, reread: Reread) -> None:
         """Fold all payloads with facts of a company again, in order, and write the differences."""
         numbers = {*facts.payloads(self._db, entity), row.number}
         rows = [found for number in numbers if (found := payloads.by_number(self._db, number)) is not None]
-        specs: dict[str, SeriesSpec] = {}
         cells: dict[str, dict[int, list[Vintage]]] = defaultdict(dict)
         for one in sorted(rows, key=lambda r: r.ref.order):
             said = parsed if one.number == row.number else reread(one)
             for told in self._counting(said):
                 if company_id(told.cik) != entity:
                     continue
-                for identifier, (spec, statements) in self._shelve(entity, told, {}).items():
-                    specs[identifier] = spec
-                    batch.remember(batch.series(spec, "raw"), one.ref)
-                    held = cells[identifier]
-                    allowance = spec.frequency.allowance_days
-                    held.update(fold(held, one.ref, by_period(statements), None, allowance))
+                shelf = self._shelve(entity, told, {})
+                handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
+                batch.remember_all(one.ref, [SeriesClaim(handle, ()) for handle in handles])
+                for handle, (_, values) in zip(handles, shelf.values(), strict=True):
+                    held = cells[handle.id]
+                    held.update(fold(held, one.ref, by_period(values), None, handle.allowance_days))
         # Series that no payload mentions any more (another main currency, a replaced data set) lose their rows.
-        for identifier in facts.raw_series(self._db, entity, self._source):
-            handle = batch.existing(identifier)
-            held = batch.history(handle, EVERY_KEY)
-            gone: dict[int, list[Vintage]] = {period: [] for period in held}
-            self._note(entity, batch.replace(handle, gone | cells[identifier], held))
+        every = [batch.existing(identifier) for identifier in facts.raw_series(self._db, entity, self._source)]
+        changes = [
+            Change(handle, stored, dict.fromkeys(stored, _NOTHING) | cells[handle.id])
+            for handle, stored in zip(every, batch.histories(Cells(handle, EVERY_KEY) for handle in every), strict=True)
+        ]
+        self._note(entity, batch.replace_all(changes))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
         """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
