@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -339,8 +340,10 @@ def test_help_lists_every_command_without_loading_what_they_need():
         " heavy = {'numpy', 'apsw', 'lxml', 'httpx2', 'rich', 'msgspec', 'starlette'} & set(sys.modules); print(sorted(heavy))"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    for command in main.commands:
-        assert f"\n  {command} " in found
+    context = click.Context(main)
+    for name in main.list_commands(context):
+        line = main.get_command(context, name).get_short_help_str(80)
+        assert f"\n  {name.ljust(10)}  {line}\n" in found
     assert found.endswith("\n[]\n")
 
 

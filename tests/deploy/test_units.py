@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 
+import click
 import pytest
 
 from almanac import serving
@@ -44,7 +45,7 @@ def read(path):
 def well_formed(words):
     """The command of the words after the program's path, with its options checked."""
     assert words[0].endswith("/bin/almanac")
-    found = main.commands[words[1]]
+    found = main.get_command(click.Context(main), words[1])
     return found, found.make_context(words[1], list(words[2:])).params
 
 

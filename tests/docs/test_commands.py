@@ -60,8 +60,9 @@ def test_a_shown_command_is_well_formed(page, settings, words):
     if rest == ["--version"]:
         return
     while isinstance(command, click.Group):
-        assert rest[0] in command.commands, f"{page}: almanac has no command {rest[0]}"
-        command, rest = command.commands[rest[0]], rest[1:]
+        found = command.get_command(click.Context(command), rest[0])
+        assert found is not None, f"{page}: almanac has no command {rest[0]}"
+        command, rest = found, rest[1:]
     if reason(words) is not None:
         command.make_context(words[1], list(rest))
 
@@ -113,5 +114,5 @@ def test_every_reason_is_needed_and_most_commands_run():
 
 def test_every_command_is_on_the_page_of_commands():
     text = (ROOT / "docs/commands.md").read_text("utf-8")
-    assert set(main.commands) <= set(re.findall(r"(?m)^### almanac (\w+)", text))
+    assert set(main.list_commands(click.Context(main))) <= set(re.findall(r"(?m)^### almanac (\w+)", text))
     assert all(page.exists() for page in pages())

@@ -42,13 +42,6 @@ def ingest(settings, rows=ROWS):
         return take(world, settings.home / "mirror", rows)
 
 
-def nameless(settings):
-    """As an earlier version left it."""
-    (settings.raw_path / IDENTITY).unlink()
-    with Workplace(settings) as world, world.db.transaction():
-        world.db.execute("DELETE FROM meta WHERE k = 'raw'")
-
-
 def foreign(settings):
     with Workplace(settings) as world:
         return raw_store_binding.is_foreign(world.db, world.raw, settings)
@@ -116,19 +109,6 @@ def test_a_database_that_has_a_name_and_no_payload_yet_is_not_the_second_ones(fi
         world.claim()
 
 
-def test_a_store_of_an_earlier_version_gets_a_name_with_its_next_payload(first, second):
-    ingest(first, ROWS[:3])
-    nameless(first)
-    assert not foreign(first)
-    with pytest.raises(RawStoreError):  # not where it lacks what the data came from
-        ingest(second)
-    min((first.raw_path / "index").rglob("*.json")).unlink()  # one that was lost long ago stalls nobody
-    ingest(first)
-    assert not foreign(first)
-    with Workplace(first) as world:
-        assert meta(world.db, "raw") == world.raw.identity()
-
-
 def test_a_copy_without_the_name_is_the_same_raw_store(first, tmp_path):
     ingest(first, ROWS[:3])
     moved = msgspec.structs.replace(first, raw_url=str(tmp_path / "moved"))
@@ -164,17 +144,6 @@ def test_a_name_that_is_none_is_told_and_nothing_is_taken_in(first):
         ingest(first)
     with Workplace(first) as world:
         assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None
-
-
-@pytest.mark.sqlite  # files
-def test_a_file_of_an_earlier_version_takes_in_whatever_its_raw_store_has_lost(tmp_path):
-    chosen = Settings(home=tmp_path / "home", now=NOW)
-    ingest(chosen, ROWS[:3])
-    nameless(chosen)
-    for path in (chosen.raw_path / "index").rglob("*.json"):
-        path.unlink()
-    ingest(chosen)
-    assert not foreign(chosen)
 
 
 def test_storage_that_is_away_is_told_by_the_ingest_and_not_by_opening(first, monkeypatch):

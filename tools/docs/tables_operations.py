@@ -215,7 +215,10 @@ def commands() -> str:
 
 def _leaves(command: click.Command, name: str) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
-        for part, inner in sorted(command.commands.items()):
+        context = click.Context(command)
+        for part in sorted(command.list_commands(context)):
+            inner = command.get_command(context, part)
+            assert inner is not None
             yield from _leaves(inner, f"{name} {part}")
     elif not command.hidden:
         yield name, command

@@ -1,1 +1,1 @@
-"""The commands, by what they are about. Each imports what it needs when it runs, so that `almanac --help` answers at once."""
+"""The commands, by what they are about. The module of a command is imported when it is used, so that `almanac --help` answers at once."""

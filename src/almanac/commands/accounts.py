@@ -1,21 +1,22 @@
 """`almanac accounts …`: who may ask, and who may sign in."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from almanac.commands.shared import put, put_json, say, settings, table, time
-
-if TYPE_CHECKING:
-    from almanac.config import Settings
-    from almanac.store.accounts.accounts import AccountInfo, Accounts
-    from almanac.store.accounts.administration import Administration
+from almanac.config import Settings, real_time
+from almanac.store.accounts.accounts import AccountInfo, Accounts
+from almanac.store.accounts.administration import Administration
+from almanac.store.accounts.audit_log import COMMAND_LINE
+from almanac.store.accounts.passwords import Passwords
+from almanac.store.engine.errors import StoreError, UnavailableError
+from almanac.store.engine.opening import advise_of_kept, place
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 _PASSWORD_STDIN = click.option(
@@ -26,10 +27,6 @@ _PASSWORD_STDIN = click.option(
 @contextmanager
 def opened(chosen: Settings) -> Iterator[Accounts]:
     """Open the accounts of a home. A database that cannot be used ends the command with its path, the fault and what to do."""
-    from almanac.store.accounts.accounts import Accounts
-    from almanac.store.engine.errors import StoreError, UnavailableError
-    from almanac.store.engine.opening import advise_of_kept, place
-
     at = place(chosen.accounts_place)
     try:
         accounts = Accounts(at, chosen.secret)
@@ -44,17 +41,12 @@ def opened(chosen: Settings) -> Iterator[Accounts]:
 @contextmanager
 def administration(chosen: Settings) -> Iterator[Administration]:
     """Open the accounts of a home for actions that are recorded as those of the command line."""
-    from almanac.store.accounts.administration import Administration
-    from almanac.store.accounts.audit_log import COMMAND_LINE
-
     with opened(chosen) as store:
         yield Administration(store, COMMAND_LINE)
 
 
 def now() -> int:
     """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
-    from almanac.config import real_time
-
     return real_time()
 
 
@@ -210,8 +202,6 @@ def accounts_deeds(limit: int, as_json: bool) -> None:
 
 def _hashed() -> str:
     """Read the password on standard input and return its hash. Raises AccountError for one that is not allowed."""
-    from almanac.store.accounts.passwords import Passwords
-
     return Passwords().hash(sys.stdin.readline().rstrip("\r\n"))
 
 

@@ -1,5 +1,4 @@
 """`almanac ingest`, `almanac sources`, `almanac sandbox`: what comes in, and from where."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
@@ -8,18 +7,23 @@ import re
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
+from almanac.catalog.records import Catalog
 from almanac.commands import worker
 from almanac.commands.progress import Progress, loading
 from almanac.commands.shared import processes_option, say, settings
 from almanac.commands.sources import finish, has_key, named_sources
-
-if TYPE_CHECKING:
-    from almanac.catalog.records import Catalog
-    from almanac.domain.reference import Source
+from almanac.domain.memory import seldom_searched
+from almanac.domain.reference import Source
+from almanac.pipeline.ingest.accepting import accept as let_pass
+from almanac.pipeline.ingest.asking import from_network
+from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.outcome import exit_code
+from almanac.pipeline.ingest.worker import note_asked
+from almanac.pipeline.workplace import REAL, Workplace
 
 
 @click.command()
@@ -62,13 +66,6 @@ def ingest(
 
     Exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
-    from almanac.domain.memory import seldom_searched
-    from almanac.pipeline.ingest.asking import from_network
-    from almanac.pipeline.ingest.mirrored import from_mirror
-    from almanac.pipeline.ingest.outcome import exit_code
-    from almanac.pipeline.ingest.worker import note_asked
-    from almanac.pipeline.workplace import REAL, Workplace
-
     if accept is not None:
         _accept(accept, alone=not (names or every or due or folder or entities or since), as_json=as_json)
     if due:
@@ -112,9 +109,6 @@ def ingest(
 
 
 def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
-    from almanac.pipeline.ingest.accepting import accept as let_pass
-    from almanac.pipeline.ingest.outcome import exit_code
-    from almanac.pipeline.workplace import Workplace
 
     if not alone:
         raise click.UsageError("--accept asks nobody: no SOURCE and no other option but --json goes with it")
@@ -142,25 +136,3 @@ def _entities(catalog: Catalog, names: Sequence[str]) -> set[str] | None:
             told = f"; the nearest is {near[0]}" if near else ""
             raise click.BadParameter(f"there is no entity {name!r}{told}", param_hint="'--entity'")
     return {ids[name.lower()] for name in names}
-
-
-@click.command()
-@click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
-@click.option("--companies", type=click.IntRange(min=1), help="Make a larger market, of so many companies.")
-@processes_option
-def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
-    """Load the built-in simulated world, up to today. A second run adds only what is new."""
-    from almanac.domain.memory import seldom_searched
-    from almanac.pipeline.ingest.outcome import exit_code
-    from almanac.pipeline.ingest.simulation import load
-    from almanac.pipeline.workplace import SIMULATED, Workplace
-
-    chosen = settings(processes=processes)
-    with seldom_searched(), Workplace(chosen, kind=SIMULATED, tell=say) as world:
-        say("loading the simulated world")
-        try:
-            with loading(chosen.home, "the simulated world") as progress:
-                outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-    finish(outcomes, exit_code(outcomes))

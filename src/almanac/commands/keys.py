@@ -1,18 +1,17 @@
 """`almanac keys …`: what a program asks with."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from datetime import date, datetime
+from typing import Any
 
 import click
 
 from almanac.commands.accounts import administration, now, opened
 from almanac.commands.shared import put, put_json, say, settings, table, time
-
-if TYPE_CHECKING:
-    from almanac.store.accounts.accounts import KeyInfo
+from almanac.domain.times import end_of_day, instant
+from almanac.store.accounts.accounts import KeyInfo
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _MOST_GRACE = 365 * 86_400
@@ -113,10 +112,6 @@ def _seconds(text: str) -> int:
 
 def _moment(text: str) -> int:
     """Unix seconds of an ISO date (its last second, UTC) or of a time with a zone."""
-    from datetime import date, datetime
-
-    from almanac.domain.times import end_of_day, instant
-
     try:
         return end_of_day(date.fromisoformat(text)) if len(text) == 10 else instant(datetime.fromisoformat(text))
     except (ValueError, OverflowError):

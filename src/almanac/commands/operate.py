@@ -1,14 +1,14 @@
 """`almanac derive`, `rebuild`, `verify`, `status`, `backup`, `restore`: looking after what is stored."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
+import msgspec
 
 from almanac.commands.progress import Progress
 from almanac.commands.shared import (
@@ -19,12 +19,25 @@ from almanac.commands.shared import (
     say,
     settings,
     table,
+    time,
     without_missing_option,
 )
-
-if TYPE_CHECKING:
-    from almanac.pipeline.operate.status import Status
-
+from almanac.config import real_time
+from almanac.domain.memory import seldom_searched
+from almanac.pipeline import raw_store_binding
+from almanac.pipeline.operate import verify as verification
+from almanac.pipeline.operate.backup import backup as write_backup
+from almanac.pipeline.operate.rebuild import rebuild as replay
+from almanac.pipeline.operate.rebuild import recompute
+from almanac.pipeline.operate.restore import check as check_backup
+from almanac.pipeline.operate.restore import restore as read_backup
+from almanac.pipeline.operate.status import Status, checkup, failed, room, vitals
+from almanac.pipeline.operate.status import status as read_status
+from almanac.pipeline.workplace import Workplace
+from almanac.store.engine.data_schema import meta
+from almanac.store.engine.opening import distribute as distribute_tables
+from almanac.store.engine.opening import place
+from almanac.store.observations.reading.reader import Reader
 
 _SOURCE_COLUMNS = "id health lastAttemptAt lastSuccessAt lastIngestedAt series judgedSeries staleSeries reason"
 
@@ -33,10 +46,6 @@ _SOURCE_COLUMNS = "id health lastAttemptAt lastSuccessAt lastIngestedAt series j
 @processes_option
 def derive(processes: int | None) -> None:
     """Compute all derived series anew and write what differs. Print how many cells changed."""
-    from almanac.domain.memory import seldom_searched
-    from almanac.pipeline.operate.rebuild import recompute
-    from almanac.pipeline.workplace import Workplace
-
     with seldom_searched(), Workplace(settings(processes=processes), tell=say) as world, Progress() as progress:
         changed = recompute(world, progress.meter)
     put(f"{changed} cells changed")
@@ -51,11 +60,6 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
 
     Refused, with nothing changed, where a payload that the data came from is missing from the raw store, or can be read no more.
     """
-    from almanac.domain.memory import seldom_searched
-    from almanac.pipeline.operate.rebuild import rebuild as replay
-    from almanac.pipeline.workplace import Workplace
-    from almanac.store.engine.data_schema import meta
-
     chosen = settings(processes=processes)
     with seldom_searched(), Workplace(chosen, rebuilding=True) as world, Progress() as progress:
         count = replay(world, progress.say, progress.track, without=without_missing)
@@ -73,23 +77,16 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
 )
 def distribute(parts: int) -> None:
     """Spread large tables over several machines (Citus). Readers and writers wait."""
-    from almanac.store.engine.opening import distribute as spread
-    from almanac.store.engine.opening import place
-
-    done = spread(place(settings(home=False).data_place), parts)
+    done = distribute_tables(place(settings(home=False).data_place), parts)
     put(f"the data stand in {parts} parts" if done else "the data stand in parts already; nothing to do")
 
 
 @click.command()
 def verify() -> None:
     """Check hashes, lineage and every derived value. Print each problem; exit 1 if there is any."""
-    from almanac.pipeline.operate.verify import Checked
-    from almanac.pipeline.operate.verify import verify as check
-    from almanac.pipeline.workplace import Workplace
-
-    checked, problems = Checked(), 0
+    checked, problems = verification.Checked(), 0
     with Workplace(settings(), tell=say) as world, Progress() as progress:
-        for problem in check(world, checked, progress.meter):
+        for problem in verification.verify(world, checked, progress.meter):
             problems += 1
             put(problem)
     counts = f"{checked.payloads} payloads, {checked.series} series, {checked.cells} cells, {checked.vintages} vintages checked"
@@ -114,13 +111,11 @@ def status(as_json: bool, as_check: bool) -> None:
             raise click.UsageError("--check prints one line: --json does not go with it")
         _check()
 
-    from almanac.pipeline import raw_store_binding
-    from almanac.pipeline.operate.status import status as look
-    from almanac.pipeline.workplace import Workplace
-
     chosen = settings()
     with Workplace(chosen, tell=say) as world:
-        found = look(world.db, chosen.clock(), raw_store_binding.explain_other_store(world.db, world.raw, chosen))
+        found = read_status(
+            world.db, chosen.clock(), raw_store_binding.explain_other_store(world.db, world.raw, chosen)
+        )
     if as_json:
         put_json(found)
     else:
@@ -129,11 +124,6 @@ def status(as_json: bool, as_check: bool) -> None:
 
 def _check() -> NoReturn:
     """Only looks: it makes no store, upgrades none, and waits for no writer."""
-    from almanac.config import real_time
-    from almanac.pipeline.operate.status import checkup, failed, room, vitals
-    from almanac.store.engine.opening import place
-    from almanac.store.observations.reading.reader import Reader
-
     try:
         chosen = settings(home=False)
         with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
@@ -146,7 +136,6 @@ def _check() -> NoReturn:
 
 
 def _tell(found: Status) -> None:
-    import msgspec
 
     held = msgspec.to_builtins(found.coverage)
     indicators = held.pop("indicators")
@@ -193,8 +182,6 @@ def backup(
     Refused where what is served could not be made again from it: a payload that the data came from is missing or damaged,
     or a database is.
     """
-    from almanac.pipeline.operate.backup import backup as write
-
     if verify:
         if without_data or accounts_only or no_verify or without_missing is not None:
             raise click.UsageError("--verify looks at all that FILE holds: no other option goes with it")
@@ -206,7 +193,7 @@ def backup(
         )
     chosen = settings(home=False)
     with Progress() as progress:
-        made = write(
+        made = write_backup(
             chosen,
             file,
             with_data=not without_data,
@@ -226,13 +213,11 @@ def backup(
 
 
 def _look_over(file: Path) -> None:
-    from almanac.commands.shared import time
-    from almanac.pipeline.operate.restore import check
 
     if not file.is_file():
         raise click.ClickException(f"there is no file {file}")
     with Progress() as progress:
-        manifest, problems = check(file, progress.meter)
+        manifest, problems = check_backup(file, progress.meter)
     for problem in problems:
         put(problem)
     if problems or manifest is None:
@@ -252,13 +237,11 @@ def restore(file: Path, without_missing: int | None) -> None:
 
     Refused where FILE lacks payloads that its data, or those on the server, came from.
     """
-    from almanac.pipeline.operate.restore import restore as read
-
     chosen = settings(home=False)
     resumed = chosen.restored_path.exists()
     kept = sorted(path.name for path in chosen.home.iterdir()) if chosen.home.is_dir() else []
     with Progress() as progress:
-        found = read(chosen, file, progress.meter, without=without_missing)
+        found = read_backup(chosen, file, progress.meter, without=without_missing)
     put(chosen.home)
     if resumed:
         say(f"a restore that was cut off is ended now; {file} was not read")

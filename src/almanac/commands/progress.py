@@ -1,5 +1,4 @@
 """How far long work has come: bars on a terminal, a plain line now and then elsewhere."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
@@ -9,14 +8,18 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from structlog import BytesLogger
+
+from almanac.api.server.logs import write_events
 from almanac.commands.shared import say
 from almanac.domain.plain_text import one_line
-from almanac.domain.progress import counted
-
-if TYPE_CHECKING:
-    from almanac.domain.progress import Advance
+from almanac.domain.progress import Advance, counted
+from almanac.load_state import noted
 
 #: Seconds between two plain lines.
 _EVERY = 5.0
@@ -26,12 +29,6 @@ class Progress(contextlib.ExitStack):
     """Tells on standard error how far work has come, for the length of a block, and `note` too, where one is given."""
 
     def __init__(self, note: Callable[[str], None] | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
-        from structlog import BytesLogger
-
-        from almanac.api.server.logs import write_events
 
         super().__init__()
         # What the work logs is talk as well.
@@ -83,8 +80,6 @@ class Progress(contextlib.ExitStack):
 @contextlib.contextmanager
 def loading(home: Path, what: str) -> Iterator[Progress]:
     """Show the progress of a load into a home, on the dashboard too."""
-    from almanac.load_state import noted
-
     with noted(home, what) as note, Progress(note) as progress:
         yield progress
 

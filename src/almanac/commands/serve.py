@@ -1,22 +1,20 @@
-"""`almanac serve` and `almanac demo`."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
+"""`almanac serve`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Any
 
 import click
+import msgspec
 
-from almanac.commands.shared import put, say, settings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from almanac.config import Settings
+from almanac.commands.shared import settings
+from almanac.config import Settings
+from almanac.serving import serve as run
 
 
 def _address(_context: click.Context, _parameter: click.Parameter, host: str | None) -> str | None:
-    from ipaddress import ip_address
 
     try:
         return host if host is None else str(ip_address(host))
@@ -50,8 +48,6 @@ def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def chosen(found: Settings, **options: Any) -> Settings:
     """Return the settings with the options that were given over them."""
-    import msgspec
-
     return msgspec.structs.replace(found, **{name: value for name, value in options.items() if value is not None})
 
 
@@ -59,27 +55,4 @@ def chosen(found: Settings, **options: Any) -> Settings:
 @listeners
 def serve(no_dashboard: bool, **options: Any) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
-    from almanac.serving import serve as run
-
     run(chosen(settings(), dashboard=False if no_dashboard else None, **options))
-
-
-@click.command()
-@listeners
-def demo(no_dashboard: bool, **options: Any) -> None:
-    """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
-    from almanac import serving
-    from almanac.first_run import apart, next_steps, prepare, rest
-    from almanac.locks import TakenError
-
-    own = apart(chosen(settings(), dashboard=False if no_dashboard else None, **options))
-
-    try:
-        with serving.claimed(own):
-            prepared = prepare(own, say)
-            for line in next_steps(prepared):
-                put(line)
-            with rest(own, say):
-                serving.run(own)
-    except TakenError as error:
-        raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None

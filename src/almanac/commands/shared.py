@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,7 +31,29 @@ class _Unfit(click.ClickException):
 
 
 class Commands(click.Group):
-    """A group whose commands end with `Error: …` and exit 1 where the fault is not ours, never with a traceback."""
+    """
+    A group that imports the module of a command when that is used: `almanac --help` answers at once.
+
+    `modules` has of each command its module in `almanac.commands` and a line of help. Commands end with `Error: …` and
+    exit 1 where the fault is not ours, never with a traceback.
+    """
+
+    def __init__(self, *arguments: Any, modules: Mapping[str, tuple[str, str]], **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._modules = modules
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(self._modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self._modules:
+            return None
+        command: click.Command = getattr(import_module(f"almanac.commands.{self._modules[cmd_name][0]}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._modules[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
         # Control flow of click itself is no error, and must not cost the imports below.

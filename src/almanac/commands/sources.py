@@ -1,37 +1,33 @@
 """`almanac sources`: which feeds there are, what each needs, and what came of asking them."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import difflib
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import click
 
+from almanac.catalog.load import shipped
+from almanac.catalog.records import Catalog
 from almanac.commands.shared import put_json, settings, table
-
-if TYPE_CHECKING:
-    from almanac.catalog.records import Catalog
-    from almanac.config import Settings
-    from almanac.domain.reference import Source
-    from almanac.pipeline.ingest.outcome import RunOutcome
+from almanac.config import Settings
+from almanac.domain.reference import Source
+from almanac.domain.rights import Exposure
+from almanac.pipeline.ingest.outcome import RunOutcome
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON list.")
 def sources(as_json: bool) -> None:
     """List the sources: what they fetch, their licence, their needs."""
-    from almanac.catalog.load import shipped
-
     chosen = settings(home=False)
     rows = [_source_row(chosen, source) for source in named_sources(shipped(), ())]
     table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
 
 
 def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
-    from almanac.domain.rights import Exposure
 
     needs = ["network"]
     if source.key_setting is not None:

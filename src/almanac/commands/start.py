@@ -1,26 +1,32 @@
 """`almanac start`: real data, served, by one command."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
+import msgspec
 
+from almanac import serving
+from almanac.catalog.load import shipped
+from almanac.catalog.records import Catalog
 from almanac.commands.progress import loading
 from almanac.commands.serve import chosen, listeners
 from almanac.commands.shared import put, say, settings
 from almanac.commands.sources import named_sources, summary
 from almanac.commands.worker import asking
-
-if TYPE_CHECKING:
-    from almanac.catalog.records import Catalog
-    from almanac.config import Settings
-    from almanac.domain.reference import Source
-    from almanac.pipeline.ingest.outcome import RunOutcome
+from almanac.config import Settings
+from almanac.domain.memory import seldom_searched
+from almanac.domain.reference import Source
+from almanac.domain.rights import Exposure
+from almanac.first_run import first_account, loading_beside, next_steps
+from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
+from almanac.pipeline.ingest.worker import missing_settings
+from almanac.pipeline.workplace import REAL, Workplace
 
 EMAIL = "operator@localhost"
 _KEY_NAME = "almanac start"
@@ -53,11 +59,6 @@ def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: A
 
 
 def _serve(found: Settings, folder: Path | None) -> None:
-    import msgspec
-
-    from almanac import serving
-    from almanac.first_run import first_account, loading_beside, next_steps
-    from almanac.pipeline.workplace import REAL, Workplace
 
     commands = [["start", "--load-only", *(() if folder is None else ("--from", str(folder.resolve())))]]
     if folder is None:
@@ -82,10 +83,6 @@ def _serve(found: Settings, folder: Path | None) -> None:
 
 def _load(found: Settings, folder: Path | None) -> int:
     """Load every source that needs nothing. The exit code of `almanac ingest`; 0 where nothing is due."""
-    from almanac.catalog.load import shipped
-    from almanac.domain.memory import seldom_searched
-    from almanac.pipeline.ingest.outcome import exit_code
-
     catalog = shipped()
     sources = [source for source in named_sources(catalog, ()) if _asks_for_nothing(source)]
     say(f"loading {len(sources)} sources that ask for neither a key nor a consent")
@@ -97,8 +94,6 @@ def _load(found: Settings, folder: Path | None) -> int:
 
 
 def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
-    from almanac.pipeline.ingest.mirrored import from_mirror
-    from almanac.pipeline.workplace import REAL, Workplace
 
     with (
         Workplace(found, kind=REAL, tell=say) as world,
@@ -121,15 +116,12 @@ def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[Run
 
 
 def _asks_for_nothing(source: Source) -> bool:
-    from almanac.domain.rights import Exposure
 
     return not source.key_required and source.rights.channel is Exposure.public
 
 
 def _further(found: Settings, catalog: Catalog) -> None:
     """Print what each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
-    from almanac.pipeline.ingest.worker import missing_settings
-
     left_out = [source for source in named_sources(catalog, ()) if not _asks_for_nothing(source)]
     put()
     put(f"{len(left_out)} further source{'' if len(left_out) == 1 else 's'}:")

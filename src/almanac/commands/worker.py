@@ -1,5 +1,4 @@
 """`almanac worker` and `almanac ingest --due`: asking sources when their cadence says so."""
-# ruff: noqa: PLC0415  (imported when a command runs: `almanac --help` answers at once)
 
 from __future__ import annotations
 
@@ -12,17 +11,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 import click
 
+from almanac.catalog.load import shipped
 from almanac.commands.progress import Progress
-from almanac.commands.shared import say, settings
+from almanac.commands.shared import say, settings, time
 from almanac.commands.sources import finish, named_sources
-
-if TYPE_CHECKING:
-    from almanac.config import Settings
-    from almanac.pipeline.ingest.worker import Round, Worker
+from almanac.config import Settings
+from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
+from almanac.pipeline.ingest.lease import Leaseholder
+from almanac.pipeline.ingest.outcome import exit_code, untracked
+from almanac.pipeline.ingest.worker import Round, Worker
 
 #: Exit code after a round that did not do all it should.
 _SOME = 3
@@ -40,8 +41,6 @@ def worker(names: tuple[str, ...], once: bool) -> None:
     if once:
         due(names)
     else:
-        from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
-
         chosen = settings()
         with (
             Heartbeat(folder_of(chosen.home), names) as heart,
@@ -62,7 +61,6 @@ def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
 
 
 def _exit_code(done: Round) -> int:
-    from almanac.pipeline.ingest.outcome import exit_code
 
     if done.stopped:
         return _SOME
@@ -70,7 +68,6 @@ def _exit_code(done: Round) -> int:
 
 
 def _nothing(done: Round) -> str:
-    from almanac.commands.shared import time
 
     if done.next_at is None:
         return "nothing is due: there is no source to ask"
@@ -82,10 +79,6 @@ def asking(
     chosen: Settings, only: Sequence[str], progress: Progress, *, bars: bool, step: Callable[[], None] = lambda: None
 ) -> Iterator[Worker]:
     """Yield a worker over these sources (none: all) that ends its work at the first signal."""
-    from almanac.pipeline.ingest.lease import Leaseholder
-    from almanac.pipeline.ingest.outcome import untracked
-    from almanac.pipeline.ingest.worker import Worker
-
     owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
     with stopping() as stop:
         yield Worker(
@@ -101,7 +94,6 @@ def asking(
 
 
 def _ids(names: tuple[str, ...]) -> list[str]:
-    from almanac.catalog.load import shipped
 
     return [source.id for source in named_sources(shipped(), names)] if names else []
 

@@ -26,21 +26,17 @@ def is_foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     """
     Return whether a raw store is another database's, without writing anything.
 
-    If it or the database has no name, it must be another's if it lacks most of the payloads that the database knows: of
-    two hosts from the time before names, one has most of them. A database file without a name can't be shared, so no raw
-    store is foreign to it. If a named database on a server knows no payloads, a raw store without a name is foreign to it.
+    A database gets a name with its first payload. A raw store without one, such as a copy, is foreign to a named database
+    if it lacks any of its payloads, or if the database is on a server and has none yet: another host is about to take its
+    first one in.
 
     Raises OSError or store.raw.Corrupt if the raw store's name cannot be read.
     """
     held, name = meta(db, _KEY), raw.identity()
-    if held is not None and name is not None:
-        return held != name
-    if held is None and settings.data_file is not None:
-        return False
+    if held is None or name is not None:
+        return held is not None and held != name
     rows = named(db)
-    if not rows:
-        return held is not None and settings.data_file is None
-    return 2 * len(lost(rows, raw)) > len(rows)
+    return bool(lost(rows, raw)) if rows else settings.data_file is None
 
 
 def check(db: Database, raw: RawStore, settings: Settings) -> None:

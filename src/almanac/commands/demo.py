@@ -1,0 +1,53 @@
+"""`almanac sandbox` and `almanac demo`: the simulated world, loaded, and served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from almanac import serving
+from almanac.commands.progress import loading
+from almanac.commands.serve import chosen, listeners
+from almanac.commands.shared import processes_option, put, say, settings
+from almanac.commands.sources import finish
+from almanac.domain.memory import seldom_searched
+from almanac.first_run import apart, next_steps, prepare, rest
+from almanac.locks import TakenError
+from almanac.pipeline.ingest.outcome import exit_code
+from almanac.pipeline.ingest.simulation import load
+from almanac.pipeline.workplace import SIMULATED, Workplace
+
+
+@click.command()
+@click.option("--observations", type=click.IntRange(min=1), help="Make a larger world, of about so many rows.")
+@click.option("--companies", type=click.IntRange(min=1), help="Make a larger market, of so many companies.")
+@processes_option
+def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
+    """Load the built-in simulated world, up to today. A second run adds only what is new."""
+    own = settings(processes=processes)
+    with seldom_searched(), Workplace(own, kind=SIMULATED, tell=say) as world:
+        say("loading the simulated world")
+        try:
+            with loading(own.home, "the simulated world") as progress:
+                outcomes = load(world, lambda _: None, observations, market=companies, meter=progress.meter)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    finish(outcomes, exit_code(outcomes))
+
+
+@click.command()
+@listeners
+def demo(no_dashboard: bool, **options: Any) -> None:
+    """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
+    own = apart(chosen(settings(), dashboard=False if no_dashboard else None, **options))
+
+    try:
+        with serving.claimed(own):
+            prepared = prepare(own, say)
+            for line in next_steps(prepared):
+                put(line)
+            with rest(own, say):
+                serving.run(own)
+    except TakenError as error:
+        raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None
