@@ -8,9 +8,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-from .listening import listening
-from .session import BASE, NODE, pattern
-from .shown import blocks
+from .session import BASE, NODE, blocks, listening, pattern
 
 PAGE = ROOT / "docs/tutorials/javascript.md"
 LIBRARIES = ROOT / ".venv-generators/typescript/node_modules"

@@ -18,8 +18,7 @@ from almanac.domain.companies import company_id
 from almanac.store.companies.merging import mark_reports, put_part, settle_company
 from almanac.store.companies.statements import INCOME, Key
 from tests.contract import filed
-from tests.contract.test_company_rights import COMPANY
-from tests.contract.test_company_rights import own as filer
+from tests.contract.test_rights import COMPANY, filer
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service

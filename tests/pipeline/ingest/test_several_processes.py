@@ -13,7 +13,7 @@ from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Parsed
 from almanac.store.log import payloads
 from tests.faults.states import same, state, version
-from tests.support.filed_companies import ENTITIES, rows
+from tests.support.filed_company import ENTITIES, rows
 from tests.support.treasury_home import settings, take
 
 pytestmark = pytest.mark.slow

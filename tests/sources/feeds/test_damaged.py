@@ -38,7 +38,7 @@ from tests.sources.formats import test_jsonstat
 from tests.support import sdmx_invented
 from tests.support.damage import altered
 from tests.support.sec_invented import NUM, SUB, amount, archive, submission, table
-from tests.support.xls import xls
+from tests.support.workbooks import xls
 
 
 class Sample(NamedTuple):

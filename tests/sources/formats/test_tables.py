@@ -13,8 +13,7 @@ from almanac.sources.formats.archive import Archive, Budget
 from almanac.sources.formats.workbook import Workbook, day
 from tests.support.central_banks import key, read, table
 from tests.support.damage import altered
-from tests.support.workbooks import MAIN, MONDAY, sheet, workbook, zipped
-from tests.support.xls import xls
+from tests.support.workbooks import MAIN, MONDAY, sheet, workbook, xls, zipped
 
 ROWS = [["2026-09-02", "2", ""], [], ["", "", ""], ["2026-09-01", "1", "7"]]
 

@@ -4,10 +4,12 @@ from datetime import date
 
 import msgspec
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
+from almanac.domain.periods import key_of
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
 from almanac.store.companies import tickers as ticker_rows
@@ -24,7 +26,10 @@ from almanac.store.companies.rows import (
     names,
     tickers,
 )
+from almanac.store.companies.statements import BALANCE, FREQUENCIES, INCOME, Key, newest, pack, replace, unpack
+from almanac.store.companies.succession import StatedAmount, shown_since
 from almanac.store.engine import data_schema, sqlite
+from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading.metadata import MetadataCache
 
 DAY = 86_400
@@ -397,3 +402,134 @@ def test_filings(db):
         "a-4",
         "a-3",
     ]
+
+
+# What shows that one registrant goes on as another: the new one states the old one's numbers, or has them in its sums.
+
+
+def day(text):
+    return date.fromisoformat(text).toordinal()
+
+
+def flow(line, start, end, value, known=100):
+    return StatedAmount(line, day(start), day(end), value, known)
+
+
+def instant(line, end, value, known=100):
+    return StatedAmount(line, None, day(end), value, known)
+
+
+OLD = [
+    flow("revenues", "2026-01-01", "2026-03-31", 83e9),
+    flow("net_income_loss", "2026-01-01", "2026-03-31", 7e9),
+    instant("assets", "2025-12-31", 449e9),
+]
+
+
+def test_two_lines_stated_alike_show_it_from_the_later_one_on():
+    new = [instant("assets", "2025-12-31", 449e9, 200), flow("revenues", "2026-01-01", "2026-03-31", 83e9, 300)]
+    assert shown_since(OLD, new) == 300
+    assert shown_since(OLD, new[:1]) is None
+
+
+def test_a_year_to_date_less_its_last_part_is_stated_too():
+    new = [
+        flow("revenues", "2026-01-01", "2026-06-30", 168e9, 200),
+        flow("revenues", "2026-04-01", "2026-06-30", 85e9, 200),
+        flow("net_income_loss", "2026-01-01", "2026-06-30", 14.2e9, 200),
+        flow("net_income_loss", "2026-04-01", "2026-06-30", 7.2e9, 200),
+    ]
+    assert shown_since(OLD, new) == 200
+
+
+def test_one_line_twice_is_one_line():
+    """A ticker used again by a company that happens to have one number alike continues nothing."""
+    old = [*OLD, flow("revenues", "2025-01-01", "2025-03-31", 80e9)]
+    new = [
+        flow("revenues", "2026-01-01", "2026-03-31", 83e9, 200),
+        flow("revenues", "2025-01-01", "2025-03-31", 80e9, 200),
+    ]
+    assert shown_since(old, new) is None
+
+
+def test_small_numbers_and_numbers_stated_first_by_the_new_one_show_nothing():
+    small = [instant("assets", "2025-12-31", 0.0), instant("goodwill", "2025-12-31", 7.0)]
+    assert shown_since(small, [one._replace(known=200) for one in small]) is None
+    early = [one._replace(known=50) for one in OLD]
+    assert shown_since(OLD, early) is None
+
+
+# -- statements read back: of which periods, and in which order. All of it is invented --------------------------------
+
+
+ENTITY = "company_0000000001"
+
+
+def key(kind, frequency, start, end):
+    first = None if kind == BALANCE else date.fromisoformat(start).toordinal()
+    return Key(kind, frequency, key_of(first, date.fromisoformat(end).toordinal()))
+
+
+@pytest.fixture
+def statement_db():
+    """2021 in halves, 2022 in quarters as far as they are known, and in halves."""
+    connection = sqlite.Connection(":memory:")
+    data_schema.make(connection, {"version": "0", "reference": "0"})
+    periods = [
+        ("S", "2021-01-01", "2021-06-30"),
+        ("S", "2021-07-01", "2021-12-31"),
+        ("A", "2021-01-01", "2021-12-31"),
+        ("Q", "2022-01-01", "2022-03-31"),
+        ("Q", "2022-04-01", "2022-06-30"),
+        ("S", "2022-01-01", "2022-06-30"),
+    ]
+    bodies = {
+        key(kind, *period): [(1, pack(f"{kind} {period}".encode()))] for kind in (INCOME, BALANCE) for period in periods
+    }
+    replace(connection, 1, ENTITY, bodies)
+    yield connection
+    connection.close()
+
+
+def told(statement_db, kind, frequencies, limit=100):
+    found = newest(statement_db, ENTITY, kind, frequencies, version=1, known_by=9, ends_from=None, limit=limit)
+    return [(one.frequency, date.fromordinal(one.period >> 14).isoformat()) for one in found]
+
+
+@pytest.mark.parametrize("kind", [INCOME, BALANCE])
+def test_a_half_year_is_told_where_no_quarter_ends_with_it(statement_db, kind):
+    quarters = [("Q", "2022-06-30"), ("Q", "2022-03-31")]
+    halves = [("S", "2021-12-31"), ("S", "2021-06-30")]
+    assert told(statement_db, kind, ("Q", "S")) == quarters + halves
+    assert told(statement_db, kind, FREQUENCIES) == [*quarters, ("A", "2021-12-31"), *halves]
+    assert told(statement_db, kind, ("Q", "S"), limit=3) == [*quarters, halves[0]]
+    assert told(statement_db, kind, ("A",)) == [("A", "2021-12-31")]
+
+
+def test_the_same_body_packed_to_other_bytes_is_no_change(statement_db):
+    """Another version of the packer may pack a body otherwise."""
+    statement_db.execute("DELETE FROM statement")
+    one = key(INCOME, "Q", "2022-01-01", "2022-03-31")
+    other = key(BALANCE, "Q", "2022-01-01", "2022-03-31")
+    body, less = b'{"items":{"revenue":1}}', pack(b"{}")
+    plain = zstandard.ZstdCompressor(write_checksum=True).compress(body)
+    assert plain != pack(body)
+    assert replace(statement_db, 1, ENTITY, {one: [(1, pack(body))], other: [(1, less)]}) == [one, other]
+    assert replace(statement_db, 2, ENTITY, {one: [(1, plain)], other: [(1, less)]}) == []
+    assert set(replace(statement_db, 2, ENTITY, {one: [(1, plain), (2, less)]})) == {one, other}
+    stored = "SELECT kind, known_at, from_version, to_version, body FROM statement ORDER BY kind, known_at"
+    assert list(statement_db.execute(stored)) == [
+        (INCOME, 1, 1, OPEN, pack(body)),
+        (INCOME, 2, 2, OPEN, less),
+        (BALANCE, 1, 1, 2, less),
+    ]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"items":{"revenue":470}}' * 20])
+def test_a_body_is_unpacked_as_it_was(body):
+    assert unpack(pack(body)) == body
+
+
+def test_a_damaged_body_is_refused():
+    with pytest.raises(zstandard.ZstdError):
+        unpack(pack(b'{"items":{"revenue":470}}')[:-3])
