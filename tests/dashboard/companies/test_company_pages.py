@@ -12,7 +12,7 @@ import pytest
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.explorer import companies
 from almanac.domain.companies import company_id
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.statements import INCOME, Key
 from tests.contract import filed
 from tests.contract.test_company_rights import COMPANY
@@ -228,8 +228,7 @@ def test_companies_are_called_as_people_write_them_and_the_filed_name_is_kept(ow
         record = CompanyRecord(
             cik=filed.BOLT, part="submissions", name="BOLT & SONS CORP /DE/", sic="6022", country="BM"
         )
-        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
-        settle_company(world.db, record.entity, filed.classify)
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
     browser = signed_in(dashboard(own))
     for address in ("/companies", "/search?q=bolt+sons&all=1", "/screeners/equity?filter=sector:eq:Financials"):
         text = html.unescape(browser.get(address).text)
@@ -257,14 +256,8 @@ def test_of_two_registrants_of_one_name_the_listed_one_is_first(own: Service) ->
     }
     with own.world() as world, world.batch("test") as batch:
         batch.touch()
-        put_part(
-            world.db,
-            CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571"),
-            "sec",
-            filed.at("2026-11-02T00:00:00"),
-            "f" * 64,
-        )
-        settle_company(world.db, company_id(old), filed.classify)
+        record = CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571")
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
         filed.write(world.db, batch.version, company_id(old), told)
         mark_reports(world.db, company_id(old))
     assert [one["entityId"] for one in own.ok("/companies", q="acme")] == [company_id(old), ACME]

@@ -2,74 +2,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from almanac.domain.aliases import Alias
-from almanac.domain.companies import CompanyRecord
+from almanac.domain.companies import FormerName
 from almanac.domain.names import normal
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 
 _COLUMNS = "entity, alias, scheme, main, valid_from, valid_to, source, norm"
+_NAMES_OF = (
+    "SELECT x.entity, x.scheme, x.alias, x.norm, x.main, x.valid_from, x.valid_to FROM {keys}alias x"
+    " WHERE x.entity = k.column1 AND x.scheme NOT IN ('ticker', 'slug')"
+)
+
+#: Scheme, alias, normal form, whether it is the main one, first and last day (ordinals).
+_Name = tuple[str, str, str, bool, int | None, int | None]
 
 
-def put_names(db: Database, entity: str, record: CompanyRecord, spelled: Iterable[str], source: str) -> bool:
-    """
-    Make these the names of a company, tickers and slug aside. Returns whether any differs from before.
+class Names(NamedTuple):
+    """The names of a company, tickers and slug aside. `spelled`: its name as each kind of payload spells it."""
 
-    `spelled`: the name as each kind of payload spells it. A former name has the days the regulator states; so has the
-    name of today, where the list of former ones holds it too.
-    """
-    wanted: dict[tuple[str, str, int | None], tuple[str, bool, int | None]] = {}
+    cik: int
+    name: str
+    legal_name: str | None
+    former_names: tuple[FormerName, ...]
+    lei: str | None
+    spelled: tuple[str, ...]
+    source: str
 
-    def add(scheme: str, alias: str, first: int | None = None, last: int | None = None, *, main: bool = False) -> None:
-        norm = normal(alias, scheme)
-        if norm:
-            wanted.setdefault((scheme, alias, first), (norm, main, last))
+    def rows(self) -> set[_Name]:
+        """
+        Return the names as they are stored.
 
-    today = normal(record.name)
-    began = [
-        day
-        for former in record.former_names
-        if normal(former.name) == today and (day := _day(former.from_)) is not None
-    ]
-    add("name", record.name, min(began, default=None), main=True)
-    for name in (record.legal_name, *spelled):
-        if name is not None and name != record.name:
-            add("name", name, min(began, default=None) if normal(name) == today else None)
-    for former in record.former_names:
-        if former.name != record.name:
-            add("former_name", former.name, _day(former.from_), _day(former.to))
-    add("cik", f"{record.cik:010d}", main=True)
-    if record.lei is not None:
-        add("lei", record.lei, main=True)
-    rows = {(scheme, alias, norm, main, first, last) for (scheme, alias, first), (norm, main, last) in wanted.items()}
-    stored = {
-        (scheme, alias, norm, bool(main), first, last)
-        for scheme, alias, norm, main, first, last in db.execute(
-            "SELECT scheme, alias, norm, main, valid_from, valid_to FROM alias WHERE entity = ?"
-            " AND scheme NOT IN ('ticker', 'slug')",
-            (entity,),
+        A former name has the days the regulator states; so has the name of today, where the list of former ones holds it too.
+        """
+        wanted: dict[tuple[str, str, int | None], _Name] = {}
+
+        def add(
+            scheme: str, alias: str, first: int | None = None, last: int | None = None, *, main: bool = False
+        ) -> None:
+            norm = normal(alias, scheme)
+            if norm:
+                wanted.setdefault((scheme, alias, first), (scheme, alias, norm, main, first, last))
+
+        today = normal(self.name)
+        began = [
+            day
+            for former in self.former_names
+            if normal(former.name) == today and (day := _day(former.from_)) is not None
+        ]
+        add("name", self.name, min(began, default=None), main=True)
+        for name in (self.legal_name, *self.spelled):
+            if name is not None and name != self.name:
+                add("name", name, min(began, default=None) if normal(name) == today else None)
+        for former in self.former_names:
+            if former.name != self.name:
+                add("former_name", former.name, _day(former.from_), _day(former.to))
+        add("cik", f"{self.cik:010d}", main=True)
+        if self.lei is not None:
+            add("lei", self.lei, main=True)
+        return set(wanted.values())
+
+
+def put_names(db: Database, wanted: Mapping[str, Names]) -> set[str]:
+    """Make these the names of companies. Returns the companies of which any differs from before."""
+    stored: dict[str, set[_Name]] = defaultdict(set)
+    for entity, scheme, alias, norm, main, first, last in db.seek(_NAMES_OF, [(entity,) for entity in wanted]):
+        stored[entity].add((scheme, alias, norm, bool(main), first, last))
+    changed = {entity: rows for entity, names in wanted.items() if (rows := names.rows()) != stored[entity]}
+    if changed:
+        db.executemany(
+            "DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", [(entity,) for entity in changed]
         )
-    }
-    if rows == stored:
-        return False
-    db.execute("DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", (entity,))
-    db.insert(
-        "alias",
-        [
-            (entity, scheme, alias, norm, int(main), first, last, source, None)
-            for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
-        ],
-    )
-    return True
+        db.insert(
+            "alias",
+            [
+                (entity, scheme, alias, norm, int(main), first, last, wanted[entity].source, None)
+                for entity, rows in changed.items()
+                for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
+            ],
+        )
+    return set(changed)
 
 
-def put_slug(db: Database, entity: str, slug: str, source: str) -> None:
-    """Make this the slug of a company."""
-    db.execute("DELETE FROM alias WHERE entity = ? AND scheme = 'slug'", (entity,))
-    db.execute("INSERT INTO alias VALUES(?, 'slug', ?, ?, 1, NULL, NULL, ?, NULL)", (entity, slug, slug, source))
+def put_slugs(db: Database, slugs: Sequence[tuple[str, str, str]]) -> None:
+    """Make these the slugs of companies: entity, slug and source of each."""
+    if slugs:
+        db.executemany("DELETE FROM alias WHERE entity = ? AND scheme = 'slug'", [(entity,) for entity, _, _ in slugs])
+        db.insert(
+            "alias", [(entity, "slug", slug, slug, 1, None, None, source, None) for entity, slug, source in slugs]
+        )
 
 
 def _day(text: str | None) -> int | None:

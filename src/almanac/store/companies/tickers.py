@@ -1,23 +1,23 @@
 """
-Tickers through time, as far as payloads tell: who has one today, and until when another had it.
+Tickers through time, as far as payloads state them: who has one today, and until when another had it.
 
-A list of tickers says who has them when it is fetched, not since when. So a ticker that is held today has no dates, and
-one that is not any more ends with the day it was last seen.
+A list of tickers says who has them when it is fetched, not since when. So a ticker that is listed today has no dates, and
+one that no longer is ended with the day it was last seen.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from almanac.domain.companies import Listing
 from almanac.domain.names import normal
 from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Database
 
-#: `main` of a ticker that was noted and not awarded yet, so that the award is a change.
-_OPEN = -1
 #: Kinds of payload that list tickers. Submissions always do: an empty list there is the end of all listings.
 LISTING = ("submissions", "tickers")
 
@@ -33,7 +33,7 @@ class Claim:
 
     @cached_property
     def norms(self) -> list[str]:
-        """What a look-up compares of each ticker, in their order."""
+        """Return what a look-up compares of each ticker, in their order."""
         return [normal(listing.ticker, "ticker") for listing in self.listings]
 
     @cached_property
@@ -42,16 +42,7 @@ class Claim:
         return frozenset(self.norms)
 
 
-#: What a company claims by its parts.
-ClaimOf = Callable[[Database, str], Claim]
-
-
-def day_of(seconds: int) -> int:
-    """Ordinal of the UTC day of a moment."""
-    return day_at(seconds)
-
-
-def listed(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
+def newest_list(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
     """Return what a company's parts claim: kind → (listings, fetched at). Of two lists the newer one counts."""
     lists = [
         (fetched_at, kind, listings)
@@ -61,134 +52,141 @@ def listed(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
     if not lists:
         return Claim((), 0, {})
     # Fetched in one second, the submissions count: they know the exchanges.
-    lists.sort(key=lambda one: (one[0], one[1] == "submissions"), reverse=True)
+    lists.sort(key=lambda each: (each[0], each[1] == "submissions"), reverse=True)
     fetched_at, _, listings = lists[0]
     current = {listing.ticker for listing in listings}
-    older = {one.ticker: at for at, _, others in lists[1:] for one in others if one.ticker not in current}
+    older = {listing.ticker: at for at, _, others in lists[1:] for listing in others if listing.ticker not in current}
     return Claim(listings, fetched_at, older)
 
 
-def seen(db: Database, entity: str, listings: Iterable[Listing], source: str, at: int) -> bool:
+class _Row(NamedTuple):
+    """A ticker that a company has or had. Days are ordinals; `is_main` None: it isn't decided yet."""
+
+    alias: str
+    is_main: bool | None
+    valid_to: int | None
+    source: str | None
+    seen: int
+
+
+#: (entity, normal form of a ticker) → row.
+_Rows = dict[tuple[str, str], _Row]
+
+
+def update(
+    db: Database,
+    claims: Mapping[str, tuple[Claim, str]],
+    seen: Mapping[str, Mapping[str, int]],
+    claims_of: Callable[[Iterable[str]], Mapping[str, Claim]],
+) -> set[str]:
     """
-    Note tickers that a payload lists which is not the newest, or not any more. Returns whether a row changed; then
-    `contest` says so too.
-    """
-    changed = False
-    for listing in listings:
-        changed |= _last_seen(db, entity, listing.ticker, day_of(at), source)
-    return changed
-
-
-def _last_seen(db: Database, entity: str, ticker: str, day: int, source: str) -> bool:
-    norm = normal(ticker, "ticker")
-    held = db.execute(f"SELECT seen FROM alias {_THIS}", (norm, entity)).fetchone()
-    if held is None:
-        db.execute(
-            f"INSERT INTO alias VALUES(?, 'ticker', ?, ?, {_OPEN}, NULL, ?, ?, ?)",
-            (entity, ticker, norm, day, source, day),
-        )
-    elif held[0] < day:
-        db.execute(f"UPDATE alias SET seen = ? {_THIS}", (day, norm, entity))
-    else:
-        return False
-    return True
-
-
-def contest(db: Database, entity: str, claim: Claim, source: str, claim_of: ClaimOf) -> bool:
-    """
-    Bring a company's tickers into step with what it claims. Returns whether anything served changed.
+    Write the tickers of companies that follow from their claims, each with its source. Returns the companies whose tickers changed.
 
     Of several companies that claim one ticker, the one whose list is newest has it; the others had it until the day of
-    theirs. `claim_of` says what another company claims.
+    theirs. `seen`: entity → ticker → moment of other lists that named it. `claims_of` returns what other companies claim.
     """
-    before = _rows(db, entity)
-    if not before and not claim.older and not _was_ever_had(db, claim):
-        return _first(db, entity, claim, source)
-    for ticker, at in claim.older.items():
-        _last_seen(db, entity, ticker, day_of(at), source)
-    for listing, norm in zip(claim.listings, claim.norms, strict=True):
-        _last_seen(db, entity, listing.ticker, day_of(claim.at), source)
-        db.execute(f"UPDATE alias SET alias = ?, source = ? {_THIS}", (listing.ticker, source, norm, entity))
+    before = _stored(db, "entity", claims)
+    norms = {norm for claim, _ in claims.values() for norm in claim.norms} | {norm for _, norm in before}
+    before |= _stored(db, "norm", norms)
+    rows = dict(before)
+    for entity, (claim, source) in claims.items():
+        sightings = [*claim.older.items(), *seen.get(entity, {}).items()]
+        for ticker, at in [*sightings, *((listing.ticker, claim.at) for listing in claim.listings)]:
+            key, day = (entity, normal(ticker, "ticker")), day_at(at)
+            row = rows.get(key) or _Row(ticker, None, None, source, day)
+            rows[key] = row._replace(seen=max(row.seen, day))
+            norms.add(key[1])
+        for listing, norm in zip(claim.listings, claim.norms, strict=True):
+            rows[entity, norm] = rows[entity, norm]._replace(alias=listing.ticker, source=source)
+    holders: dict[str, list[str]] = defaultdict(list)
+    own: dict[str, list[str]] = defaultdict(list)
+    for entity, norm in rows:
+        holders[norm].append(entity)
+        own[entity].append(norm)
+    claimed = {entity: claim for entity, (claim, _) in claims.items()}
+    claimed |= claims_of([entity for entity in own if entity not in claims])
     # What is not claimed any more ended with the day it was last seen, whichever payload that was.
-    ended = [row[0] for row in _rows(db, entity) if row[0] not in claim.listed]
-    db.executemany(f"UPDATE alias SET valid_to = seen {_THIS}", [(norm, entity) for norm in ended])
-    claims, rivals = {entity: claim}, set[str]()
-    for norm in sorted({*claim.norms, *(row[0] for row in before)}):
-        rivals |= _award(db, norm, claims, claim_of)
-    changed = [_main(db, rival, claims[rival]) for rival in sorted(rivals - {entity})]
-    return _main(db, entity, claim) or any(changed) or _rows(db, entity) != before
+    for entity, (claim, _) in claims.items():
+        for norm in own[entity]:
+            if norm not in claim.listed:
+                rows[entity, norm] = rows[entity, norm]._replace(valid_to=rows[entity, norm].seen)
+    rivals = {norm: [entity for entity in holders[norm] if norm in claimed[entity].listed] for norm in norms}
+    for norm, several in rivals.items():
+        newest = max((claimed[entity].at for entity in several), default=0)
+        for entity in several:
+            at = claimed[entity].at
+            rows[entity, norm] = rows[entity, norm]._replace(valid_to=None if at == newest else day_at(at))
+    others = {entity for several in rivals.values() for entity in several} - claims.keys()
+    for key, row in _stored(db, "entity", others).items():
+        before[key] = row
+        rows.setdefault(key, row)
+    moved = _write_main(db, rows, {entity: claimed[entity] for entity in [*claims, *sorted(others)]})
+    _write(db, before, rows)
+    served = {key: row[:3] for key, row in before.items()}
+    return moved | {key[0] for key, row in rows.items() if key[0] in claims and served.get(key) != row[:3]}
 
 
-def _first(db: Database, entity: str, claim: Claim, source: str) -> bool:
-    """
-    Return the tickers of a company that had none, which nobody else ever had: what the rest of `contest` comes to for nearly every
-    company of a register. Returns whether there are any.
-    """
-    if not claim.listings:
-        return False
-    main, day = claim.listings[0], day_of(claim.at)
-    spelled = dict(zip(claim.norms, claim.listings, strict=True))
-    for norm, listing in spelled.items():
-        db.execute(
-            "INSERT INTO alias VALUES(?, 'ticker', ?, ?, ?, NULL, NULL, ?, ?)",
-            (entity, listing.ticker, norm, int(norm == claim.norms[0]), source, day),
+def _write_main(db: Database, rows: _Rows, claims: Mapping[str, Claim]) -> set[str]:
+    """Mark each company's main ticker of those it has today, and write it into its row. Returns the companies with another."""
+    today: dict[str, set[str]] = defaultdict(set)
+    for (entity, norm), row in rows.items():
+        if row.valid_to is None:
+            today[entity].add(norm)
+    mains = {
+        entity: next(
+            ((each, norm) for each, norm in zip(claim.listings, claim.norms, strict=True) if norm in today[entity]),
+            (None, None),
         )
-    db.execute("UPDATE company SET ticker = ?, exchange = ? WHERE entity = ?", (main.ticker, main.exchange, entity))
-    return True
+        for entity, claim in claims.items()
+    }
+    for (entity, norm), row in rows.items():
+        if entity in mains:
+            rows[entity, norm] = row._replace(is_main=norm == mains[entity][1])
+    stored = {
+        entity: tuple(row)
+        for entity, *row in db.seek(
+            "SELECT x.entity, x.ticker, x.exchange FROM {keys}company x WHERE x.entity = k.column1",
+            [(e,) for e in mains],
+        )
+    }
+    moved = [
+        (listing and listing.ticker, listing and listing.exchange, entity)
+        for entity, (listing, _) in mains.items()
+        if stored.get(entity) != (listing and listing.ticker, listing and listing.exchange)
+    ]
+    if moved:
+        db.executemany("UPDATE company SET ticker = ?, exchange = ? WHERE entity = ?", moved)
+    return {entity for _, _, entity in moved}
 
 
-def _was_ever_had(db: Database, claim: Claim) -> bool:
-    """Whether anybody ever had one of the tickers claimed."""
-    return any(_holders(db, norm) for norm in claim.norms)
-
-
-def _holders(db: Database, norm: str) -> list[str]:
-    """All that ever had a ticker."""
-    return [row[0] for row in db.execute("SELECT entity FROM alias WHERE norm = ? AND scheme = 'ticker'", (norm,))]
-
-
-def _award(db: Database, norm: str, claims: dict[str, Claim], claim_of: ClaimOf) -> set[str]:
-    """
-    Find who has a ticker today among all that ever had it. Returns who claims it.
-
-    `claims`: what companies claim, as far as it is known; of others it is asked once, and stands here then.
-    """
-    rivals = {}
-    for holder in _holders(db, norm):
-        if holder not in claims:
-            claims[holder] = claim_of(db, holder)
-        if norm in claims[holder].listed:
-            rivals[holder] = claims[holder]
-    newest = max((one.at for one in rivals.values()), default=0)
-    for holder, one in rivals.items():
-        valid_to = None if one.at == newest else day_of(one.at)
-        db.execute(f"UPDATE alias SET valid_to = ? {_THIS}", (valid_to, norm, holder))
-    return set(rivals)
-
-
-def _main(db: Database, entity: str, claim: Claim) -> bool:
-    """Mark the main ticker of those held today, and write it into the company's row. Returns whether it is another."""
-    today = {norm for norm, _, _, valid_to in _rows(db, entity) if valid_to is None}
-    main = next((one for one, norm in zip(claim.listings, claim.norms, strict=True) if norm in today), None)
-    norm = None if main is None else normal(main.ticker, "ticker")
-    db.execute(
-        "UPDATE alias SET main = CASE WHEN norm IS NOT DISTINCT FROM ? THEN 1 ELSE 0 END WHERE entity = ? AND scheme = 'ticker'",
-        (norm, entity),
+def _stored(db: Database, column: str, values: Iterable[str]) -> _Rows:
+    found = db.seek(
+        "SELECT x.entity, x.norm, x.alias, x.main, x.valid_to, x.source, x.seen FROM {keys}alias x"
+        f" WHERE x.{column} = k.column1 AND x.scheme = 'ticker'",
+        [(value,) for value in sorted(values)],
     )
-    moved = db.update(
-        "UPDATE company SET ticker = ?1, exchange = ?2 WHERE entity = ?3"
-        " AND (ticker IS DISTINCT FROM ?1 OR exchange IS DISTINCT FROM ?2)",
-        (main and main.ticker, main and main.exchange, entity),
+    return {(entity, norm): _Row(alias, bool(main), *more) for entity, norm, alias, main, *more in found}
+
+
+def _write(db: Database, before: _Rows, rows: _Rows) -> None:
+    changed = {key: row for key, row in rows.items() if before.get(key) != row}
+    db.insert(
+        "alias",
+        [
+            (entity, "ticker", row.alias, norm, int(bool(row.is_main)), None, row.valid_to, row.source, row.seen)
+            for (entity, norm), row in changed.items()
+            if (entity, norm) not in before
+        ],
     )
-    return moved > 0
-
-
-def _rows(db: Database, entity: str) -> list[tuple[str, str, int, int | None]]:
-    found = db.execute(
-        "SELECT norm, alias, main, valid_to FROM alias WHERE entity = ? AND scheme = 'ticker' ORDER BY norm", (entity,)
-    )
-    return list(found)
-
-
-# Found by the ticker, which few companies ever had; by the company there may be thousands.
-_THIS = "WHERE norm = ? AND entity || '' = ? AND scheme = 'ticker'"
+    updates = [
+        (row.alias, int(bool(row.is_main)), row.valid_to, row.source, row.seen, norm, entity)
+        for (entity, norm), row in changed.items()
+        if (entity, norm) in before
+    ]
+    if updates:
+        # Found by the ticker, which few companies ever had; by the company there may be thousands.
+        db.executemany(
+            "UPDATE alias SET alias = ?, main = ?, valid_to = ?, source = ?, seen = ?"
+            " WHERE norm = ? AND entity || '' = ? AND scheme = 'ticker'",
+            updates,
+        )
