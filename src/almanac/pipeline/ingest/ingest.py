@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
 
+import structlog
+
 from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
@@ -27,7 +29,6 @@ from almanac.pipeline.ingest.captures import (
     about_companies,
     describe_error,
     describe_source,
-    log,
     mentions,
     parse,
     parse_described,
@@ -45,6 +46,7 @@ from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
 
+log = structlog.get_logger("almanac.ingest")
 #: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
 #: Errors of the storage rather than of the payload, except those by which a database refuses a payload's content.

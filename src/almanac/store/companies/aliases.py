@@ -2,100 +2,84 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import NamedTuple
 
 from almanac.domain.aliases import Alias
-from almanac.domain.companies import FormerName
+from almanac.domain.companies import CompanyRecord
 from almanac.domain.names import normal
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 
 _COLUMNS = "entity, alias, scheme, main, valid_from, valid_to, source, norm"
-_NAMES_OF = (
-    "SELECT x.entity, x.scheme, x.alias, x.norm, x.main, x.valid_from, x.valid_to FROM {keys}alias x"
-    " WHERE x.entity = k.column1 AND x.scheme NOT IN ('ticker', 'slug')"
-)
+#: Schemes of names that follow from what companies are called; tickers and slugs are contested.
+NAMING = frozenset({"name", "former_name", "cik", "lei"})
 
-#: Scheme, alias, normal form, whether it is the main one, first and last day (ordinals).
-_Name = tuple[str, str, str, bool, int | None, int | None]
+
+class AliasRow(NamedTuple):
+    """One row of `alias`. Days are ordinals; `seen`: of a ticker, the last day on which a list had it."""
+
+    entity: str
+    scheme: str
+    alias: str
+    norm: str
+    main: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+    source: str | None = None
+    seen: int | None = None
 
 
 class Names(NamedTuple):
     """The names of a company, tickers and slug aside. `spelled`: its name as each kind of payload spells it."""
 
-    cik: int
-    name: str
-    legal_name: str | None
-    former_names: tuple[FormerName, ...]
-    lei: str | None
+    record: CompanyRecord
     spelled: tuple[str, ...]
     source: str
 
-    def rows(self) -> set[_Name]:
+    def rows(self) -> set[AliasRow]:
         """
         Return the names as they are stored.
 
         A former name has the days the regulator states; so has the name of today, where the list of former ones holds it too.
         """
-        wanted: dict[tuple[str, str, int | None], _Name] = {}
-
-        def add(
-            scheme: str, alias: str, first: int | None = None, last: int | None = None, *, main: bool = False
-        ) -> None:
-            norm = normal(alias, scheme)
-            if norm:
-                wanted.setdefault((scheme, alias, first), (scheme, alias, norm, main, first, last))
-
-        today = normal(self.name)
-        began = [
-            day
-            for former in self.former_names
-            if normal(former.name) == today and (day := _day(former.from_)) is not None
+        record, today = self.record, normal(self.record.name)
+        formers = [(former.name, _day(former.from_), _day(former.to)) for former in record.former_names]
+        began = min((day for name, day, _ in formers if day is not None and normal(name) == today), default=None)
+        spelled = [name for name in (record.legal_name, *self.spelled) if name is not None and name != record.name]
+        listed: list[tuple[str, str, int, int | None, int | None]] = [
+            ("name", record.name, 1, began, None),
+            *(("name", name, 0, began if normal(name) == today else None, None) for name in spelled),
+            *(("former_name", name, 0, first, last) for name, first, last in formers if name != record.name),
+            ("cik", f"{record.cik:010d}", 1, None, None),
+            ("lei", record.lei or "", 1, None, None),
         ]
-        add("name", self.name, min(began, default=None), main=True)
-        for name in (self.legal_name, *self.spelled):
-            if name is not None and name != self.name:
-                add("name", name, min(began, default=None) if normal(name) == today else None)
-        for former in self.former_names:
-            if former.name != self.name:
-                add("former_name", former.name, _day(former.from_), _day(former.to))
-        add("cik", f"{self.cik:010d}", main=True)
-        if self.lei is not None:
-            add("lei", self.lei, main=True)
-        return set(wanted.values())
+        found: dict[tuple[str, str, int | None], AliasRow] = {}
+        for scheme, alias, main, first, last in listed:
+            if norm := normal(alias, scheme):
+                row = AliasRow(record.entity, scheme, alias, norm, main, first, last, self.source)
+                found.setdefault((scheme, alias, first), row)
+        return set(found.values())
 
 
-def put_names(db: Database, wanted: Mapping[str, Names]) -> set[str]:
-    """Make these the names of companies. Returns the companies of which any differs from before."""
-    stored: dict[str, set[_Name]] = defaultdict(set)
-    for entity, scheme, alias, norm, main, first, last in db.seek(_NAMES_OF, [(entity,) for entity in wanted]):
-        stored[entity].add((scheme, alias, norm, bool(main), first, last))
-    changed = {entity: rows for entity, names in wanted.items() if (rows := names.rows()) != stored[entity]}
-    if changed:
+def stored(db: Database, column: str, values: Iterable[str]) -> set[AliasRow]:
+    """Return the names whose column, `entity` or `norm`, has one of these values."""
+    sql = f"SELECT x.{', x.'.join(AliasRow._fields)} FROM {{keys}}alias x WHERE x.{column} = k.column1"
+    return set(map(AliasRow._make, db.seek(sql, [(value,) for value in sorted(values)])))
+
+
+def write(db: Database, before: set[AliasRow], after: set[AliasRow]) -> None:
+    """Write the difference between the stored names and those that shall be."""
+    gone = sorted((row.norm, row.entity, row.scheme, row.alias, row.valid_from) for row in before - after)
+    if gone:
+        # Found by what is compared, which few have; by the company there may be thousands of tickers.
         db.executemany(
-            "DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", [(entity,) for entity in changed]
+            "DELETE FROM alias WHERE norm = ? AND entity || '' = ? AND scheme = ? AND alias = ?"
+            " AND valid_from IS NOT DISTINCT FROM ?",
+            gone,
         )
-        db.insert(
-            "alias",
-            [
-                (entity, scheme, alias, norm, int(main), first, last, wanted[entity].source, None)
-                for entity, rows in changed.items()
-                for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
-            ],
-        )
-    return set(changed)
-
-
-def put_slugs(db: Database, slugs: Sequence[tuple[str, str, str]]) -> None:
-    """Make these the slugs of companies: entity, slug and source of each."""
-    if slugs:
-        db.executemany("DELETE FROM alias WHERE entity = ? AND scheme = 'slug'", [(entity,) for entity, _, _ in slugs])
-        db.insert(
-            "alias", [(entity, "slug", slug, slug, 1, None, None, source, None) for entity, slug, source in slugs]
-        )
+    db.insert("alias", sorted(after - before, key=repr))
 
 
 def _day(text: str | None) -> int | None:

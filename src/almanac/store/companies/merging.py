@@ -8,18 +8,19 @@ changes nothing but the time of its part. Names are in `almanac.store.companies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.domain.companies import CompanyRecord, Listing
 from almanac.domain.names import normal, slugify
-from almanac.store.companies import aliases, tickers
-from almanac.store.companies.aliases import Names
+from almanac.store.companies import aliases
+from almanac.store.companies.aliases import NAMING, AliasRow, Names
 from almanac.store.companies.facts import FilerTraits
-from almanac.store.companies.tickers import LISTING, Claim
+from almanac.store.companies.tickers import LISTING, Claim, Tickers, award, newest_list, note_seen
 from almanac.store.engine.protocol import Database
 
 #: Which kind of payload is believed where several speak of one field.
@@ -32,8 +33,30 @@ Classify = Callable[[str | None], tuple[str, str | None, str]]
 _SPECIAL = frozenset({"cik", "part", "listings"})
 #: What a company is and where, which a past quarter's data set states of the company of that name.
 _OF_ITS_NAME = frozenset({"sic", "sic_description", "country", "state_of_incorporation"})
-#: Columns of a company's row that follow from its parts alone.
-_ROW = ("cik", "source", "base", "name", "country", "currency", "sector", "industry", "template", "body")
+
+
+class CompanyRow(NamedTuple):
+    """One row of `company`. Its slug and its ticker are told apart from those of others."""
+
+    entity: str
+    cik: int
+    source: str
+    base: str
+    slug: str
+    name: str
+    ticker: str | None
+    exchange: str | None
+    country: str | None
+    currency: str | None
+    sector: str
+    industry: str | None
+    template: str
+    reports: int
+    body: str
+
+    @property
+    def traits(self) -> FilerTraits:
+        return FilerTraits(self.name, self.source, self.template, self.currency)
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -165,55 +188,78 @@ def _settle(
     places: Places,
 ) -> dict[str, Changed]:
     """
-    Write the rows, slugs, names and tickers of companies, whose parts said the first together and now say the second.
+    Write the rows and names of companies, whose parts said the first together and now say the second.
 
     Returns those of which anything served changed.
     """
-    rows = {entity: _row(now, classify, places) for entity, (_, now) in companies.items()}
-    stored = _read_rows(db, rows)
-    db.insert(
-        "company",
-        [
-            (entity, row["cik"], row["source"], row["base"], _placeholder(entity), row["name"], None, None, row["country"],
-             row["currency"], row["sector"], row["industry"], row["template"], 0, row["body"])
-            for entity, row in rows.items()
-            if entity not in stored
-        ],
-    )  # fmt: skip
+    stored = _rows(db, "entity", companies)
+    rows = {entity: _row(now, stored.get(entity), classify, places) for entity, (_, now) in companies.items()}
+    stored |= _rows(db, "base", {row.base for row in (*stored.values(), *rows.values())})
+    rows = {**stored, **rows}
+    slugs = _tell_apart(rows.values(), places)
+    renamed = {entity for entity, (said, now) in companies.items() if said is None or said.names != now.names}
+    contested = {
+        entity: now
+        for entity, (said, now) in companies.items()
+        if said is None or said.claim != now.claim or seen.get(entity)
+    }
+    before = aliases.stored(db, "entity", {*slugs, *renamed, *contested})
+    own, claims = _claimants(db, contested, before)
+    for entity, now in contested.items():
+        note_seen(own[entity], entity, now.claim, seen.get(entity, {}).items(), now.names.source)
+    mains = award(own, claims, {norm for entity in contested for norm in own[entity]})
+    stored |= _rows(db, "entity", own.keys() - rows.keys())
+    rows = {**stored, **rows}
+    for entity, main in mains.items():
+        ticker, exchange = (None, None) if main is None else (main.ticker, main.exchange)
+        rows[entity] = rows[entity]._replace(ticker=ticker, exchange=exchange)
+    for entity, slug in slugs.items():
+        rows[entity] = rows[entity]._replace(slug=slug)
+    replaced = {"slug": slugs.keys(), "ticker": own.keys(), **dict.fromkeys(NAMING, renamed)}
+    after = {row for row in before if row.entity not in replaced[row.scheme]}
+    after.update(*(companies[entity][1].names.rows() for entity in renamed), *(each.values() for each in own.values()))
+    after.update(AliasRow(entity, "slug", slug, slug, 1, source=rows[entity].source) for entity, slug in slugs.items())
+    _write_rows(db, stored, rows)
+    aliases.write(db, before, after)
     moved = {entity for entity, row in rows.items() if stored.get(entity) != row}
-    updates = [(*rows[entity].values(), entity) for entity in rows if entity in moved and entity in stored]
-    if updates:
-        db.executemany(f"UPDATE company SET {', '.join(f'{name} = ?' for name in _ROW)} WHERE entity = ?", updates)
-    renamed = [entity for entity, row in stored.items() if row["base"] != rows[entity]["base"]]
-    if renamed:
-        slugs = [(_placeholder(entity), entity) for entity in renamed]
-        db.executemany("UPDATE company SET slug = ? WHERE entity = ?", slugs)
-    moved |= _tell_apart(db, {row["base"] for row in (*rows.values(), *stored.values())}, places)
-    names = {
-        entity: now.names for entity, (before, now) in companies.items() if before is None or before.names != now.names
-    }
-    claims = {
-        entity: (now.claim, now.names.source)
-        for entity, (before, now) in companies.items()
-        if before is None or before.claim != now.claim or seen.get(entity)
-    }
-    moved |= aliases.put_names(db, names)
-    moved |= tickers.update(db, claims, seen, lambda others: _claims_of(db, others))
+    moved |= {row[0] for row in {row[:7] for row in before} ^ {row[:7] for row in after}}
     return {
-        entity: Changed(_traits(stored[entity]) if entity in stored else None, _traits(row))
-        for entity, row in rows.items()
+        entity: Changed(stored[entity].traits if entity in stored else None, rows[entity].traits)
+        for entity in companies
         if entity in moved
     }
 
 
+def _claimants(
+    db: Database, contested: Mapping[str, Summary], before: set[AliasRow]
+) -> tuple[dict[str, Tickers], dict[str, Claim]]:
+    """
+    Return the stored tickers and the claims of companies, and of all others that claim a ticker which one of them has or claims.
+
+    `before` holds the stored names of the companies. Those of the others are added to it.
+    """
+    own: dict[str, Tickers] = {entity: {} for entity in contested}
+    norms = {norm for now in contested.values() for norm in now.claim.by_norm}
+    norms |= {row.norm for row in before if row.scheme == "ticker" and row.entity in own}
+    holders = [row for row in aliases.stored(db, "norm", norms) if row.scheme == "ticker" and row.entity not in own]
+    claims = _claims_of(db, {row.entity for row in holders})
+    rivals = {row.entity for row in holders if row.norm in claims[row.entity].by_norm}
+    before |= aliases.stored(db, "entity", rivals)
+    own |= {entity: {} for entity in rivals}
+    for row in before:
+        if row.scheme == "ticker" and row.entity in own:
+            own[row.entity][row.norm] = row
+    return own, claims | {entity: now.claim for entity, now in contested.items()}
+
+
 def unlike(db: Database, entity: str, classify: Classify, places: Places) -> list[tuple[str, Any, Any]]:
     """Return what the row of a company has otherwise than its parts give it: name of the column, what is there, and what they give."""
-    parts = _parts(db, [entity])[entity]
-    if not parts:
+    parts, held = _parts(db, [entity])[entity], _rows(db, "entity", [entity]).get(entity)
+    if not parts or held is None:
         return []
-    wanted = {**_row(_summary(parts), classify, places), "reports": int(reports(db, entity))}
-    held = _read_rows(db, [entity], list(wanted)).get(entity) or dict.fromkeys(wanted)
-    return [(name, held[name], wanted[name]) for name in wanted if held[name] != wanted[name]]
+    wanted = _row(_summary(parts), held, classify, places)._replace(reports=int(reports(db, entity)))
+    compared = zip(CompanyRow._fields, held, wanted, strict=True)
+    return [(name, stored, given) for name, stored, given in compared if stored != given]
 
 
 def has_part(db: Database, entity: str, part: str) -> bool:
@@ -249,7 +295,7 @@ def _claims_of(db: Database, entities: Iterable[str]) -> dict[str, Claim]:
 
 def _claim(parts: Parts) -> Claim:
     """Return the tickers a company claims. One list comes without exchanges: another payload's word for the same ticker fills in."""
-    claim = tickers.newest_list({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
+    claim = newest_list({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
     ranked = [parts[kind].record for kind in PARTS if kind in parts]
     known = {each.ticker: each.exchange for record in reversed(ranked) for each in record.listings if each.exchange}
     listings = tuple(Listing(each.ticker, each.exchange or known.get(each.ticker)) for each in claim.listings)
@@ -270,68 +316,65 @@ def _summary(parts: Parts) -> Summary:
     claim = _claim(parts)
     record = CompanyRecord(cik=first.cik, part="", listings=claim.listings, **fields)
     spelled = sorted({part.record.name for kind, part in parts.items() if kind not in {_DATASETS, _CURRENCY}})
-    names = Names(
-        record.cik, record.name, record.legal_name, record.former_names, record.lei, tuple(spelled), ranked[0].source
-    )
+    names = Names(record, tuple(spelled), ranked[0].source)
     return Summary(record, claim, names, next((each.sic for each in records if each.sic), None))
 
 
-def _row(summary: Summary, classify: Classify, places: Places) -> dict[str, Any]:
-    """Return a company's row but for its slug, its ticker, which are told apart from others', and whether it reports."""
+def _row(summary: Summary, held: CompanyRow | None, classify: Classify, places: Places) -> CompanyRow:
+    """Return a company's row as its parts give it. What is told apart from others', and whether it reports, is as it was."""
     record = summary.record
     sector, industry, _ = classify(record.sic)
     _, _, template = classify(summary.sic)
     base = slugify(record.name) or record.entity.replace("_", "-")
-    return {
-        "cik": record.cik, "source": summary.names.source, "base": base, "name": record.name,
-        "country": places.country(record.country), "currency": record.currency, "sector": sector, "industry": industry,
-        "template": template, "body": msgspec.json.encode(record).decode(),
-    }  # fmt: skip
+    body = msgspec.json.encode(record).decode()
+    slug, ticker, exchange, reporting = "", None, None, 0
+    if held is not None:
+        slug, ticker, exchange, reporting = held.slug, held.ticker, held.exchange, held.reports
+    return CompanyRow(
+        record.entity, record.cik, summary.names.source, base, slug, record.name, ticker, exchange,
+        places.country(record.country), record.currency, sector, industry, template, reporting, body,
+    )  # fmt: skip
 
 
-def _traits(row: Mapping[str, Any]) -> FilerTraits:
-    return FilerTraits(*(row[name] for name in FilerTraits._fields))
+def _rows(db: Database, column: str, values: Iterable[str]) -> dict[str, CompanyRow]:
+    """Return the rows of companies whose column, `entity` or `base`, has one of these values."""
+    sql = f"SELECT x.{', x.'.join(CompanyRow._fields)} FROM {{keys}}company x WHERE x.{column} = k.column1"
+    return {row[0]: CompanyRow._make(row) for row in db.seek(sql, [(value,) for value in sorted(values)])}
 
 
-def _read_rows(db: Database, entities: Iterable[str], columns: Sequence[str] = _ROW) -> dict[str, dict[str, Any]]:
-    selected = ", ".join(f"x.{name}" for name in columns)
-    sql = f"SELECT x.entity, {selected} FROM {{keys}}company x WHERE x.entity = k.column1"
-    return {row[0]: dict(zip(columns, row[1:], strict=True)) for row in db.seek(sql, [(key,) for key in entities])}
+def _write_rows(db: Database, stored: Mapping[str, CompanyRow], rows: Mapping[str, CompanyRow]) -> None:
+    """Write the rows that differ. A slug must be free before another gets it: meanwhile it is one that no name makes."""
+    changed = [row for entity, row in rows.items() if stored.get(entity) != row]
+    updated = [row for row in changed if row.entity in stored]
+    if updated:
+        slugs = [(f"~{row.entity}", row.entity) for row in updated if row.slug != stored[row.entity].slug]
+        if slugs:
+            db.executemany("UPDATE company SET slug = ? WHERE entity = ?", slugs)
+        columns = ", ".join(f"{name} = ?" for name in CompanyRow._fields[1:])
+        db.executemany(f"UPDATE company SET {columns} WHERE entity = ?", [(*row[1:], row.entity) for row in updated])
+    db.insert("company", [row for row in changed if row.entity not in stored])
 
 
-def _placeholder(entity: str) -> str:
-    """Return a slug that no name makes: it holds a row's place until all that share its base are told apart."""
-    return f"~{entity}"
-
-
-# -- slugs ----------------------------------------------------------------------------------------------------------------
-
-
-def _tell_apart(db: Database, bases: Iterable[str], places: Places) -> set[str]:
+def _tell_apart(rows: Iterable[CompanyRow], places: Places) -> dict[str, str]:
     """
-    Give each company of these bases its slug: the lowest CIK the bare one, the others with their CIK behind it.
+    Return the slugs of companies that get another one. All companies that share a base are among the rows.
 
-    A base that a country has, or that ends like a slug with a CIK behind it, is nobody's bare slug. Returns the companies
-    that got another slug.
+    Of these the lowest CIK has the bare base, the others have their CIK behind it. A base that a country has, or that ends
+    like a slug with a CIK behind it, is nobody's bare slug.
     """
-    sharing: dict[str, list[tuple[int, str, str, str]]] = defaultdict(list)
-    for base, *row in db.seek(_OF_BASE, [(base,) for base in sorted(bases)]):
-        sharing[base].append((row[0], row[1], row[2], row[3]))
-    moved = []
+    sharing: dict[str, list[CompanyRow]] = defaultdict(list)
+    for row in rows:
+        sharing[row.base].append(row)
+    moved = {}
     for base, several in sharing.items():
         tail = base.rpartition("-")[2]
         # Behind a base stand at least four digits: `phillips-66` is no company of the base `phillips`.
         nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or places.has_slug(base)
-        for place, (cik, entity, slug, source) in enumerate(sorted(several)):
-            wanted = base if place == 0 and not nobodys else f"{base}-{cik:04d}"
-            if wanted != slug:
-                moved.append((wanted == base, entity, wanted, source))
-    if moved:
-        # Those that lose the bare slug go first: it must be free for the one that gets it.
-        moved.sort()
-        db.executemany("UPDATE company SET slug = ? WHERE entity = ?", [(slug, entity) for _, entity, slug, _ in moved])
-        aliases.put_slugs(db, [(entity, slug, source) for _, entity, slug, source in moved])
-    return {entity for _, entity, _, _ in moved}
+        for place, row in enumerate(sorted(several, key=attrgetter("cik"))):
+            wanted = base if place == 0 and not nobodys else f"{base}-{row.cik:04d}"
+            if wanted != row.slug:
+                moved[row.entity] = wanted
+    return moved
 
 
 _PUT_PART = (
@@ -339,4 +382,3 @@ _PUT_PART = (
     " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, source = excluded.source, body = excluded.body"
 )
 _PARTS_OF = "SELECT x.entity, x.part, x.body, x.source, x.fetched_at, x.sha256 FROM {keys}company_part x WHERE x.entity = k.column1"
-_OF_BASE = "SELECT x.base, x.cik, x.entity, x.slug, x.source FROM {keys}company x WHERE x.base = k.column1"

@@ -7,19 +7,19 @@ one that no longer is ended with the day it was last seen.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from almanac.domain.companies import Listing
 from almanac.domain.names import normal
 from almanac.domain.times import day_at
-from almanac.store.engine.protocol import Database
+from almanac.store.companies.aliases import AliasRow
 
 #: Kinds of payload that list tickers. Submissions always do: an empty list there is the end of all listings.
 LISTING = ("submissions", "tickers")
+#: Tickers that a company has or had, by their normal forms.
+Tickers = dict[str, AliasRow]
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,12 @@ class Claim:
     older: Mapping[str, int]
 
     @cached_property
-    def norms(self) -> list[str]:
-        """Return what a look-up compares of each ticker, in their order."""
-        return [normal(listing.ticker, "ticker") for listing in self.listings]
-
-    @cached_property
-    def listed(self) -> frozenset[str]:
-        """Collect the normal forms of tickers, to look one up in: a company may list thousands."""
-        return frozenset(self.norms)
+    def by_norm(self) -> dict[str, Listing]:
+        """Return the listings by the normal form of their tickers, the first of each, in their order."""
+        found: dict[str, Listing] = {}
+        for listing in self.listings:
+            found.setdefault(normal(listing.ticker, "ticker"), listing)
+        return found
 
 
 def newest_list(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
@@ -59,134 +57,48 @@ def newest_list(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:
     return Claim(listings, fetched_at, older)
 
 
-class _Row(NamedTuple):
-    """A ticker that a company has or had. Days are ordinals; `is_main` None: it isn't decided yet."""
-
-    alias: str
-    is_main: bool | None
-    valid_to: int | None
-    source: str | None
-    seen: int
-
-
-#: (entity, normal form of a ticker) → row.
-_Rows = dict[tuple[str, str], _Row]
-
-
-def update(
-    db: Database,
-    claims: Mapping[str, tuple[Claim, str]],
-    seen: Mapping[str, Mapping[str, int]],
-    claims_of: Callable[[Iterable[str]], Mapping[str, Claim]],
-) -> set[str]:
+def note_seen(own: Tickers, entity: str, claim: Claim, seen: Iterable[tuple[str, int]], source: str) -> None:
     """
-    Write the tickers of companies that follow from their claims, each with its source. Returns the companies whose tickers changed.
+    Enter among a company's own tickers those that it claims, and those that other lists named at a moment (`seen`).
+
+    One that it doesn't claim any more ended with the day it was last seen, whichever payload that was.
+    """
+    listed = [(listing.ticker, claim.at) for listing in claim.listings]
+    for ticker, at in [*claim.older.items(), *seen, *listed]:
+        norm, day = normal(ticker, "ticker"), day_at(at)
+        row = own.get(norm) or AliasRow(entity, "ticker", ticker, norm, 0, source=source, seen=day)
+        own[norm] = row._replace(seen=max(row.seen or day, day))
+    for ticker, _ in listed:
+        norm = normal(ticker, "ticker")
+        own[norm] = own[norm]._replace(alias=ticker, source=source)
+    for norm, row in own.items():
+        if norm not in claim.by_norm:
+            own[norm] = row._replace(valid_to=row.seen)
+
+
+def award(
+    tickers: Mapping[str, Tickers], claims: Mapping[str, Claim], norms: Iterable[str]
+) -> dict[str, Listing | None]:
+    """
+    Enter who has each of these tickers today, and return the main listing of each company, which `tickers` and `claims` are by.
 
     Of several companies that claim one ticker, the one whose list is newest has it; the others had it until the day of
-    theirs. `seen`: entity → ticker → moment of other lists that named it. `claims_of` returns what other companies claim.
+    theirs.
     """
-    before = _stored(db, "entity", claims)
-    norms = {norm for claim, _ in claims.values() for norm in claim.norms} | {norm for _, norm in before}
-    before |= _stored(db, "norm", norms)
-    rows = dict(before)
-    for entity, (claim, source) in claims.items():
-        sightings = [*claim.older.items(), *seen.get(entity, {}).items()]
-        for ticker, at in [*sightings, *((listing.ticker, claim.at) for listing in claim.listings)]:
-            key, day = (entity, normal(ticker, "ticker")), day_at(at)
-            row = rows.get(key) or _Row(ticker, None, None, source, day)
-            rows[key] = row._replace(seen=max(row.seen, day))
-            norms.add(key[1])
-        for listing, norm in zip(claim.listings, claim.norms, strict=True):
-            rows[entity, norm] = rows[entity, norm]._replace(alias=listing.ticker, source=source)
-    holders: dict[str, list[str]] = defaultdict(list)
-    own: dict[str, list[str]] = defaultdict(list)
-    for entity, norm in rows:
-        holders[norm].append(entity)
-        own[entity].append(norm)
-    claimed = {entity: claim for entity, (claim, _) in claims.items()}
-    claimed |= claims_of([entity for entity in own if entity not in claims])
-    # What is not claimed any more ended with the day it was last seen, whichever payload that was.
-    for entity, (claim, _) in claims.items():
-        for norm in own[entity]:
-            if norm not in claim.listed:
-                rows[entity, norm] = rows[entity, norm]._replace(valid_to=rows[entity, norm].seen)
-    rivals = {norm: [entity for entity in holders[norm] if norm in claimed[entity].listed] for norm in norms}
+    rivals: dict[str, list[str]] = {norm: [] for norm in norms}
+    for entity, own in tickers.items():
+        for norm in own:
+            if norm in rivals and norm in claims[entity].by_norm:
+                rivals[norm].append(entity)
     for norm, several in rivals.items():
-        newest = max((claimed[entity].at for entity in several), default=0)
+        newest = max((claims[entity].at for entity in several), default=0)
         for entity in several:
-            at = claimed[entity].at
-            rows[entity, norm] = rows[entity, norm]._replace(valid_to=None if at == newest else day_at(at))
-    others = {entity for several in rivals.values() for entity in several} - claims.keys()
-    for key, row in _stored(db, "entity", others).items():
-        before[key] = row
-        rows.setdefault(key, row)
-    moved = _write_main(db, rows, {entity: claimed[entity] for entity in [*claims, *sorted(others)]})
-    _write(db, before, rows)
-    served = {key: row[:3] for key, row in before.items()}
-    return moved | {key[0] for key, row in rows.items() if key[0] in claims and served.get(key) != row[:3]}
-
-
-def _write_main(db: Database, rows: _Rows, claims: Mapping[str, Claim]) -> set[str]:
-    """Mark each company's main ticker of those it has today, and write it into its row. Returns the companies with another."""
-    today: dict[str, set[str]] = defaultdict(set)
-    for (entity, norm), row in rows.items():
-        if row.valid_to is None:
-            today[entity].add(norm)
-    mains = {
-        entity: next(
-            ((each, norm) for each, norm in zip(claim.listings, claim.norms, strict=True) if norm in today[entity]),
-            (None, None),
-        )
-        for entity, claim in claims.items()
-    }
-    for (entity, norm), row in rows.items():
-        if entity in mains:
-            rows[entity, norm] = row._replace(is_main=norm == mains[entity][1])
-    stored = {
-        entity: tuple(row)
-        for entity, *row in db.seek(
-            "SELECT x.entity, x.ticker, x.exchange FROM {keys}company x WHERE x.entity = k.column1",
-            [(e,) for e in mains],
-        )
-    }
-    moved = [
-        (listing and listing.ticker, listing and listing.exchange, entity)
-        for entity, (listing, _) in mains.items()
-        if stored.get(entity) != (listing and listing.ticker, listing and listing.exchange)
-    ]
-    if moved:
-        db.executemany("UPDATE company SET ticker = ?, exchange = ? WHERE entity = ?", moved)
-    return {entity for _, _, entity in moved}
-
-
-def _stored(db: Database, column: str, values: Iterable[str]) -> _Rows:
-    found = db.seek(
-        "SELECT x.entity, x.norm, x.alias, x.main, x.valid_to, x.source, x.seen FROM {keys}alias x"
-        f" WHERE x.{column} = k.column1 AND x.scheme = 'ticker'",
-        [(value,) for value in sorted(values)],
-    )
-    return {(entity, norm): _Row(alias, bool(main), *more) for entity, norm, alias, main, *more in found}
-
-
-def _write(db: Database, before: _Rows, rows: _Rows) -> None:
-    changed = {key: row for key, row in rows.items() if before.get(key) != row}
-    db.insert(
-        "alias",
-        [
-            (entity, "ticker", row.alias, norm, int(bool(row.is_main)), None, row.valid_to, row.source, row.seen)
-            for (entity, norm), row in changed.items()
-            if (entity, norm) not in before
-        ],
-    )
-    updates = [
-        (row.alias, int(bool(row.is_main)), row.valid_to, row.source, row.seen, norm, entity)
-        for (entity, norm), row in changed.items()
-        if (entity, norm) in before
-    ]
-    if updates:
-        # Found by the ticker, which few companies ever had; by the company there may be thousands.
-        db.executemany(
-            "UPDATE alias SET alias = ?, main = ?, valid_to = ?, source = ?, seen = ?"
-            " WHERE norm = ? AND entity || '' = ? AND scheme = 'ticker'",
-            updates,
-        )
+            at = claims[entity].at
+            tickers[entity][norm] = tickers[entity][norm]._replace(valid_to=None if at == newest else day_at(at))
+    mains: dict[str, Listing | None] = {}
+    for entity, own in tickers.items():
+        by_norm = claims[entity].by_norm
+        main = next((norm for norm in by_norm if own[norm].valid_to is None), None)
+        mains[entity] = None if main is None else by_norm[main]
+        own.update({norm: row._replace(main=int(norm == main)) for norm, row in own.items()})
+    return mains
