@@ -15,7 +15,7 @@ from almanac.dashboard.explorer import statements as restatements
 from almanac.dashboard.explorer.companies import age, compared, unscored
 from almanac.dashboard.explorer.statements import split, table
 from almanac.domain.companies import company_id
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.statements import INCOME, Key
 from tests.contract import filed
 from tests.contract.test_rights import COMPANY, filer
@@ -230,8 +230,7 @@ def test_companies_are_called_as_people_write_them_and_the_filed_name_is_kept(ow
         record = CompanyRecord(
             cik=filed.BOLT, part="submissions", name="BOLT & SONS CORP /DE/", sic="6022", country="BM"
         )
-        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
-        settle_company(world.db, record.entity, filed.classify)
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
     browser = signed_in(dashboard(own))
     for address in ("/companies", "/search?q=bolt+sons&all=1", "/screeners/equity?filter=sector:eq:Financials"):
         text = html.unescape(browser.get(address).text)
@@ -259,14 +258,8 @@ def test_of_two_registrants_of_one_name_the_listed_one_is_first(own: Service) ->
     }
     with own.world() as world, world.batch("test") as batch:
         batch.touch()
-        put_part(
-            world.db,
-            CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571"),
-            "sec",
-            filed.at("2026-11-02T00:00:00"),
-            "f" * 64,
-        )
-        settle_company(world.db, company_id(old), filed.classify)
+        record = CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571")
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
         filed.write(world.db, batch.version, company_id(old), told)
         mark_reports(world.db, company_id(old))
     assert [one["entityId"] for one in own.ok("/companies", q="acme")] == [company_id(old), ACME]

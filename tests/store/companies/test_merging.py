@@ -1,5 +1,6 @@
 """Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
 
+from contextlib import closing
 from datetime import date
 
 import msgspec
@@ -12,9 +13,8 @@ from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing,
 from almanac.domain.periods import key_of
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
-from almanac.store.companies import tickers as ticker_rows
-from almanac.store.companies.filings import FilingBook
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies import filings as filing_rows
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.rows import (
     by_id,
     by_ids,
@@ -74,8 +74,7 @@ def said(cik, part="tickers", name="Acme Inc", tickers=(), exchange=None, **more
 
 
 def put(db, record, day=0, sha="a"):
-    changed = put_part(db, record, "sec", at(day), sha)
-    return settle_company(db, record.entity, classify) if changed else False
+    return bool(put_records(db, [record], "sec", at(day), sha, classify))
 
 
 def dump(db):
@@ -109,8 +108,7 @@ def test_industry_and_country_are_known_at_the_same_time_as_the_name(db, order):
     for cik, then, now in ((8, "ACE LTD", "Chubb Ltd"), (9, "ACE LTD /BER/", "Ace, Ltd.")):
         parts = [said(cik, "datasets", then, **old), said(cik, "tickers", now, [f"T{cik}"])]
         for place in order:
-            put_part(db, parts[place], "sec", at(place), f"{cik}{place}")
-            settle_company(db, company_id(cik), told)
+            put_records(db, [parts[place]], "sec", at(place), f"{cik}{place}", told)
     renamed, same = by_id(db, company_id(8)), by_id(db, company_id(9))
     assert (renamed.name, renamed.sector, renamed.industry, renamed.country) == (
         "Chubb Ltd",
@@ -162,12 +160,11 @@ def test_the_same_again_changes_nothing(db):
     )
     assert put(db, record, day=1)
     before = dump(db)
-    assert not put_part(db, record, "sec", at(1), "a")
-    # Fetched again later, and saying the same: a part is written, nothing served changes.
-    assert put_part(db, record, "sec", at(2), "b")
-    assert not settle_company(db, record.entity, classify)
+    assert not put(db, record, day=1)
+    # Fetched again later, and saying the same: only the time of the part is written.
+    assert not put(db, record, day=2, sha="b")
     assert dump(db) == before
-    assert not settle_company(db, "company_0000000099", classify)
+    assert db.execute("SELECT fetched_at, sha256 FROM company_part").fetchall() == [(at(2), "b")]
 
 
 def test_an_exchange_from_another_payload(db):
@@ -278,7 +275,7 @@ def test_a_delisted_company_keeps_its_last_ticker_for_the_time_before(db):
     put(db, said(7, "submissions", tickers=()), day=60, sha="b")
     assert by_id(db, entity).ticker is None
     # Last seen on the first day, off the exchange on the fortieth.
-    FilingBook(db, entity).put(Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
+    filing_rows.enter(db, [(entity, Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)))], "sec", 1)
     told = [last_tickers(db, [entity, company_id(8)], at(day)) for day in (0, 1, 39, 40, 61)]
     assert told == [{entity: "ACM"}] * 3 + [{}] * 2
     # Whenever it was listed, that is the last one it had.
@@ -322,23 +319,39 @@ _records = st.builds(
 
 
 @pytest.mark.parametrize("listed", [(), ("ACME",), ("ACME-B", "ACME", "ACME.B", "acme")])
-def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch):
-    def kept():
-        db = opened()
-        asked = []
-        db.set_exec_trace(lambda _, sql, __: asked.append(sql) or True)
-        put(db, said(1, name="First", tickers=listed), day=3)
-        db.set_exec_trace(None)
-        rows = [sorted(map(repr, db.execute(f"SELECT * FROM {table}"))) for table in ("company", "alias")]
-        # Another that claims the same finds them as it would otherwise.
-        put(db, said(2, name="Second", tickers=listed), day=4)
-        return rows, dump(db), len(asked)
+def test_several_companies_of_one_payload_are_entered_as_one_after_the_other(listed):
+    """Spellings of one ticker are one; companies that share a slug or a ticker are told apart."""
+    records = [
+        said(1, name="Acme", tickers=listed),
+        said(2, name="ACME", tickers=listed),
+        said(3, name="Other", tickers=["X"]),
+    ]
+    dumps = []
+    for groups in ([records], [[record] for record in records]):
+        with closing(opened()) as db:
+            for day, names_at in ((1, "a"), (2, "b")):
+                for group in groups:
+                    put_records(db, group, "sec", at(day), names_at, classify)
+            dumps.append(dump(db))
+    assert dumps[0] == dumps[1]
 
-    *at_once, few = kept()
-    monkeypatch.setattr(ticker_rows, "_was_ever_had", lambda *_: True)
-    *one_by_one, many = kept()
-    assert at_once == one_by_one
-    assert few <= many - 5
+
+def test_a_payload_that_says_nothing_new_writes_nothing_but_its_time():
+    """The list of tickers comes every day, and names ten thousand companies."""
+    records = [said(cik, name=f"Company {cik}", tickers=[f"T{cik}"]) for cik in range(1, 41)]
+    facts = [said(cik, "facts", f"Company {cik}") for cik in range(1, 41)]
+    with closing(opened()) as db:
+        put_records(db, records, "sec", at(1), "a", classify)
+        put_records(db, facts, "sec", at(1), "b", classify)
+        before, asked = dump(db), []
+        db.set_exec_trace(lambda _, sql, __: asked.append(sql) or True)
+        assert not put_records(db, facts, "sec", at(2), "c", classify)
+        assert {sql.split()[0] for sql in asked} == {"SELECT", "INSERT"}
+        assert sum(sql.startswith("INSERT INTO company_part") for sql in asked) == 40
+        assert not put_records(db, records, "sec", at(2), "d", classify)
+        db.set_exec_trace(None)
+        assert dump(db) == before
+        assert {seen for (seen,) in db.execute("SELECT seen FROM alias WHERE scheme = 'ticker'")} == {ordinal(2)}
 
 
 @given(
