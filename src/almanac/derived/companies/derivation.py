@@ -115,15 +115,17 @@ class _Derivation:
         self.line_items = LineItems(self.history)
         self.served = {key for key, item in self.history.items.items() if item.served}
         self.counts_of_shares = self.history.items[SHARES_OUTSTANDING].tags()
-        #: Amounts with what checks say of them, by kind of period, item and last day.
+        #: Amounts of each period with what checks say of them, and the same by kind of period, item and last day.
+        self.amounts: dict[PeriodName, dict[str, Amount]] = {}
         self.values: dict[str, dict[str, dict[int, Amount]]] = {kind: defaultdict(dict) for kind in KINDS}
         #: By currency, None for the main one and for what is no money.
         self.out: dict[str | None, Vintages] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
         self._money = {slug for slug, unit in _units(self.history.items) if unit in {"money", "per_share"}}
-        #: (item, frequency, end) → period key, value and currency (as in `out`) that stand.
-        self.standing: dict[tuple[str, Frequency, int], _Standing] = {}
-        #: Measures that stand, by end.
-        self.measured: dict[int, dict[str, _Standing]] = {}
+        #: Frequency and end → item or measure → what stands.
+        self.standing: dict[tuple[Frequency, int], dict[str, _Standing]] = defaultdict(dict)
+        self._measures = tuple(measures())
+        #: Ends of periods that may have measures.
+        self.measured: set[int] = set()
         self.frequency = Frequency.ANNUAL
         self.statements = StatementHistory(self.line_items)
         #: What own periods are called, by their frequency and end: of one that is gone, what it was called last.
@@ -218,68 +220,72 @@ class _Derivation:
     def _put(self, name: PeriodName, flags: Mapping[str, int]) -> bool:
         """Put the amounts of a period, with the flags of its items, in place; return whether they are others than before."""
         kind, end = name
-        amounts, differ = self.line_items.of(kind, end).amounts, False
-        for key, of_item in self.values[kind].items():
-            if end in of_item and key not in amounts:
-                del of_item[end]
-                differ = True
+        amounts = {
+            key: amount._replace(flags=amount.flags | flags[key]) if key in flags else amount
+            for key, amount in self.line_items.of(kind, end).amounts.items()
+        }
+        before = self.amounts.get(name, {})
+        if amounts == before:
+            return False
+        self.amounts[name] = amounts
+        for key in before.keys() - amounts.keys():
+            del self.values[kind][key][end]
         for key, amount in amounts.items():
-            flag = flags.get(key, 0)
-            flagged = amount._replace(flags=amount.flags | flag) if flag else amount
-            if self.values[kind][key].get(end) != flagged:
-                self.values[kind][key][end] = flagged
-                differ = True
-        return differ
+            self.values[kind][key][end] = amount
+        return True
 
     # -- what is made of it -----------------------------------------------------------------------------------------
 
     def _emit_items(self, moment: int, kind: str, end: int) -> None:
-        values, fiscal_periods = self.values[kind], self.line_items.fiscal_periods
-        for key in self.served:
-            if self.history.items[key].is_instant != (kind == INSTANT):
+        keys = [key for key in self.served if self.history.items[key].is_instant == (kind == INSTANT)]
+        amounts = self.amounts.get((kind, end), {})
+        for letter, frequency in _FREQUENCIES.items():
+            if kind == letter:
+                self._stand(moment, frequency, end, keys, amounts)
+            elif kind == INSTANT:
+                has_period = end in self.line_items.fiscal_periods.of(letter)
+                self._stand(moment, frequency, end, keys, amounts if has_period else {})
+
+    def _stand(
+        self,
+        moment: int,
+        frequency: Frequency,
+        end: int,
+        slugs: Iterable[str],
+        values: Mapping[str, Amount] | Mapping[str, MeasureValue],
+    ) -> None:
+        """Make vintages of the items or measures of a period whose values are not what stands."""
+        standing = self.standing[frequency, end]
+        name = self._name(frequency, end)
+        for slug in slugs:
+            before, value = standing.get(slug), values.get(slug)
+            now = None
+            if value is not None:
+                currency = self._currency(slug, value.regime)
+                now = (key_of(value.start, end), value.value, currency, value.flags & QUALITY, name)
+            if before == now:
                 continue
-            amount = values[key].get(end)
-            for letter, frequency in _FREQUENCIES.items():
-                if kind == letter:
-                    self._stand(moment, key, frequency, end, amount)
-                elif kind == INSTANT:
-                    self._stand(moment, key, frequency, end, amount if end in fiscal_periods.of(letter) else None)
+            if before is not None and (now is None or _place(before) != _place(now)):
+                withdrawal = ItemVintage(moment, None, None, self.ingested, 0, (), None, name)
+                self._cell(slug, frequency, before).append(withdrawal)
+                del standing[slug]
+            if now is not None and value is not None:
+                standing[slug] = now
+                self._cell(slug, frequency, now).append(self._vintage(moment, value, name))
 
-    def _stand(self, moment: int, key: str, frequency: Frequency, end: int, amount: Amount | None) -> None:
-        name = (key, frequency, end)
-        held = self.standing.get(name)
-        if amount is None:
-            if held is not None:
-                del self.standing[name]
-                self._withdraw(moment, key, frequency, end, held)
-            return
-        quality = amount.flags & QUALITY
-        called = self._name(frequency, end)
-        now = (key_of(amount.start, end), amount.value, self._currency(key, amount.regime), quality, called)
-        if held == now:
-            return
-        self.standing[name] = now
-        if held is not None and _place(held) != _place(now):
-            self._withdraw(moment, key, frequency, end, held)
-        self._make(key, frequency, now, self._made(moment, amount, called))
+    def _vintage(self, moment: int, value: Amount | MeasureValue, fiscal: tuple[int, str] | None) -> ItemVintage:
+        released = value.released
+        flags = value.flags if released is not None else value.flags & ~DAY
+        tags = with_currency(self.company, value.tags, self.history.bases[value.regime].currency)
+        return ItemVintage(moment, value.value, released, value.ingested, flags, tags, value.method, fiscal)
 
-    def _made(self, moment: int, of: Amount | MeasureValue, fiscal: tuple[int, str] | None) -> ItemVintage:
-        released = of.released
-        flags = of.flags if released is not None else of.flags & ~DAY
-        tags = with_currency(self.company, of.tags, self.history.bases[of.regime].currency)
-        return ItemVintage(moment, of.value, released, of.ingested, flags, tags, of.method, fiscal)
+    def _cell(self, slug: str, frequency: Frequency, standing: _Standing) -> list[ItemVintage]:
+        return self.out[standing[2]][slug, frequency][standing[0]]
 
     def _currency(self, slug: str, regime: int) -> str | None:
         """Return the currency of money that is not in the company's main one."""
         currency = self.history.bases[regime].currency
         return currency if currency != self.company.currency and slug in self._money else None
-
-    def _make(self, key: str, frequency: Frequency, now: _Standing, made: ItemVintage) -> None:
-        self.out[now[2]][key, frequency][now[0]].append(made)
-
-    def _withdraw(self, moment: int, key: str, frequency: Frequency, end: int, held: _Standing) -> None:
-        name = self._name(frequency, end)
-        self._make(key, frequency, held, ItemVintage(moment, None, None, self.ingested, 0, (), None, name))
 
     def _name(self, frequency: Frequency, end: int) -> tuple[int, str] | None:
         name, year = self.names.get((frequency, end)), self.names.get((Frequency.ANNUAL, end))
@@ -289,17 +295,15 @@ class _Derivation:
     def _emit_measures(self, moment: int, changed: Iterable[PeriodName], financials: CompanyFinancials) -> None:
         assert self.measure is not None
         frequency, ends = self._measured_ends()
+        wanted = {last for _, end in changed for last in _within(ends, end, end + self.reach)}
         if frequency is not self.frequency:
-            for end in list(self.measured):
-                self._remeasure(moment, end, {}, self.frequency)
-            self.frequency = frequency
-            wanted = set(ends)
-        else:
-            wanted = {last for _, end in changed for last in _within(ends, end, end + self.reach)}
-        known = set(ends)
-        for end in sorted(wanted | (self.measured.keys() - known)):
-            found = self.measure(financials, end, frequency) if end in known else {}
-            self._remeasure(moment, end, found, frequency)
+            for end in self.measured:
+                self._stand(moment, self.frequency, end, self._measures, {})
+            self.frequency, self.measured, wanted = frequency, set(), set(ends)
+        for end in sorted(wanted | self.measured.difference(ends)):
+            found = self.measure(financials, end, frequency) if end in wanted else {}
+            self._stand(moment, frequency, end, self._measures, found)
+        self.measured = (self.measured | wanted).intersection(ends)
 
     def _measured_ends(self) -> tuple[Frequency, list[int]]:
         fiscal_periods = self.line_items.fiscal_periods
@@ -308,24 +312,6 @@ class _Derivation:
         if quarters and (not halves or any(span.previous is not None for span in quarters.values())):
             return Frequency.QUARTERLY, sorted({*quarters, *years})
         return (Frequency.SEMIANNUAL, sorted({*halves, *years})) if halves else (Frequency.ANNUAL, sorted(years))
-
-    def _remeasure(self, moment: int, end: int, found: Mapping[str, MeasureValue], frequency: Frequency) -> None:
-        standing = self.measured.setdefault(end, {})
-        for slug in [slug for slug in standing if slug not in found]:
-            self._withdraw(moment, slug, frequency, end, standing.pop(slug))
-        for slug, one in found.items():
-            currency = self._currency(slug, one.regime)
-            called = self._name(frequency, end)
-            now = (key_of(one.start, one.end), one.value, currency, one.flags & QUALITY, called)
-            held = standing.get(slug)
-            if held == now:
-                continue
-            if held is not None and _place(held) != _place(now):
-                self._withdraw(moment, slug, frequency, end, held)
-            standing[slug] = now
-            self._make(slug, frequency, now, self._made(moment, one, called))
-        if not standing:
-            del self.measured[end]
 
 
 def _units(items: Mapping[str, Item]) -> Iterator[tuple[str, str | None]]:
