@@ -271,8 +271,8 @@ def test_a_fourth_quarter_that_would_be_less_than_nothing_is_absent_with_the_rea
         filer.say(list(filer.filings)[-2], {tag: {ytd(2023, 3): 3_000_000}})
         filer.say(ten_k, {tag: {ytd(2023, 4): 2_500_000}})
         lines = line_items_at(filer.company(), NOW)
-        assert day("2023-12-31") not in lines.values["Q"][item]
-        assert lines.remarks["Q"][item][day("2023-12-31")].startswith("not_of_one_basis: ")
+        assert item not in lines.of("Q", day("2023-12-31")).amounts
+        assert lines.of("Q", day("2023-12-31")).remarks[item].startswith("not_of_one_basis: ")
 
 
 def test_a_sum_of_which_a_part_is_told_for_the_year_alone_is_absent_in_its_quarters_with_the_reason():
@@ -287,8 +287,8 @@ def test_a_sum_of_which_a_part_is_told_for_the_year_alone_is_absent_in_its_quart
         },
     )
     lines = line_items_at(filer.company(), NOW)
-    assert day("2022-12-31") not in lines.values["Q"]["capital_expenditure"]
-    assert lines.remarks["Q"]["capital_expenditure"][day("2022-12-31")] == (
+    assert "capital_expenditure" not in lines.of("Q", day("2022-12-31")).amounts
+    assert lines.of("Q", day("2022-12-31")).remarks["capital_expenditure"] == (
         "not_of_one_basis: us-gaap:PaymentsToAcquireOtherPropertyPlantAndEquipment is given for a longer period, and not for"
         " this one"
     )
