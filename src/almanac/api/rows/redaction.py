@@ -58,16 +58,15 @@ class _RowFields:
     def __init__(self, directory: MetadataCache, series: SeriesInfo, lineage: int) -> None:
         spec, rights = series.spec, directory.row_rights(series, lineage)
         self.withheld = rights.withheld
-        self.id = f"obs_{series.id_part}"
-        self.names = (spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider)
-        self.inputs = directory.lineage(lineage) if lineage else series.inputs
-        self.unit, self.frequency, self.page = series.unit, spec.frequency.word, series.page
-        self.attribution = rights.attribution
+        #: What the id begins with, entity, indicator, source, provider, inputs, unit, frequency, page and attribution.
+        self.texts = (
+            f"obs_{series.id_part}", spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider,
+            directory.lineage(lineage) if lineage else series.inputs, series.unit, spec.frequency.word, series.page, rights.attribution,
+        )  # fmt: skip
         self.rights = msgspec.Raw(rights.encoded)
         self._metadata = _encode(directory.row_metadata(series, lineage))[:-1]
         #: A digest of all these, for ETags.
-        texts = (self.id, self.names, self.inputs, self.unit, self.frequency, self.page, self.attribution)
-        self.digest = hashlib.sha256(_encode((*texts, rights.encoded, self._metadata))).digest()
+        self.digest = hashlib.sha256(_encode((*self.texts, rights.encoded, self._metadata))).digest()
         #: Revision status and metadata of rows, and a digest of these, by what they follow from.
         self.ends: dict[tuple[int, str | None, bool, bool], tuple[str, msgspec.Raw, bytes]] = {}
 
@@ -143,8 +142,9 @@ class Redaction:
             if series is not last_series or own != last_own:
                 last_series, last_own = series, own
                 fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
-                entity, indicator, source, provider = fields.names
-                ends, withheld = fields.ends, fields.withheld
+                prefix, entity, indicator, source, provider, inputs, unit, frequency, page, attribution = fields.texts
+                ends, withheld, rights = fields.ends, fields.withheld, fields.rights
+                derived_from = inputs if lineage else msgspec.UNSET
                 parts += (fields.digest, freshness)
             end = (flags, note, released is None, value is None and text is None)
             revision, metadata, digest = ends.get(end) or fields.end(*end)
@@ -156,27 +156,27 @@ class Redaction:
             period_id, start, last = wire_period(period)
             known_id, observed = wire_moment(known)
             observation = Observation(
-                f"{fields.id}{period_id}{known_id}",
+                f"{prefix}{period_id}{known_id}",
                 entity,
                 indicator,
                 source,
                 provider,
-                fields.inputs if lineage else msgspec.UNSET,
+                derived_from,
                 value,
                 text,
-                fields.unit,
-                fields.frequency,
+                unit,
+                frequency,
                 start,
                 last,
                 observed,
                 None if released is None else observed if released == known else wire_moment(released)[1],
                 wire_moment(ingested)[1],
                 revision,
-                fields.page,
-                fields.attribution,
+                page,
+                attribution,
                 freshness,
                 metadata,
-                fields.rights,
+                rights,
             )
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))
