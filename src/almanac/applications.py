@@ -69,7 +69,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
         limits,
         reader.view,
         settings,
-        clock=settings.clock,
+        clock=settings.clock if settings.now else time.time,
         unavailable=(UnavailableError,),
         journal=journal,
         warms=warms,

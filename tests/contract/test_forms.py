@@ -89,7 +89,7 @@ def test_a_whole_list_is_all_of_its_pages(service, path, form):
 @pytest.fixture
 def few(service):
     """Batches of seven rows."""
-    twins = [found.endpoint for found in service.app._literal.values() if found.form is not None]
+    twins = [found.endpoint for found in service.app._routes._literal.values() if found.form is not None]
     before = {id(endpoint): endpoint.batch for endpoint in twins}
     for endpoint in twins:
         object.__setattr__(endpoint, "batch", 7)
@@ -431,7 +431,7 @@ def body_of(sent):
 @pytest.fixture
 def few_of_own(own):
     """The same of a service that a test changes."""
-    for found in own.app._literal.values():
+    for found in own.app._routes._literal.values():
         if found.form is not None:
             object.__setattr__(found.endpoint, "batch", 7)
     return own

@@ -94,7 +94,7 @@ def test_a_screen_of_another_day_or_version_is_a_heavy_one(own, more, where):
 def test_a_further_page_of_a_screen_is_a_heavy_one(own):
     """Its columns are those of the version that the walk is pinned to."""
     (screener,) = (one for one in own.endpoints if one.path == "/equity-screener")
-    assert screener.runs_in({"as_of": None, "cursor": "of-a-walk"}) == "heavy"
+    assert screener.cost({"as_of": None, "cursor": "of-a-walk"}) == "heavy"
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,7 @@ def check(store, one):
             piece = whole[given : given + one["limit"]]
             assert shown(page) == shown(piece)
             shape = Redaction(view, pinned, one["as_of"], date(2025, 4, 1))
-            assert shape.observations(page, lineage=True) == shape.observations(piece, lineage=True)
+            assert shape.answer(page, None, lineage=True) == shape.answer(piece, None, lineage=True)
             given += len(page)
             assert (after is None) == (given == len(whole))
             if after is None:

@@ -83,7 +83,7 @@ def test_cursor_has_one_spelling():
     """Stray low bits that base64 would ignore make a cursor forged, and so does another secret."""
     signer = Signer(b"s" * 32, 7)
     for key in ([1], [1, "ab"], [1, "abc"]):
-        text = signer.write(Cursor(0, "e", 1, 0, b"q", key))
+        text = signer.write(Cursor(0, "e", 1, 0, b"q", None), key)
         assert signer.read(text, b"q", "e", 1, 0).key == key
         alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
         raw = base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))

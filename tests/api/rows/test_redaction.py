@@ -56,9 +56,11 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
     # What is remembered of one form must not serve the other.
-    redaction.observations(rows, lineage=not lineage)
+    redaction.answer(rows, None, lineage=not lineage)
     if whole:
-        found: list[dict[str, Any]] = json.loads(msgspec.json.encode(redaction.observations(rows, lineage=lineage)))
+        found: list[dict[str, Any]] = json.loads(
+            msgspec.json.encode(redaction.answer(rows, None, lineage=lineage).rows)
+        )
         return found
     return [json.loads(msgspec.json.encode(redaction.observation(row, lineage=lineage))) for row in rows]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.api.contract.endpoint import ListAnswer, TextAnswer
-from almanac.api.server.answers import _ENTRY, Kept, PageCache, _with_etag
+from almanac.api.server.answers import _ENTRY, Kept, PageCache, _kept, size_of
 
 
 def page(size: int, fill: bytes = b"x") -> Kept:
@@ -37,20 +37,20 @@ def test_it_never_holds_more_than_it_may(steps: list[tuple[int, int]]) -> None:
     for name, size in steps:
         cache.put(name, page(size))
         held = [found for key in range(6) if (found := cache.get(key)) is not None]
-        assert sum(found.size() for found in held) <= 2 * _ENTRY + 20
+        assert sum(size_of(found) for found in held) <= 2 * _ENTRY + 20
         assert cache.get(name) is not None
 
 
 def test_a_kept_page_holds_its_rows_once() -> None:
     """Those of its own are as much again, and nobody asks for them once they are joined."""
-    ctx: Any = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None})
-    pinned: Any = SimpleNamespace(epoch="e", issued=1)
-    kept = _with_etag(ctx, pinned, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7), None)
+    walk = SimpleNamespace(epoch="e", issued=1)
+    ctx: Any = SimpleNamespace(warnings=[], params={"limit": 5, "cursor": None}, walk=walk)
+    kept = _kept(ctx, ListAnswer([b'{"a":1}', b'{"a":2}'], [2], 7), None)
     assert kept.data == b'{"a":1},{"a":2}'
     assert isinstance(kept.answer, ListAnswer)
     assert (kept.answer.next_key, kept.answer.total) == ([2], 7)
     assert not kept.answer.rows
-    text = _with_etag(ctx, pinned, TextAnswer("in words"), None)
+    text = _kept(ctx, TextAnswer("in words"), None)
     assert isinstance(text.answer, TextAnswer)
     assert (text.data, text.answer.body) == (b"in words", b"")
 
@@ -68,4 +68,4 @@ def test_threads_may_share_it() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(found.size() for key in range(17) if (found := cache.get(key))) <= 6 * _ENTRY + 50
+    assert sum(size_of(found) for key in range(17) if (found := cache.get(key))) <= 6 * _ENTRY + 50

@@ -7,6 +7,7 @@ import binascii
 import hashlib
 import hmac
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -30,11 +31,8 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
     #: The data's now on the first page.
     at: int
     fingerprint: bytes
-    key: list[Any]
-
-    def following(self, key: list[Any]) -> Cursor:
-        """Continue this walk after the row with this key."""
-        return Cursor(self.issued, self.epoch, self.version, self.at, self.fingerprint, key)
+    #: None: the walk begins.
+    key: list[Any] | None
 
 
 #: Parameters that may change from page to page.
@@ -55,16 +53,13 @@ class Signer:
     """Writes and reads cursors under one 32-byte secret."""
 
     def __init__(self, secret: bytes, lifetime_days: int) -> None:
-        self._secret = secret
+        self._mac = partial(hashlib.blake2b, key=secret, digest_size=_MAC_BYTES)
         self._lifetime = lifetime_days * DAY_SECONDS
 
-    def _mac(self, body: bytes) -> bytes:
-        return hashlib.blake2b(body, key=self._secret, digest_size=_MAC_BYTES).digest()
-
-    def write(self, cursor: Cursor) -> str:
-        """Base64url without padding of the body and its MAC."""
-        body = _encoder.encode(cursor)
-        return base64.urlsafe_b64encode(body + self._mac(body)).rstrip(b"=").decode()
+    def write(self, walk: Cursor, key: list[Any]) -> str:
+        """Return the cursor by which a walk goes on after a key: base64url without padding of the body and its MAC."""
+        body = _encoder.encode((walk.issued, walk.epoch, walk.version, walk.at, walk.fingerprint, key))
+        return base64.urlsafe_b64encode(body + self._mac(body).digest()).rstrip(b"=").decode()
 
     def read(self, text: str, query: bytes, epoch: str, newest: int, real_now: float) -> Cursor:
         """Return the cursor behind a text. Raises ApiError 400 naming `cursor`: forged, other_query or expired.
@@ -91,7 +86,7 @@ class Signer:
         body, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
         # One cursor has one spelling: stray low bits and padding of base64 count as forged.
         canonical = base64.urlsafe_b64encode(raw).rstrip(b"=").decode() == text
-        if not hmac.compare_digest(mac, self._mac(body)) or not canonical:
+        if not hmac.compare_digest(mac, self._mac(body).digest()) or not canonical:
             raise forged
         try:
             return _decoder.decode(body)

@@ -16,7 +16,7 @@ from almanac.api.contract import cursor
 from almanac.api.contract.cursor import Cursor
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.keyshape import redact
-from almanac.api.contract.params import CLOCK_TOLERANCE, Param, check_future, check_range, nearest
+from almanac.api.contract.params import Param, check_future, check_range, nearest
 from almanac.api.contract.records import WarningSchema
 from almanac.api.formats.columns import NOTHING_OPENED, Kind
 from almanac.api.formats.forms import FORMS, Form
@@ -53,12 +53,14 @@ class ListAnswer(msgspec.Struct, frozen=True):
     One page. `rows` are JSON objects, encoded or structs of what they hold; `next_key` None: no more rows follow.
 
     `opened`: keys that the row's field without declared keys may have under this question, with the kinds of their values.
+    `parts`: all that tells the rows from others, where it is shorter than the rows themselves.
     """
 
     rows: Sequence[bytes] | Sequence[msgspec.Struct]
     next_key: list[Any] | None = None
     total: int | None = None
     opened: Mapping[str, Kind] = NOTHING_OPENED
+    parts: bytes | None = None
 
 
 class ItemAnswer(msgspec.Struct, frozen=True):
@@ -99,7 +101,10 @@ class Context(msgspec.Struct):
     #: An open state of the store. Handlers hand it to functions of `store`, and ask nothing of it in SQL.
     view: View
     settings: Settings
-    cursor: Cursor | None
+    #: What all pages of the walk have in common; of a first page, made for it.
+    walk: Cursor
+    #: Key of the last row of the page before, None on the first page.
+    after: list[Any] | None
     #: Data version the answer is made from: the cursor's, else the view's.
     version: int
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
@@ -124,11 +129,6 @@ class Context(msgspec.Struct):
         """The asked `as_of`, else the time this walk is pinned to. Unix seconds."""
         asked = self.params.get("as_of")
         return self.at if asked is None else int(asked)
-
-    @property
-    def after(self) -> list[Any] | None:
-        """Key of the last row of the page before, None on the first page."""
-        return self.cursor.key if self.cursor is not None else None
 
     @property
     def window_seconds(self) -> int | None:
@@ -192,8 +192,11 @@ class Endpoint:
     elsewhere: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Every parameter by name, the common ones included.
     by_name: dict[str, Param] = field(init=False, repr=False, compare=False)
+    #: The forms that it has beside JSON.
+    forms: tuple[Form, ...] = field(init=False, repr=False, compare=False)
     _defaults: dict[str, Any] = field(init=False, repr=False, compare=False)
-    _timed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    #: Its parameters that may not lie in the future.
+    timed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
     _windowed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
     _required: tuple[Param, ...] = field(init=False, repr=False, compare=False)
     _ranges: tuple[Param, ...] = field(init=False, repr=False, compare=False)
@@ -210,8 +213,9 @@ class Endpoint:
             if param.until is not None and param.until not in by_name:
                 raise ValueError(f"{self.path}: {param.name} ends with {param.until}, which is not declared")
         object.__setattr__(self, "by_name", by_name)
+        object.__setattr__(self, "forms", FORMS if self.kind == "list" or self.lines is not None else ())
         object.__setattr__(self, "_defaults", {param.name: param.default for param in every})
-        object.__setattr__(self, "_timed", tuple(param for param in every if param.not_future))
+        object.__setattr__(self, "timed", tuple(param for param in every if param.not_future))
         object.__setattr__(self, "_windowed", tuple(param for param in every if param.window))
         object.__setattr__(self, "_required", tuple(param for param in self.params if param.required))
         object.__setattr__(self, "_ranges", tuple(param for param in every if param.until is not None))
@@ -224,11 +228,6 @@ class Endpoint:
         following = Param("cursor", told, longest=cursor.LONGEST)
         order = Param("order", "Direction of the whole sort key.", "enum", self.default_order, choices=("asc", "desc"))
         return (limit, following, order) if self.default_order is not None else (limit, following)
-
-    @property
-    def forms(self) -> tuple[Form, ...]:
-        """Return the forms that it has beside JSON."""
-        return FORMS if self.kind == "list" or self.lines is not None else ()
 
     def twin(self) -> Endpoint:
         """Return what is declared of its twins, the paths that end with the name of a form."""
@@ -272,7 +271,7 @@ class Endpoint:
         for param in self._required:
             if param.name not in seen:
                 raise refuse(param.name, "is required", param.names or None, code="required")
-        for param in self._timed:
+        for param in self.timed:
             value = values[param.name]
             if value is not None:
                 check_future(param, value, now)
@@ -280,19 +279,6 @@ class Endpoint:
             if values[param.name] is not None:
                 check_range(param, values)
         return values
-
-    def runs_in(self, values: Mapping[str, Any]) -> Where:
-        """Return where a request with these typed parameters is answered."""
-        return self.cost if isinstance(self.cost, str) else self.cost(values)
-
-    def pinned(self, values: Mapping[str, Any], at: int) -> dict[str, Any]:
-        """Return parameters in which the bare date of today means the moment `at`, on the first page and on every further one."""
-        pinned = dict(values)
-        for param in self._timed:
-            value = pinned[param.name]
-            if value is not None and value > at + CLOCK_TOLERANCE:
-                pinned[param.name] = at
-        return pinned
 
     def check_window(self, ctx: Context) -> None:
         """Raise ApiError 403 where a declared parameter asks for nothing inside the plan's window."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import Period
-from almanac.domain.times import DAY_SECONDS, day_at, instant, midnight
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, instant, midnight
 
 #: How far ahead of our clock an instant may lie before it counts as the future (seconds).
 CLOCK_TOLERANCE = 60
@@ -70,7 +70,7 @@ class Param:
     def __post_init__(self) -> None:
         pairs = self.choices.items() if isinstance(self.choices, Mapping) else ((c, c) for c in self.choices)
         object.__setattr__(self, "_lookup", {(k.lower() if self.fold else k): v for k, v in pairs})
-        object.__setattr__(self, "_read", _READERS[self.kind])
+        object.__setattr__(self, "_read", _READERS.get(self.kind))
         if self.kind == "enum" and not self._lookup:
             raise ValueError(f"enum parameter {self.name} has no choices")
         if self.kind == "text" and self.maximum is not None:
@@ -86,7 +86,11 @@ class Param:
         # Each value of a list by itself; a number has digits only so many.
         if len(text) > self.longest and self.kind not in {"list", "integer"}:
             self.check_length(text)
-        return self._read(self, text)
+        if self.kind != "text":
+            return self._read(self, text)
+        if text.isspace():
+            raise refuse(self.name, "must not be empty", code="empty")
+        return text
 
     def check_length(self, text: str) -> None:
         """Raise ApiError 400 naming this parameter for a text that is longer than it may be."""
@@ -107,7 +111,7 @@ class Param:
 
 def day_of(seconds: int) -> date:
     """Return the UTC day of a moment, kept within what a date can hold."""
-    return date.fromordinal(min(max(day_at(seconds), 1), date.max.toordinal()))
+    return date.fromordinal(min(max(EPOCH_ORDINAL + seconds // DAY_SECONDS, 1), date.max.toordinal()))
 
 
 def nearest(word: str, among: list[str]) -> str | None:
@@ -131,12 +135,6 @@ def check_range(param: Param, values: Mapping[str, Any]) -> None:
         end = values[param.until]
         if end is not None and start > end:
             raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
-
-
-def _text(param: Param, text: str) -> str:
-    if text.isspace():
-        raise refuse(param.name, "must not be empty", code="empty")
-    return text
 
 
 def _integer(param: Param, text: str) -> int:
@@ -225,7 +223,6 @@ def _period(param: Param, text: str) -> Period | FiscalPeriod:
 
 
 _READERS: dict[str, Callable[[Param, str], Any]] = {
-    "text": _text,
     "integer": _integer,
     "enum": _enum,
     "list": _list,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 
@@ -31,6 +31,12 @@ class Record(msgspec.Struct, kw_only=True, rename="camel"):
         super().__init_subclass__(**options)
         # The description takes a schema's name and title from its class.
         cls.__name__ = cls.__name__.removesuffix("Schema")
+
+    @classmethod
+    def from_attributes(cls, thing: object, **fields: Any) -> Self:
+        """Return a record with these fields, and all others as the thing has them under the same names."""
+        same = {name: getattr(thing, name) for name in cls.__struct_fields__ if name not in fields}
+        return cls(**same, **fields)
 
 
 def wire_number(value: float | None) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from itertools import repeat
 
-from almanac.api.contract.endpoint import Context
+from almanac.api.contract.endpoint import ALL_SCOPES, Context
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows.names import place, suggested, suggested_entity, suggested_indicator, suggested_place
 from almanac.domain.companies import FiscalPeriod, is_company
@@ -122,6 +122,8 @@ OBSERVATION_FILTERS = (
 SORT = Param("sort", "Sort field; ties keep the default order.", "enum", "topic", choices=tuple(SORTS))
 
 
+#: Parameters that narrow the sources.
+_OF_SOURCES = ("source_id", "provider_id", "license")
 #: Names in vain for which one that may have been meant is looked for.
 SUGGESTIONS = 10
 #: Scopes that rows want of a key, whatever list they are in.
@@ -147,8 +149,9 @@ def selection(ctx: Context, kind: str | None) -> ObservationFilter:
         last = day_of(end)
         ends_by = last if ends_by is None else min(ends_by, last)
     slugs, ids = indicators(ctx, kind), entities(ctx)
-    companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
-    if not (companies and derived):
+    companies = derived = True
+    if ALL_SCOPES not in ctx.key.scopes:
+        companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
         warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
     return ObservationFilter(
         kind=kind if derived else "raw",
@@ -156,7 +159,7 @@ def selection(ctx: Context, kind: str | None) -> ObservationFilter:
         companies=companies,
         countries=fiscal is None,
         entities=ids,
-        sources=sources(ctx),
+        sources=sources(ctx) if any(map(params.get, _OF_SOURCES)) else None,
         frequency=params.get("frequency"),
         starts_from=starts_from,
         ends_by=ends_by,
@@ -226,7 +229,7 @@ def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
         of_places = parameter == "country"
         ids = set()
         for name in names:
-            entity = place(ctx, name) if of_places else directory.entity(name)
+            entity = directory.country(name) or place(ctx, name) if of_places else directory.entity(name)
             if entity is None:
                 reason = "names no country or region" if of_places else "names no entity"
                 ctx.warn(parameter, name, reason, _near(ctx, name, suggested_place if of_places else suggested_entity))
@@ -243,10 +246,7 @@ def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]
 
 def sources(ctx: Context) -> frozenset[str] | None:
     """Return ids of the sources that satisfy `source_id`, `provider_id` and `license`; None where they leave none out."""
-    params, directory = ctx.params, ctx.view.directory
-    if params.get("source_id") is params.get("provider_id") is params.get("license") is None:
-        return None
-    allowed = licensed(ctx)
+    directory, allowed = ctx.view.directory, licensed(ctx)
     own = _known(ctx, "source", directory.sources)
     theirs = _known(ctx, "provider", directory.providers)
     if own is None and theirs is None and len(allowed) == len(directory.sources):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
 import msgspec
 
-from almanac.api.contract.endpoint import Context
+from almanac.api.contract.endpoint import Context, ListAnswer
 from almanac.api.contract.params import day_of
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
@@ -19,9 +21,9 @@ from almanac.store.observations.ids import known_part, period_part
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo, SeriesRights
 from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
-from almanac.store.state_memory import Remembered
 
 _encode = msgspec.json.Encoder().encode
+_pack = msgspec.msgpack.Encoder().encode
 
 
 class Observation(msgspec.Struct, rename="camel", gc=False):
@@ -56,18 +58,20 @@ class _RowFields:
     def __init__(self, directory: MetadataCache, series: SeriesInfo, lineage: int) -> None:
         spec, rights = series.spec, directory.row_rights(series, lineage)
         self.withheld = rights.withheld
-        self.id = f"obs_{series.id_part}"
-        self.names = (spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider)
-        self.inputs = directory.lineage(lineage) if lineage else series.inputs
-        self.unit, self.frequency, self.page = series.unit, spec.frequency.word, series.page
-        self.attribution = rights.attribution
+        #: What the id begins with, entity, indicator, source, provider, inputs, unit, frequency, page and attribution.
+        self.texts = (
+            f"obs_{series.id_part}", spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider,
+            directory.lineage(lineage) if lineage else series.inputs, series.unit, spec.frequency.word, series.page, rights.attribution,
+        )  # fmt: skip
         self.rights = msgspec.Raw(rights.encoded)
         self._metadata = _encode(directory.row_metadata(series, lineage))[:-1]
-        #: Revision status and metadata of rows by what they follow from.
-        self.ends: dict[tuple[int, str | None, bool, bool], tuple[str, msgspec.Raw]] = {}
+        #: A digest of all these, for ETags.
+        self.digest = hashlib.sha256(_encode((*self.texts, rights.encoded, self._metadata))).digest()
+        #: Revision status and metadata of rows, and a digest of these, by what they follow from.
+        self.ends: dict[tuple[int, str | None, bool, bool], tuple[str, msgspec.Raw, bytes]] = {}
 
-    def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw]:
-        """Make and remember `revisionStatus` and `metadata` of a row."""
+    def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw, bytes]:
+        """Make and remember `revisionStatus` and `metadata` of a row, and a digest of both."""
         own: dict[str, Any] = {}
         if not unreleased:
             own["releasePrecision"] = "day" if flags & DAY else "instant"
@@ -81,7 +85,8 @@ class _RowFields:
             own["quality"] = quality(flags)
         # Something of the series is always there for these to follow.
         more = [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
-        end = status(flags), msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
+        revision, metadata = status(flags), b",".join([self._metadata, *more]) + b"}"
+        end = revision, msgspec.Raw(metadata), hashlib.sha256(revision.encode() + metadata).digest()[:_DIGEST_BYTES]
         if len(self.ends) >= _ENDS_HELD:
             self.ends.clear()
         self.ends[flags, note, unreleased, withdrawn] = end
@@ -90,18 +95,20 @@ class _RowFields:
 
 #: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
 _FIELDS_HELD, _ENDS_HELD = 2_048, 256
-#: By the numbers of series and lineage.
-_FIELDS: Remembered[dict[tuple[int, int], _RowFields]] = Remembered("fields of rows", lambda _: {})
+#: Of a digest, as many bytes as tell the few ends of a series apart.
+_DIGEST_BYTES = 16
 
 
+@dataclass
 class Redaction:
     """Renders rows as they may be seen of one state of the store, on one day."""
 
-    def __init__(self, view: View, version: int, as_of: int | None, today: date) -> None:
-        self._view, self._directory = view, view.directory
-        self._version, self._as_of, self._today = version, as_of, today
-        #: By the numbers of series and lineage; with `freshnessStatus`.
-        self._fields: dict[tuple[int, int], tuple[_RowFields, str]] = {}
+    view: View
+    version: int
+    as_of: int | None
+    today: date
+    #: By the numbers of series and lineage; with `freshnessStatus`.
+    _fields: dict[tuple[int, int], tuple[_RowFields, str]] = field(default_factory=dict)
 
     @staticmethod
     def key(ctx: Context) -> tuple[int, int | None, int]:
@@ -111,62 +118,81 @@ class Redaction:
 
     def freshness(self, series: SeriesInfo) -> str:
         """Return `freshnessStatus` of a series."""
-        return self._view.freshness(series, self._version, self._as_of, self._today)
+        return self.view.freshness(series, self.version, self.as_of, self.today)
 
     def rights(self, row: ObservationRow) -> SeriesRights:
         """Return the rights of a row."""
-        return self._directory.row_rights(row.series, row.lineage)
+        return self.view.directory.row_rights(row.series, row.lineage)
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""
-        return self.observations([row], lineage=lineage)[0]
+        found: Observation = self.answer([row], None, lineage=lineage).rows[0]  # type: ignore[assignment]
+        return found
 
-    def observations(self, rows: Iterable[ObservationRow], *, lineage: bool) -> list[Observation]:
-        """Return rows as they may be seen: a value that may not be sent is left out here, before anything is encoded."""
-        shared, observations = self._fields, []
+    def answer(self, rows: Iterable[ObservationRow], following: list[Any] | None, *, lineage: bool) -> ListAnswer:
+        """
+        Return a page of rows as they may be seen: a value that may not be sent is left out here, before anything is encoded.
+
+        What the rows are made of, for the ETag, is told after that too.
+        """
+        observations: list[Observation] = []
+        parts: list[Any] = [lineage]
+        last_series, last_own = None, -1
         for series, period, known, released, ingested, flags, own, value, text, note in rows:
-            fields, freshness = shared.get((series.number, own)) or self._fields_of(series, own)
+            if series is not last_series or own != last_own:
+                last_series, last_own = series, own
+                fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
+                prefix, entity, indicator, source, provider, inputs, unit, frequency, page, attribution = fields.texts
+                ends, withheld, rights = fields.ends, fields.withheld, fields.rights
+                derived_from = inputs if lineage else msgspec.UNSET
+                parts += (fields.digest, freshness)
             end = (flags, note, released is None, value is None and text is None)
-            revision, metadata = fields.ends.get(end) or fields.end(*end)
-            entity, indicator, source, provider = fields.names
+            revision, metadata, digest = ends.get(end) or fields.end(*end)
+            if withheld:
+                value = text = None
+            elif value is not None and value.is_integer():
+                value = plain(value)
+            parts += (period, known, released, ingested, value, text, digest)
             period_id, start, last = wire_period(period)
             known_id, observed = wire_moment(known)
             observation = Observation(
-                f"{fields.id}{period_id}{known_id}",
+                f"{prefix}{period_id}{known_id}",
                 entity,
                 indicator,
                 source,
                 provider,
-                fields.inputs if lineage else msgspec.UNSET,
-                None if value is None or fields.withheld else plain(value),
-                None if fields.withheld else text,
-                fields.unit,
-                fields.frequency,
+                derived_from,
+                value,
+                text,
+                unit,
+                frequency,
                 start,
                 last,
                 observed,
                 None if released is None else observed if released == known else wire_moment(released)[1],
                 wire_moment(ingested)[1],
                 revision,
-                fields.page,
-                fields.attribution,
+                page,
+                attribution,
                 freshness,
                 metadata,
-                fields.rights,
+                rights,
             )
             observations.append(observation)
-        return observations
+        return ListAnswer(observations, following, parts=_pack(parts))
 
     def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
-        key, known = (series.number, lineage), _FIELDS.of(self._view)
+        key = (series.number, lineage)
+        known: dict[tuple[int, int], _RowFields] = self.view.shared.setdefault("fields of rows", {})
         fields = known.get(key)
         if fields is None:
-            fields = _RowFields(self._directory, series, lineage)
+            fields = _RowFields(self.view.directory, series, lineage)
             if len(known) >= _FIELDS_HELD:
                 known.clear()
             known[key] = fields
-        shared = self._fields[key] = (fields, self.freshness(series))
-        return shared
+        freshness = self.view.freshness(series, self.version, self.as_of, self.today)
+        self._fields[key] = fields, freshness
+        return fields, freshness
 
 
 @lru_cache(maxsize=65_536)

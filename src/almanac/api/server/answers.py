@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -20,10 +21,10 @@ from cachetools import LRUCache
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
+from almanac.api.contract.params import CLOCK_TOLERANCE
 from almanac.api.formats.columns import NOTHING_OPENED, Table
 from almanac.api.formats.forms import Form, Writer
 from almanac.api.server import envelope
-from almanac.api.server.authentication import split_query
 from almanac.api.server.request import ClientRequest, Reply
 from almanac.config import Plan, Settings
 from almanac.distribution import version as program_version
@@ -37,6 +38,7 @@ log = structlog.get_logger("almanac.answers")
 
 #: Bytes of warnings that go into a header.
 _WARNINGS_BYTES = 4_096
+_ETAG_BYTES = 16
 _encode = msgspec.json.Encoder().encode
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -45,25 +47,18 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _ENTRY = 2_048
 
 
-class Kept:
+class Kept(msgspec.Struct):
     """
     An answer with its rows joined, its warnings as a JSON list (empty: none) and its ETag, as pages are kept; and the cursor to
     the next page as it was last written, with its times.
     """
 
-    __slots__ = ("answer", "data", "etag", "following", "warnings")
-
-    def __init__(self, answer: Answer, data: bytes, etag: bytes, warnings: bytes = b"") -> None:
-        self.answer = answer
-        self.data = data
-        self.etag = etag
-        self.warnings = warnings
-        #: ((time of issue, pinned moment), cursor).
-        self.following: tuple[tuple[int, int], str] | None = None
-
-    def size(self) -> int:
-        """Return about how many bytes it takes with its place in the cache: one without a row takes room too."""
-        return _ENTRY + len(self.data) + len(self.warnings)
+    answer: Answer
+    data: bytes
+    etag: bytes
+    warnings: bytes = b""
+    #: ((time of issue, pinned moment), cursor).
+    following: tuple[tuple[int, int], str] | None = None
 
 
 class PageCache:
@@ -75,7 +70,7 @@ class PageCache:
     """
 
     def __init__(self, most_bytes: int) -> None:
-        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=Kept.size)
+        self._pages: LRUCache[Hashable, Kept] = LRUCache(most_bytes, getsizeof=size_of)
         self._lock = threading.Lock()
 
     def get(self, key: Hashable) -> Kept | None:
@@ -84,9 +79,13 @@ class PageCache:
 
     def put(self, key: Hashable, kept: Kept) -> None:
         """Keep a page; one that alone is larger than the whole cache is not kept."""
-        if kept.size() <= self._pages.maxsize:
-            with self._lock:
-                self._pages[key] = kept
+        with self._lock, contextlib.suppress(ValueError):
+            self._pages[key] = kept
+
+
+def size_of(kept: Kept) -> int:
+    """Return about how many bytes a page takes with its place in the cache: one without a row takes room too."""
+    return _ENTRY + len(kept.data) + len(kept.warnings)
 
 
 class Answers:
@@ -103,7 +102,7 @@ class Answers:
         self._signer = signer
         self._settings = settings
         self._walltime = walltime
-        self._pages = PageCache(settings.page_cache_mib << 20)
+        self._pages = PageCache(settings.page_cache_mib << 20) if settings.page_cache_mib else None
         #: The newest data version seen here; 0: none yet.
         self.version = 0
 
@@ -115,13 +114,14 @@ class Answers:
 
         Returns None where the page is not kept and `only_kept` is set. Raises ApiError and errors of the store.
         """
-        endpoint, real_day = cast("Endpoint", request.endpoint), int(self._walltime()) // DAY_SECONDS
+        endpoint = cast("Endpoint", request.endpoint)
         with self._open_view() as view:
-            ctx, pinned = self._begun(request, values, plan, now, view)
+            ctx = self._context(request, values, plan, now, view)
             kept, name = None, ()
-            if endpoint.cached:
-                name = _name_of(ctx, request.form, pinned.fingerprint, real_day)
-                kept = self._pages.get(name)
+            pages = self._pages if endpoint.cached else None
+            if pages is not None:
+                name = _name_of(ctx, request.form, int(self._walltime()) // DAY_SECONDS)
+                kept = pages.get(name)
             if kept is None:
                 if only_kept:
                     return None
@@ -129,37 +129,38 @@ class Answers:
                     answer = endpoint.handler(ctx)
                 finally:
                     request.list_plan = ctx.list_plan
-                kept = _with_etag(ctx, pinned, answer, request.form)
-                if endpoint.cached:
-                    self._pages.put(name, kept)
-        return self._wrap(request, ctx, kept, pinned)
-
-    def _begun(
-        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, view: View
-    ) -> tuple[Context, Cursor]:
-        """Return the context of a request, and a cursor without a place. Raises ApiError."""
-        endpoint, real_now = cast("Endpoint", request.endpoint), self._walltime()
-        query = fingerprint(endpoint.path, request.path, values) if endpoint.kind == "list" or endpoint.cached else b""
-        request.version = self.version = version = view.version
-        cursor: Cursor | None = None
-        if endpoint.kind == "list" and values["cursor"] is not None:
-            cursor = self._signer.read(values["cursor"], query, view.epoch, version, real_now)
-            request.version = cursor.version
-        # Further pages keep the first page's time of issue: a walk ends with the life of the rows it is pinned to.
-        pinned = Cursor(int(real_now), view.epoch, version, now, query, []) if cursor is None else cursor.following([])
-        ctx = self._context(request, values, plan, now, view, pinned, cursor)
-        if ctx.window_start is not None:
-            endpoint.check_window(ctx)
-        return ctx, pinned
+                kept = _kept(ctx, answer, request.form)
+                if pages is not None:
+                    pages.put(name, kept)
+        return self._wrap(request, ctx, kept)
 
     def _context(
-        self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, view: View, pinned: Cursor,
-        cursor: Cursor | None,
-    ) -> Context:  # fmt: skip
-        endpoint = cast("Endpoint", request.endpoint)
-        return Context(
+        self,
+        request: ClientRequest,
+        values: Mapping[str, Any],
+        plan: Plan,
+        now: int,
+        view: View,
+        cursor: Cursor | None = None,
+    ) -> Context:
+        """Return the context of a request, at the place of its cursor unless another is given. Raises ApiError."""
+        endpoint, is_list = cast("Endpoint", request.endpoint), "cursor" in values
+        request.version = self.version = view.version
+        if cursor is None:
+            real_now = self._walltime()
+            query = fingerprint(endpoint.path, request.path, values) if is_list or endpoint.cached else b""
+            if is_list and values["cursor"] is not None:
+                cursor = self._signer.read(values["cursor"], query, view.epoch, view.version, real_now)
+                request.version = cursor.version
+            else:
+                cursor = Cursor(int(real_now), view.epoch, view.version, now, query, None)
+        params = dict(values)
+        for param in endpoint.timed:  # the bare date of today means the same moment on all pages
+            if (value := params[param.name]) is not None and value > cursor.at + CLOCK_TOLERANCE:
+                params[param.name] = cursor.at
+        ctx = Context(
             endpoint=endpoint,
-            params=endpoint.pinned(values, pinned.at),
+            params=params,
             path=request.path,
             key=cast("KeyRecord", request.key),
             plan=plan,
@@ -167,26 +168,29 @@ class Answers:
             now=now,
             view=view,
             settings=self._settings,
-            cursor=cursor,
-            version=pinned.version,
-            at=pinned.at,
+            walk=cursor,
+            after=cursor.key,
+            version=cursor.version,
+            at=cursor.at,
         )
+        if ctx.window_start is not None:
+            endpoint.check_window(ctx)
+        return ctx
 
     def begin_whole(self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int) -> WholeList:
         """Begin a list that is sent whole: its reply has the first batch, or is a 304. As `produce` else."""
         form = cast("Form", request.form)
         values = {**values, "limit": cast("Endpoint", request.endpoint).batch}
         with self._open_view() as view:
-            ctx, pinned = self._begun(request, values, plan, now, view)
+            ctx = self._context(request, values, plan, now, view)
             # It is not known before its end what is in it, but all that this depends on is.
-            digest = hashlib.sha256(repr((_name_of(ctx, form, pinned.fingerprint, 0), program_version())).encode())
-            headers = _headers(request, ctx, envelope.weak(digest))
-            whole = WholeList(request, values, plan, now, pinned, form)
+            headers = _headers(request, ctx, etag_of(repr((_name_of(ctx, form, 0), program_version())).encode()))
+            whole = WholeList(request, values, plan, now, ctx.walk, form)
             if envelope.is_unchanged(request.headers, headers):
                 whole.place, whole.reply = None, Reply(304, headers)
                 return whole
             part = self._batch(whole, ctx)
-        headers += _meta_headers(ctx, _warnings(ctx), None, None)
+        headers += _meta_headers(ctx, _encode(ctx.warnings) if ctx.warnings else b"", None, None)
         whole.compress, coding = envelope.compressor(request.headers.get(b"accept-encoding"))
         headers += [(b"content-type", form.content_type), *([] if coding is None else [(b"content-encoding", coding)])]
         whole.reply = Reply(200, headers, whole.compress(part, whole.place is None))
@@ -195,11 +199,10 @@ class Answers:
     def next_batch(self, whole: WholeList) -> bytes:
         """Return the next part of a list that is sent whole. Raises ListCutError where its state cannot be read any more."""
         with self._open_view() as view:
-            pinned, request = whole.pinned, whole.request
-            if view.epoch != pinned.epoch or view.version < pinned.version:
+            if view.epoch != whole.walk.epoch or view.version < whole.walk.version:
                 raise ListCutError("the data were replaced")
-            cursor = pinned.following(cast("list[Any]", whole.place))
-            part = self._batch(whole, self._context(request, whole.values, whole.plan, whole.now, view, pinned, cursor))
+            cursor = msgspec.structs.replace(whole.walk, key=whole.place)
+            part = self._batch(whole, self._context(whole.request, whole.values, whole.plan, whole.now, view, cursor))
         return whole.compress(part, whole.place is None)
 
     @staticmethod
@@ -211,35 +214,37 @@ class Answers:
             whole.place = answer.next_key
             return whole.writer.write(answer.rows, last=answer.next_key is None)
 
-    def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept, pinned: Cursor) -> Reply:
+    def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept) -> Reply:
         """Return the reply of a page: 304 where the client has it already, else its body in the envelope."""
         answer, data, form = kept.answer, kept.data, request.form
         headers = _headers(request, ctx, kept.etag)
-        if envelope.is_unchanged(request.headers, headers):
+        if b"if-none-match" in request.headers and envelope.is_unchanged(request.headers, headers):
             return Reply(304, headers)
-        following = None
+        content_type, following = envelope.JSON, None
         if isinstance(answer, ListAnswer) and answer.next_key is not None:
-            times = (pinned.issued, pinned.at)
+            times = (ctx.walk.issued, ctx.at)
             if kept.following is None or kept.following[0] != times:
-                kept.following = times, self._signer.write(pinned.following(answer.next_key))
+                kept.following = times, self._signer.write(ctx.walk, answer.next_key)
             following = kept.following[1]
         if form is not None:
             total = answer.total if isinstance(answer, ListAnswer) else None
             headers += _meta_headers(ctx, kept.warnings, total, _next_link(request, following))
             body, content_type = data, (b"content-type", form.content_type)
         elif isinstance(answer, ListAnswer):
-            limit, used = ctx.params["limit"], ctx.params["cursor"]
-            body = envelope.list_body(
-                answer, data, request.id, limit=limit, cursor=used, following=following, warnings=kept.warnings
+            body = list_body(
+                answer, data, request.id, ctx.params["limit"], ctx.params["cursor"], following, kept.warnings
             )
-            content_type = envelope.JSON
+        elif isinstance(answer, ItemAnswer):
+            body = item_body(data, request.id)
         else:
-            body = envelope.item_body(data, request.id) if isinstance(answer, ItemAnswer) else data
-            content_type = envelope.PLAIN if ctx.endpoint.kind == "text" else envelope.JSON
+            body = data
+            if ctx.endpoint.kind == "text":
+                content_type = envelope.PLAIN
         headers.append(content_type)
-        body, coding = envelope.encode(body, request.headers.get(b"accept-encoding"))
-        if coding is not None:
-            headers.append((b"content-encoding", coding))
+        if (accepted := request.headers.get(b"accept-encoding")) is not None:
+            body, coding = envelope.encode(body, accepted)
+            if coding is not None:
+                headers.append((b"content-encoding", coding))
         return Reply(200, headers, body)
 
     def newest_version(self) -> int:
@@ -264,7 +269,7 @@ class WholeList:
     values: Mapping[str, Any]
     plan: Plan
     now: int
-    pinned: Cursor
+    walk: Cursor
     form: Form
     writer: Writer | None = None
     #: Compresses a part as the client likes it, and is told whether it is the last.
@@ -274,45 +279,84 @@ class WholeList:
     reply: Reply = field(init=False)
 
 
-def _name_of(ctx: Context, form: Form | None, query: bytes, real_day: int) -> tuple[Any, ...]:
+def _name_of(ctx: Context, form: Form | None, real_day: int) -> tuple[Any, ...]:
     """Return the name under which a page is kept."""
     values, view = ctx.params, ctx.view
     return (
-        ctx.endpoint.path, None if form is None else form.name, query, values.get("limit"), values.get("cursor"), values.get("as_of"),
-        ctx.version, view.version, view.epoch, ctx.window_start, ctx.now // DAY_SECONDS, real_day, ctx.key.scopes,
+        ctx.endpoint.path, None if form is None else form.name, ctx.walk.fingerprint, values.get("limit"), values.get("cursor"),
+        values.get("as_of"), ctx.version, view.version, view.epoch, ctx.window_start, ctx.now // DAY_SECONDS, real_day, ctx.key.scopes,
     )  # fmt: skip
 
 
-def _with_etag(ctx: Context, pinned: Cursor, answer: Answer, form: Form | None) -> Kept:
-    """Return an answer with its rows joined, its warnings and its ETag. A page is held for long, and its rows but once."""
-    warnings = _warnings(ctx)
+def _kept(ctx: Context, answer: Answer, form: Form | None) -> Kept:
+    """
+    Return an answer with its rows joined, its warnings and its ETag. A page is held for long, and its rows but once.
+
+    The ETag of a list is over pagination and warnings too: a 304 must not hide that something else is said of the question. The next
+    cursor differs from second to second because it holds its time of issue, so what it leads to is hashed in its place: the key, the
+    epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
+    """
+    warnings = _encode(ctx.warnings) if ctx.warnings else b""
     if form is not None:
         data = _writer(ctx.endpoint, form, answer, whole=False).write(_rows(ctx.endpoint, answer), last=True)
     elif isinstance(answer, ListAnswer):
-        data = _joined(answer.rows)
+        rows = answer.rows
+        data = b",".join(cast("Sequence[bytes]", rows)) if rows and isinstance(rows[0], bytes) else _encode(rows)[1:-1]
     elif isinstance(answer, ItemAnswer):
         data = answer.data
     else:
         data = answer.body.encode() if isinstance(answer.body, str) else answer.body
-    if isinstance(answer, ListAnswer):
-        etag = envelope.page_etag(
-            answer, data, warnings, form, limit=ctx.params["limit"], cursor=ctx.params["cursor"], epoch=pinned.epoch,
-            issued=pinned.issued,
-        )  # fmt: skip
-        return Kept(ListAnswer((), answer.next_key, answer.total), data, etag, warnings)
-    kept = ItemAnswer(b"") if isinstance(answer, ItemAnswer) else TextAnswer(b"")
-    return Kept(kept, data, envelope.body_etag(data), warnings)
+    if not isinstance(answer, ListAnswer):
+        return Kept(
+            ItemAnswer(b"") if isinstance(answer, ItemAnswer) else TextAnswer(b""), data, etag_of(data), warnings
+        )
+    following = None if answer.next_key is None else [answer.next_key, ctx.walk.issued // DAY_SECONDS]
+    about = [ctx.params["limit"], ctx.params["cursor"], answer.total, ctx.walk.epoch, following, warnings]
+    if form is not None:
+        about.append(form.name)
+    if answer.parts is None:
+        etag = etag_of(_encode(about), data)
+    else:  # the same parts are written otherwise by another version of the program
+        etag = etag_of(_encode([*about, program_version()]), answer.parts)
+    return Kept(ListAnswer((), answer.next_key, answer.total), data, etag, warnings)
 
 
-def _joined(rows: Sequence[bytes] | Sequence[msgspec.Struct]) -> bytes:
-    """Return rows as JSON objects with commas between."""
-    if rows and isinstance(rows[0], bytes):
-        return b",".join(cast("Sequence[bytes]", rows))
-    return _encode(rows)[1:-1]
+def list_body(
+    page: ListAnswer,
+    data: bytes,
+    request_id: bytes,
+    limit: int,
+    cursor: str | None,
+    following: str | None,
+    warnings: bytes,
+) -> bytes:
+    """
+    Return the list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
+    no escaping.
+    """
+    used = b"null" if cursor is None else b'"%b"' % cursor.encode()
+    next_page = b'null,"has_more":false' if following is None else b'"%b","has_more":true' % following.encode()
+    total = b',"total":%d' % page.total if page.total is not None else b""
+    more = b',"warnings":' + warnings if warnings else b""
+    return (
+        b'{"data":[%b],"meta":{"request_id":"%b","requestId":"%b","api_version":"v1",'
+        b'"pagination":{"limit":%d,"cursor":%b,"next_cursor":%b%b}%b},"requestId":"%b"}'
+    ) % (data, request_id, request_id, limit, used, next_page, total, more, request_id)
 
 
-def _warnings(ctx: Context) -> bytes:
-    return _encode(ctx.warnings) if ctx.warnings else b""
+def item_body(data: bytes, request_id: bytes) -> bytes:
+    """Return the single-object envelope."""
+    return b'{"data":%b,"meta":{"request_id":"%b","requestId":"%b","api_version":"v1"},"requestId":"%b"}' % (
+        data, request_id, request_id, request_id,
+    )  # fmt: skip
+
+
+def etag_of(*parts: bytes) -> bytes:
+    """Return a weak ETag over some parts of an answer."""
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
 
 
 def _rows(endpoint: Endpoint, answer: Answer) -> Sequence[bytes] | Sequence[msgspec.Struct]:
@@ -363,7 +407,7 @@ def _next_link(request: ClientRequest, following: str | None) -> bytes | None:
     """Return the link to the next page, relative to the address of this one."""
     if following is None:
         return None
-    pairs = [(name, value) for name, value in split_query(request.query_string).pairs if name != "cursor"]
+    pairs = [(name, value) for name, value in request.pairs if name != "cursor"]
     return b'<?%b>; rel="next"' % urlencode([*pairs, ("cursor", following)]).encode()
 
 

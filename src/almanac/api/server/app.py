@@ -2,13 +2,14 @@
 The interface as one ASGI application: the steps of every request, in their order.
 
 Id of the request; host; key in the query; key; rate limit; path; method; scope; parameters; plan window; the resource.
-`App` gives each request its id, headers and log line, and makes answers of errors; Starlette's router finds the endpoint.
+`App` gives each request its id, headers and log line, and makes answers of errors.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -17,25 +18,28 @@ from functools import partial
 from typing import Any, cast
 
 import structlog
-from starlette.routing import Route, Router
+from starlette.routing import Router
 from starlette.types import Receive, Scope, Send
 
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
+from almanac.api.contract.keyshape import redact
 from almanac.api.contract.ports import KeyStore
 from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
 from almanac.api.server.answers import Answers, ListCutError, WholeList
-from almanac.api.server.authentication import Authentication, QueryString, check_host, split_query
+from almanac.api.server.authentication import Authentication
 from almanac.api.server.cors import Cors
-from almanac.api.server.journal import ADDRESSED, Journal, access_line, tell_slow
+from almanac.api.server.journal import Journal, tell_slow
+from almanac.api.server.logs import AccessLine, told_path
 from almanac.api.server.request import ClientRequest, Reply
-from almanac.api.server.routes import TWIN_ENDINGS, Resource, Routes, path_of, path_values, resources
+from almanac.api.server.routes import Routes, path_of, resources
 from almanac.api.server.threads import ClientDisconnected, Threads
 from almanac.api.use import metrics
-from almanac.api.use.limits import Limiter, limit_headers
+from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
+from almanac.domain.times import cached_wire_time
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
@@ -47,6 +51,10 @@ _STORAGE_RETRY_SECONDS = 5
 _LATE_RETRY_SECONDS = 30
 #: How the log and the metrics tell of a client that had gone before it was answered. Nobody is ever sent this.
 _DISCONNECTED = 499
+#: Answers of which an operator wants to know who keeps asking.
+_ADDRESSED = frozenset({401, 403, 429})
+#: Characters of a client's own id of a request that are logged.
+_CLIENT_ID_MAX = 128
 #: How long a list that is sent whole may take, however slowly its client reads; and each of its batches after the first.
 _WHOLE_SECONDS, _BATCH_SECONDS = 3_600.0, 60.0
 #: How much of it is handed to the server at a time, which keeps some of that, however large, for a client that reads slowly.
@@ -75,7 +83,7 @@ class App:
         open_view: Callable[..., AbstractContextManager[View]],
         settings: Settings,
         *,
-        clock: Callable[[], int],
+        clock: Callable[[], float],
         walltime: Callable[[], float] = time.time,
         unavailable: tuple[type[Exception], ...] = (),
         journal: Journal | None = None,
@@ -96,67 +104,45 @@ class App:
         self._remote = isinstance(settings.data_place, str)
         self._on_startup, self._on_shutdown = on_startup, [*on_shutdown, self._threads.close]
         self._warms, self._warming_until, self._warmed = warms, 0.0, threading.Event()
-        everything = resources(self.endpoints)
-        self._routes = Routes(everything)
-        self._twins = Routes([resource for resource in everything if resource.form is not None])
-        self._literal = {resource.path: resource for resource in everything if not resource.endpoint.braces}
-        self._router = Router(
-            [Route(resource.path, _Handler(self, resource)) for resource in everything],
-            redirect_slashes=False,
-            default=self.nothing_here,
-            lifespan=self._lifespan,
-        )
+        self._routes = Routes(resources(self.endpoints))
+        self._lifespan_only = Router(lifespan=self._lifespan)
         self._cors = Cors(settings.cors_origins)
         self._common = (envelope.CACHE_CONTROL, (b"vary", envelope.VARY + self._cors.vary))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._router(scope, receive, send)
-        elif scope["type"] != "http":
-            await send({"type": "websocket.close", "code": 1000})
-        else:
-            await self._serve(scope, receive, send)
-
-    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever becomes of it, and take note of it."""
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._lifespan_only(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": 1000})
+            return
         started = time.perf_counter()
         request = ClientRequest(scope)
         request.deadline = deadline = Deadline(self._settings.request_seconds)
+        status = _DISCONNECTED
         try:
             if request.method == "OPTIONS" and self._cors.is_preflight(request.headers):
                 request.reply = Reply(204, list(self._cors.preflight))
             else:
-                check_host(request)
-                path = path_of(scope) if b"%2" in (scope.get("raw_path") or b"") else request.target
-                request.is_twin = path.endswith(TWIN_ENDINGS) and self._twins.find(path) is not None
-                query = split_query(request.query_string)
-                plan = await self._authentication.admit(request, query, deadline)
-                scope["almanac"] = request, query, plan
-                scope["path"] = path
-                literal = self._literal.get(path)
-                if literal is None:
-                    await self._router(scope, receive, send)  # which leads to `answer`
-                else:  # a path without braces: the router would try some twenty patterns
-                    await self.answer(literal, scope, receive)
+                request.reply = await self._answer(request, scope, receive, deadline)
         except ClientDisconnected:
             metrics.HUNG_UP.labels(metrics.OTHER if request.endpoint is None else request.endpoint.path).inc()
-            self._note(request, _DISCONNECTED, time.perf_counter() - started)
-            return
         except Exception as error:  # whatever it is: a client gets an answer, the log the cause
             request.reply = await self._refusal(request, error)
-        reply = cast("Reply", request.reply)
-        headers = self._headers(request, reply)
-        await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-        if reply.parts is None or request.method == "HEAD":
-            await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
-        elif not await self._send_parts(request, reply, send):
-            self._note(request, _DISCONNECTED, time.perf_counter() - started)
-            return
-        self._note(request, reply.status, time.perf_counter() - started)
+        if (reply := request.reply) is not None:
+            await send(
+                {"type": "http.response.start", "status": reply.status, "headers": self._headers(request, reply)}
+            )
+            if reply.parts is None or request.method == "HEAD":
+                await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
+                status = reply.status
+            else:
+                status = await self._send_parts(request, reply, reply.parts, send)
+        self._note(request, status, time.perf_counter() - started)
 
-    async def _send_parts(self, request: ClientRequest, reply: Reply, send: Send) -> bool:
-        """Send a body part by part, and return whether it was sent to its end: what is cut has no mark of its end."""
-        parts = cast("AsyncIterator[bytes]", reply.parts)
+    async def _send_parts(self, request: ClientRequest, reply: Reply, parts: AsyncIterator[bytes], send: Send) -> int:
+        """Send a body part by part, and return the status for the log: what is cut has no mark of its end."""
         try:
             async with asyncio.timeout(_WHOLE_SECONDS):
                 await _send_slices(reply.body, send)
@@ -165,61 +151,59 @@ class App:
             await send({"type": "http.response.body", "body": b""})
         except ClientDisconnected:
             metrics.HUNG_UP.labels(cast("Endpoint", request.endpoint).path).inc()
-            return False
+            return _DISCONNECTED
         except Exception as error:  # whatever it is: the status is sent, so that the log alone can tell the cause
             log.warning("a list was cut", request_id=request.id.decode(), reason=str(error) or type(error).__name__)
-            return False
-        return True
+            return _DISCONNECTED
+        return reply.status
 
-    async def answer(self, resource: Resource, scope: Scope, receive: Receive) -> None:
-        """Reply to a request that was let in and whose path leads to an endpoint. Raises ApiError and errors of the store."""
-        request: ClientRequest
-        query: QueryString
-        plan: Plan
-        request, query, plan = scope["almanac"]
+    async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive, deadline: Deadline) -> Reply:
+        """Check a request step by step and reply to it. Raises ApiError and errors of the store."""
+        path = path_of(scope) if b"%2" in (scope.get("raw_path") or b"") else request.target
+        found = self._routes.find(path)
+        request.is_twin = found is not None and found[0].form is not None
+        plan = await self._authentication.admit(request, deadline)
+        key = cast("KeyRecord", request.key)
+        if found is None:
+            raise self._routes.unknown(path)
+        resource, request.path = found
         request.endpoint = endpoint = resource.endpoint
-        if endpoint.braces:
-            request.path = path_values(scope["path_params"])
         if request.method not in _METHODS:
             raise ApiError(405, "every operation is a GET (or HEAD)", {"allowed": list(_METHODS)}, (_ALLOW,))
-        scopes = request.key.scopes if request.key is not None else ()
-        if endpoint.scope is not None and endpoint.scope not in scopes and ALL_SCOPES not in scopes:
-            details = {"scope": endpoint.scope, "granted": list(scopes)}
+        if endpoint.scope is not None and endpoint.scope not in key.scopes and ALL_SCOPES not in key.scopes:
+            details = {"scope": endpoint.scope, "granted": list(key.scopes)}
             raise ApiError(403, f"the key lacks the scope '{endpoint.scope}'", details)
         if request.announced:
             raise refuse("body", "must be absent: every operation is a GET", code="body")
-        if query.broken is not None:
-            raise refuse(query.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
-        form = resource.form
-        if form is None and endpoint.forms:
-            form = envelope.accepted_form(request.headers.get(b"accept"))
+        if request.broken is not None:
+            raise refuse(request.broken[:100], "is not strict UTF-8 percent-encoding", code="encoding")
+        form, accept = resource.form, request.headers.get(b"accept")
+        if form is None and accept is not None and endpoint.forms:
+            form = envelope.accepted_form(accept)
         if form is not None and not form.is_available:
             raise _not_installed(form, request)
         request.form = form
-        now = self._clock()
+        now = int(self._clock())
         if endpoint.braces:
             endpoint.check_path(request.path)
-        values = endpoint.read(query.pairs, now)
+        values = endpoint.read(request.pairs, now)
         if values.get(ALL.name):
-            check_whole(query.pairs)
-            request.reply = await self._whole(request, values, plan, now, receive)
-            return
-        where, deadline = endpoint.runs_in(values), cast("Deadline", request.deadline)
+            check_whole(request.pairs)
+            return await self._whole(request, values, plan, now, receive)
+        where = endpoint.cost if isinstance(endpoint.cost, str) else endpoint.cost(values)
         if form is not None and where == "loop":
             where = "thread"  # to write another form than JSON takes a millisecond or more
-        work = partial(self._answers.produce, request, values, plan, now)
+        work: Callable[..., Reply] = partial(self._answers.produce, request, values, plan, now)  # type: ignore[assignment]
         if not self._remote and (where == "loop" or endpoint.cached):
             with deadline_scope(deadline):
-                request.reply = work(only_kept=where != "loop")
-        if request.reply is not None:
-            return
-        if where == "heavy" and request.key is not None:
+                reply: Reply | None = work(only_kept=where != "loop")
+            if reply is not None:
+                return reply
+        if where == "heavy":
             request.where = where
-            account = request.key.account_id
-            request.reply = await self._threads.heavy(account, endpoint.path, work, receive, deadline)
-        else:
-            request.where = "thread"
-            request.reply = await self._threads.run(work, receive, deadline)
+            return await self._threads.heavy(key.account_id, endpoint.path, work, receive, deadline)
+        request.where = "thread"
+        return await self._threads.run(work, receive, deadline)
 
     async def _whole(
         self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int, receive: Receive
@@ -250,10 +234,6 @@ class App:
                 yield await self._threads.heavy_part(partial(self._answers.next_batch, whole), receive, deadline)
         finally:
             self._threads.end_heavy(account)
-
-    async def nothing_here(self, scope: Scope, _receive: Receive, _send: Send) -> None:
-        """Raise the 404 of a path at which nothing stands."""
-        raise self._routes.unknown(scope["path"])
 
     async def _refusal(self, request: ClientRequest, error: Exception) -> Reply:
         """Return the reply of an error: ours, the store's, or a fault."""
@@ -297,8 +277,18 @@ class App:
             headers.append((b"content-length", b"%d" % len(reply.body)))
         if request.key is not None:
             headers.append((b"x-data-version", b"%d" % (request.version or 0)))
-            if request.decision is not None:
-                headers.extend(limit_headers(request.key.plan, request.decision, self._walltime()))
+        if request.key is not None and (decision := request.decision) is not None:
+            limit, remaining = decision.limit, decision.remaining
+            left = max(math.ceil(decision.reset_at - self._walltime()), 0)
+            headers += (
+                (b"x-ratelimit-limit", b"%d" % limit),
+                (b"x-ratelimit-remaining", b"%d" % remaining),
+                (b"x-ratelimit-reset", cached_wire_time(decision.reset_at).encode()),
+                (b"x-ratelimit-policy", f"{limit} per {WINDOW}s (plan {request.key.plan})".encode()),
+                # Of draft-ietf-httpapi-ratelimit-headers: `t` seconds until the window ends, rounded up.
+                (b"ratelimit-policy", b'"minute";q=%d;w=%d' % (limit, WINDOW)),
+                (b"ratelimit", b'"minute";r=%d;t=%d' % (remaining, left)),
+            )
         origin = request.headers.get(b"origin")
         if origin is not None:
             headers.extend(self._cors.headers(origin))
@@ -310,13 +300,26 @@ class App:
             # It was refused before its path was looked at; whoever wonders at a 429 asks which.
             found = self._routes.find(request.target)
             request.endpoint = None if found is None else found[0].endpoint
-        address = None
-        if status in ADDRESSED and self._settings.log_addresses:
-            address = self._authentication.address(request)
-        self._journal.add(access_line(request, status, seconds, address), seconds)
+        endpoint, key = request.endpoint, request.key
+        theirs = request.headers.get(b"x-request-id")
+        line = AccessLine(
+            request_id=request.id.decode(),
+            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
+            method=request.method[:16],
+            path=None if endpoint is None else endpoint.path,
+            status=status,
+            ms=round(seconds * 1000, 3),
+            account=None if key is None else key.account_id,
+            key=None if key is None else key.prefix,
+        )
+        if status == 404:
+            line.target = told_path(request.target)
+        elif status in _ADDRESSED and self._settings.log_addresses:
+            line.address = self._authentication.address(request)
+        self._journal.add(line, seconds)
         is_whole = request.reply is not None and request.reply.parts is not None
-        if 0 < self._settings.slow_seconds <= seconds and request.endpoint is not None and not is_whole:
-            tell_slow(request, request.endpoint, split_query(request.query_string).pairs, status, seconds)
+        if 0 < self._settings.slow_seconds <= seconds and endpoint is not None and not is_whole:
+            tell_slow(request, endpoint, status, seconds)
 
     # -- start and end ------------------------------------------------------------------------------------------------
 
@@ -348,19 +351,6 @@ class App:
         return not self._warmed.is_set() and time.monotonic() < self._warming_until
 
 
-class _Handler:
-    """A resource as the router calls it."""
-
-    def __init__(self, app: App, resource: Resource) -> None:
-        self._app, self._resource = app, resource
-
-    async def __call__(self, scope: Scope, receive: Receive, _send: Send) -> None:
-        # A pattern of Starlette's does not see a newline behind its end.
-        if scope["path"].endswith("\n") and not self._resource.path.endswith("}"):
-            await self._app.nothing_here(scope, receive, _send)
-        await self._app.answer(self._resource, scope, receive)
-
-
 async def _send_slices(part: bytes, send: Send) -> None:
     """Send a part of a body in slices."""
     for place in range(0, len(part), _SLICE_BYTES):
@@ -380,7 +370,7 @@ def _not_installed(form: Form, request: ClientRequest) -> ApiError:
 
 
 def warm(
-    endpoints: Sequence[Endpoint], open_view: Callable[[], AbstractContextManager[View]], clock: Callable[[], int]
+    endpoints: Sequence[Endpoint], open_view: Callable[[], AbstractContextManager[View]], clock: Callable[[], float]
 ) -> None:
     """Make what endpoints need. What cannot be made now, the first requests make themselves."""
     for endpoint in endpoints:
@@ -388,6 +378,6 @@ def warm(
             continue
         try:
             with open_view() as view:
-                endpoint.warm(view, clock())
+                endpoint.warm(view, int(clock()))
         except Exception as error:  # whatever it is, a request that needs it will meet it and say so
             log.warning("not warmed", path=endpoint.path, reason=str(error))

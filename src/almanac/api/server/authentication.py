@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from ipaddress import ip_address, ip_network
 from math import ceil
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
-import msgspec
 import structlog
 
 from almanac.api.contract.errors import ApiError, Header, refuse
@@ -51,36 +48,6 @@ KEY_NAMES = frozenset(
         "bearer",
     ]
 )
-_BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-
-
-class QueryString(msgspec.Struct, frozen=True):
-    """A decoded query string. `broken` names the first parameter that is not strict UTF-8 percent-encoding."""
-
-    pairs: list[tuple[str, str]]
-    broken: str | None = None
-
-
-def split_query(raw: bytes) -> QueryString:
-    """Split at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing."""
-    pairs: list[tuple[str, str]] = []
-    broken = None
-    for piece in filter(None, raw.split(b"&")):
-        (name, fine), (value, also_fine) = map(_decode, piece.partition(b"=")[::2])
-        if not (fine and also_fine) and broken is None:
-            broken = name
-        pairs.append((name, value))
-    return QueryString(pairs, broken)
-
-
-def _decode(raw: bytes) -> tuple[str, bool]:
-    if b"%" not in raw and b"+" not in raw and raw.isascii():
-        return raw.decode("ascii"), True
-    plain = unquote_to_bytes(raw.replace(b"+", b" "))
-    try:
-        return plain.decode("utf-8"), _BROKEN_PERCENT.search(raw) is None
-    except UnicodeDecodeError:
-        return plain.decode("utf-8", "replace"), False
 
 
 def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
@@ -122,19 +89,6 @@ def _password(credentials: bytes) -> bytes:
         return b""
 
 
-def check_host(request: ClientRequest) -> None:
-    """
-    Raise ApiError 400 for a request that says twice whom it is for, or under HTTP/1.1 not at all (RFC 9112, 3.2).
-
-    Programs that take it for different requests would let one pass in the name of another.
-    """
-    host = request.headers.get(b"host", b"")
-    if b"," in host:  # repeated headers are joined by commas
-        raise refuse("host", "was sent more than once; send one Host header", code="repeated")
-    if not host and request.http_version == "1.1":
-        raise refuse("host", "is missing; send a Host header", code="required")
-
-
 class Authentication:
     """Lets requests in by their key, within the limits of account and address."""
 
@@ -152,20 +106,28 @@ class Authentication:
         #: Missing plans that were logged: once each, not at every request.
         self._logged_plans: set[str] = set()
 
-    async def admit(self, request: ClientRequest, query: QueryString, deadline: Deadline) -> Plan:
+    async def admit(self, request: ClientRequest, deadline: Deadline) -> Plan:
         """
         Set the key and limit of a request; return its plan. Raises ApiError 400, 401, 403 or 429.
 
         A refused key counts as a failure of its address, one in the query too: else keys could be tried this way without end.
         """
-        name = key_in_query(query.pairs)
-        if name is not None:
+        # Programs that take it for different requests would let one pass in the name of another (RFC 9112, 3.2).
+        host = request.headers.get(b"host", b"")
+        if b"," in host:  # repeated headers are joined by commas
+            raise refuse("host", "was sent more than once; send one Host header", code="repeated")
+        if not host and request.http_version == "1.1":
+            raise refuse("host", "is missing; send a Host header", code="required")
+        if request.pairs and (name := key_in_query(request.pairs)) is not None:
             reason = "carries a key, and a key in the query string is refused; send it in a header"
             raise self._failed(request, "in_query", refuse(name[:100], reason, code="key"))
         text, problem = presented_key(request.headers, basic=request.is_twin)
         if text is None:
             raise self._unauthorized(request, "missing", self._hint(request) or problem)
-        verdict = await self._verdict(text, deadline)
+        now = int(self._walltime())
+        verdict = self._accounts.known(text, now)
+        if verdict is None:  # a server has to be asked
+            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
         if isinstance(verdict, Refused):
             message = "the API key is malformed" if verdict == MALFORMED else "the API key is not valid"
             raise self._unauthorized(request, verdict.reason, message)
@@ -182,17 +144,11 @@ class Authentication:
             raise ApiError(403, message, {"reason": "account_disabled"})
         return plan
 
-    async def _verdict(self, text: str, deadline: Deadline) -> KeyRecord | Refused:
-        now = int(self._walltime())
-        verdict = self._accounts.known(text, now)
-        if verdict is None:  # a server has to be asked
-            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
-        return verdict
-
     async def is_still_good(self, request: ClientRequest, deadline: Deadline) -> bool:
         """Return whether the key of a request that was let in is neither revoked nor expired since."""
         text, _ = presented_key(request.headers, basic=request.is_twin)
-        return text is not None and not isinstance(await self._verdict(text, deadline), Refused)
+        verify = partial(self._accounts.verify, text or "", int(self._walltime()))
+        return not isinstance(await self._threads.key(verify, deadline), Refused)
 
     def address(self, request: ClientRequest) -> str:
         """Return where a request came from, behind trusted proxies."""

@@ -6,7 +6,6 @@ A page is one join of bytes. ETag is weak: it speaks for the data an account see
 from __future__ import annotations
 
 import gzip
-import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,11 +13,9 @@ from typing import Any
 import msgspec
 import zstandard
 
-from almanac.api.contract.endpoint import ListAnswer
 from almanac.api.contract.errors import ApiError, Header
 from almanac.api.contract.keyshape import redact
 from almanac.api.formats.forms import FORMS, Form
-from almanac.domain.times import DAY_SECONDS
 
 JSON = (b"content-type", b"application/json")
 PLAIN = (b"content-type", b"text/plain; charset=utf-8")
@@ -30,7 +27,6 @@ _ZSTD_LEVEL = 3
 _GZIP_LEVEL = 5
 #: How zlib is told to write gzip.
 _GZIP_BITS = 31
-_ETAG_BYTES = 16
 
 #: Forms by the names that `Accept` has for them; what stands for JSON there, and how well it names it.
 _NAMED = 2
@@ -38,40 +34,6 @@ _FORMS = {form.media_type.encode(): form for form in FORMS}
 _FOR_JSON = {b"application/json": _NAMED, b"application/*": 1, b"*/*": 0}
 
 _encode = msgspec.json.Encoder(enc_hook=str).encode
-
-
-def list_body(
-    page: ListAnswer,
-    data: bytes,
-    request_id: bytes,
-    *,
-    limit: int,
-    cursor: str | None,
-    following: str | None,
-    warnings: bytes = b"",
-) -> bytes:
-    """
-    Return the list envelope. `data` are the joined rows, `warnings` a JSON list or empty; cursors are base64url, so they need
-    no escaping.
-    """
-    used = b"null" if cursor is None else b'"%b"' % cursor.encode()
-    next_page = b'null,"has_more":false' if following is None else b'"%b","has_more":true' % following.encode()
-    total = b',"total":%d' % page.total if page.total is not None else b""
-    more = b',"warnings":' + warnings if warnings else b""
-    pagination = b',"pagination":{"limit":%d,"cursor":%b,"next_cursor":%b%b}%b' % (limit, used, next_page, total, more)
-    return b"".join((b'{"data":[', data, b"]", _meta(request_id, pagination)))
-
-
-def item_body(data: bytes, request_id: bytes) -> bytes:
-    """Return the single-object envelope."""
-    return b"".join((b'{"data":', data, _meta(request_id)))
-
-
-def _meta(request_id: bytes, more: bytes = b"") -> bytes:
-    """Return what stands behind the data of an envelope."""
-    return b',"meta":{"request_id":"%b","requestId":"%b","api_version":"v1"%b},"requestId":"%b"}' % (
-        request_id, request_id, more, request_id,
-    )  # fmt: skip
 
 
 def error_body(error: ApiError, request_id: bytes) -> bytes:
@@ -84,47 +46,20 @@ def error_body(error: ApiError, request_id: bytes) -> bytes:
     return redact(_encode({"error": inner, "requestId": text}).decode()).encode()
 
 
-def page_etag(
-    page: ListAnswer, data: bytes, warnings: bytes, form: Form | None, *, limit: int, cursor: str | None, epoch: str, issued: int,
-) -> bytes:  # fmt: skip
-    """
-    Weak ETag over data, pagination and warnings: a 304 must not hide that something else is said of the question.
-
-    `next_cursor` differs from second to second because it holds its time of issue, so what it leads to is hashed in
-    its place: the key, the epoch, and the day of issue, lest a cached page be confirmed after its cursor has expired.
-    """
-    following = None if page.next_key is None else [page.next_key, issued // DAY_SECONDS]
-    said = [limit, cursor, page.total, epoch, following, warnings, *([] if form is None else [form.name])]
-    digest = hashlib.sha256(_encode(said))
-    digest.update(data)
-    return weak(digest)
-
-
-def body_etag(data: bytes) -> bytes:
-    """Weak ETag over one object or text."""
-    return weak(hashlib.sha256(data))
-
-
-def weak(digest: hashlib._Hash) -> bytes:
-    """Return a weak ETag of a digest."""
-    return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
-
-
 def is_unchanged(asked: Mapping[bytes, bytes], headers: Sequence[Header]) -> bool:
-    """Return whether the client has the answer of these headers, the first of which is its ETag."""
-    condition = asked.get(b"if-none-match")
-    return condition is not None and matches(condition, headers[0][1])
+    """
+    Return whether the client has the answer of these headers, the first of which is its ETag.
+
+    `If-None-Match` is compared weakly, as `*`, one tag, or a list of tags (RFC 9110, 13.1.2).
+    """
+    opaque = headers[0][1].removeprefix(b"W/")
+    tags = asked.get(b"if-none-match", b"").split(b",")
+    return any(tag.strip().removeprefix(b"W/") in {opaque, b"*"} for tag in tags)
 
 
-def matches(if_none_match: bytes, etag: bytes) -> bool:
-    """Weak comparison with `*`, one tag, or a list of tags (RFC 9110, 13.1.2)."""
-    opaque = etag.removeprefix(b"W/")
-    return any(tag.strip().removeprefix(b"W/") in {opaque, b"*"} for tag in if_none_match.split(b","))
-
-
-def encode(body: bytes, accept_encoding: bytes | None) -> tuple[bytes, bytes | None]:
+def encode(body: bytes, accept_encoding: bytes) -> tuple[bytes, bytes | None]:
     """Return the body as the client likes it, and the name of the coding (None: as it was)."""
-    if accept_encoding is None or len(body) < CODING_MIN_BYTES:
+    if len(body) < CODING_MIN_BYTES:
         return body, None
     coding = choose_coding(accept_encoding)
     if coding == b"zstd":

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Iterable
 
 import structlog
 
 from almanac.api.contract.endpoint import Endpoint
-from almanac.api.contract.keyshape import redact
-from almanac.api.server.logs import AccessLine, access, told_path, told_text
+from almanac.api.server.logs import AccessLine, access, told_text
 from almanac.api.server.request import ClientRequest
 from almanac.api.use import metrics
 from almanac.api.use.usage import Tally
@@ -19,37 +17,11 @@ from almanac.api.use.usage import Tally
 log = structlog.get_logger("almanac.access")
 
 
-#: Answers of which an operator wants to know who keeps asking.
-ADDRESSED = frozenset({401, 403, 429})
-_CLIENT_ID_MAX = 128
 #: Entries of a journal that wait at most. A busy worker reaches them before the time is up.
 _MOST_HELD = 64
 
 
-def access_line(request: ClientRequest, status: int, seconds: float, address: str | None) -> AccessLine:
-    """Return the line of an answer."""
-    endpoint, key = request.endpoint, request.key
-    theirs = request.headers.get(b"x-request-id")
-    line = AccessLine(
-        request_id=request.id.decode(),
-        client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
-        method=request.method[:16],
-        path=None if endpoint is None else endpoint.path,
-        status=status,
-        ms=round(seconds * 1000, 3),
-        account=None if key is None else key.account_id,
-        key=None if key is None else key.prefix,
-    )
-    if status == 404:
-        line.target = told_path(request.target)
-    elif address is not None:
-        line.address = address
-    return line
-
-
-def tell_slow(
-    request: ClientRequest, endpoint: Endpoint, query: Iterable[tuple[str, str]], status: int, seconds: float
-) -> None:
+def tell_slow(request: ClientRequest, endpoint: Endpoint, status: int, seconds: float) -> None:
     """
     Count a slow request that was answered, or given up, and log what it asked for.
 
@@ -57,7 +29,7 @@ def tell_slow(
     where a walk stands and no question.
     """
     metrics.SLOW.labels(endpoint.path).inc()
-    asked = {**request.path, **{name: value for name, value in query if name in endpoint.by_name}}
+    asked = {**request.path, **{name: value for name, value in request.pairs if name in endpoint.by_name}}
     deadline = request.deadline
     log.warning(
         "a slow request",

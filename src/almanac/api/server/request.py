@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from typing import Any
+from urllib.parse import unquote_to_bytes
 
 import msgspec
 from starlette.types import Scope
@@ -82,21 +84,24 @@ class Reply(msgspec.Struct):
 class ClientRequest:
     """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
 
-    __slots__ = (
-        "announced", "client", "deadline", "decision", "endpoint", "form", "headers", "http_version", "id", "is_twin", "key", "list_plan",
-        "method", "path", "query_string", "reply", "target", "version", "where",
-    )  # fmt: skip
-
     def __init__(self, scope: Scope) -> None:
         self.id = _next_id()
         self.method: str = scope["method"]
         self.target: str = scope["path"]
-        self.query_string: bytes = scope["query_string"]
+        #: The decoded query, and the first name in it that is not strict UTF-8 percent-encoding.
+        self.pairs, self.broken = split_query(scope["query_string"])
         self.client: Any = scope.get("client")
-        self.headers = headers = read_headers(scope["headers"])
         self.http_version: str | None = scope.get("http_version")
+        #: Headers by name; a repeated one is joined by commas, so a second key makes the first malformed.
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        if len(self.headers) != len(scope["headers"]):
+            self.headers.clear()
+            for name, value in scope["headers"]:
+                self.headers[name] = self.headers[name] + b", " + value if name in self.headers else value
         #: Whether the headers announce a body: under HTTP/1, the only one that is spoken, there is no other.
-        self.announced = b"transfer-encoding" in headers or bool(headers.get(b"content-length", b"0").strip(b"0 "))
+        self.announced = b"transfer-encoding" in self.headers or bool(
+            self.headers.get(b"content-length", b"0").strip(b"0 ")
+        )
         #: What stands in the braces of the path.
         self.path: dict[str, str] = {}
         self.endpoint: Endpoint | None = None
@@ -116,11 +121,33 @@ class ClientRequest:
         self.reply: Reply | None = None
 
 
-def read_headers(pairs: Sequence[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return headers by name; a repeated one is joined by commas, so a second key makes the first malformed."""
-    headers = dict(pairs)
-    if len(headers) != len(pairs):
-        headers = {}
-        for name, value in pairs:
-            headers[name] = headers[name] + b", " + value if name in headers else value
-    return headers
+_BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+
+
+def split_query(raw: bytes) -> tuple[list[tuple[str, str]], str | None]:
+    """
+    Split a query string at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing.
+
+    Return the pairs, and the first name that is not strict UTF-8 percent-encoding, or whose value is not.
+    """
+    pairs: list[tuple[str, str]] = []
+    broken = None
+    if raw.isascii() and b"%" not in raw and b"+" not in raw:
+        for text in filter(None, raw.decode("ascii").split("&")):
+            name, _, value = text.partition("=")
+            pairs.append((name, value))
+        return pairs, None
+    for piece in filter(None, raw.split(b"&")):
+        (name, fine), (value, also_fine) = map(_decode, piece.partition(b"=")[::2])
+        if not (fine and also_fine) and broken is None:
+            broken = name
+        pairs.append((name, value))
+    return pairs, broken
+
+
+def _decode(raw: bytes) -> tuple[str, bool]:
+    plain = unquote_to_bytes(raw.replace(b"+", b" "))
+    try:
+        return plain.decode("utf-8"), _BROKEN_PERCENT.search(raw) is None
+    except UnicodeDecodeError:
+        return plain.decode("utf-8", "replace"), False

@@ -15,10 +15,8 @@ from starlette.types import Scope
 from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.keyshape import has_key
-from almanac.api.formats.forms import FORMS, Form
+from almanac.api.formats.forms import Form
 
-#: What the paths of twins end with.
-TWIN_ENDINGS = tuple(f".{form.name}" for form in FORMS)
 #: The longest path that a suggestion is looked for, and how like a declared one each part of it must be.
 _SUGGESTED_FOR, _ALIKE = 200, 0.7
 #: Where other services describe themselves, and where this one does.

@@ -16,7 +16,6 @@ import msgspec
 import structlog
 
 from almanac import distribution
-from almanac.api.contract.errors import Header
 from almanac.config import SettingError, Settings
 
 log = structlog.get_logger("almanac.limits")
@@ -80,25 +79,6 @@ class Limiter:
 
     def close(self) -> None:
         """Let go of what is held open: here nothing."""
-
-
-def limit_headers(plan: str, decision: Decision, now: float) -> tuple[Header, ...]:
-    """
-    Return the headers that say how an account's limit stands. `now` is real time, unix seconds.
-
-    The last two are of draft-ietf-httpapi-ratelimit-headers: `t` seconds until the window ends, rounded up.
-    """
-    limit, remaining = decision.limit, decision.remaining
-    left = max(math.ceil(decision.reset_at - now), 0)
-    reset = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(decision.reset_at))
-    return (
-        (b"x-ratelimit-limit", b"%d" % limit),
-        (b"x-ratelimit-remaining", b"%d" % remaining),
-        (b"x-ratelimit-reset", reset.encode()),
-        (b"x-ratelimit-policy", f"{limit} per {WINDOW}s (plan {plan})".encode()),
-        (b"ratelimit-policy", b'"minute";q=%d;w=%d' % (limit, WINDOW)),
-        (b"ratelimit", b'"minute";r=%d;t=%d' % (remaining, left)),
-    )
 
 
 # One script, so that reading, counting and expiry are one step for every host.

@@ -326,7 +326,7 @@ class Accounts(AccountsFile):
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
         with self._promptly(), lock_held(self._lock):
-            name = self._name(text)
+            name = hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
             if name not in self._known and not well_formed(text):
                 return MALFORMED
             moment = self._monotonic()
@@ -343,9 +343,6 @@ class Accounts(AccountsFile):
             record = found[0]
             self._used[record.id] = now
             return record
-
-    def _name(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode("ascii"), key=self._salt).digest()
 
     @contextlib.contextmanager
     def _promptly(self) -> Iterator[None]:
@@ -368,18 +365,17 @@ class Accounts(AccountsFile):
         Return the result of `verify` if it is known without waiting for a server, or else None; then call `verify` in a
         thread.
         """
-        if not self._on_server:
-            return self.verify(text, now)
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
-        found = self._known.get(self._name(text))
-        if found is None:
-            return None if well_formed(text) else MALFORMED
-        record, expires = found
-        if self._monotonic() - self._noticed >= self._notice_seconds or (expires is not None and expires <= now):
-            return None
-        self._used[record.id] = now
-        return record
+        found = self._known.get(hashlib.blake2b(text.encode("ascii"), key=self._salt).digest())
+        if found is None and not well_formed(text):
+            return MALFORMED
+        if found is not None and self._monotonic() - self._noticed < self._notice_seconds:
+            record, expires = found
+            if expires is None or expires > now:
+                self._used[record.id] = now
+                return record
+        return None if self._on_server else self.verify(text, now)
 
     @faults()
     def _live(self, text: str, now: int) -> LiveKey | None:

@@ -61,7 +61,8 @@ def deadline_scope(deadline: Deadline) -> Iterator[None]:
     """Give everything that this thread reads in the block a deadline. Raises StoppedError if it has passed already."""
     before, _local.deadline = _local.deadline, deadline
     try:
-        check_deadline()
+        if deadline.passed:
+            raise StoppedError("nobody waits for it any more, or its time is up")
         yield
     finally:
         _local.deadline = before

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
@@ -100,14 +102,14 @@ def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 
     return opened
 
 
-def identity(at: Place) -> tuple[int, int]:
+def identity_of(at: Place) -> Callable[[], tuple[int, int]]:
     """
-    Return which database is at a place: a connection goes on reading a file that was replaced.
+    Return what tells which database is at a place now: a connection goes on reading a file that was replaced.
 
-    A server's is always the same: whoever takes a database away there ends the connections to it. Raises UnavailableError
+    A server's is always the same: whoever takes a database away there ends the connections to it. It raises UnavailableError
     if there is no file.
     """
-    return sqlite.identity(at) if isinstance(at, Path) else (0, 0)
+    return partial(sqlite.identity, at) if isinstance(at, Path) else lambda: (0, 0)
 
 
 def recreate(db: Any) -> None:

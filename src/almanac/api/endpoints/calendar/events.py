@@ -248,28 +248,21 @@ def _event(
     reached, before = _reached(ctx, one)
     shown = not rights.value_withheld and reached
     compared = shown and before
-    return EventSchema(
+    return EventSchema.from_attributes(
+        one,
         id=one.event,
-        category=one.category,  # type: ignore[arg-type]  # checked when it was made
-        type=one.type,
-        title=one.title,
-        status=_status(ctx, one),  # type: ignore[arg-type]  # one of the list, which was checked when it was made
+        status=_status(ctx, one),
         occurred_at=cached_wire_time(one.occurred_at),
-        time_precision=one.precision,  # type: ignore[arg-type]  # likewise
-        time_zone=one.time_zone,
+        time_precision=one.precision,
         entity_id=one.entity,
         country=one.country or domiciles.get(one.entity or ""),
         indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
-        period=one.period,
         actual=wire_number(shown_of.actual) if shown else None,
         revised_actual=wire_number(shown_of.revised_actual) if shown else None,
         previous=wire_number(shown_of.previous) if compared else None,
         revised_previous=wire_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
         currency=_currency(ctx, one) if told is None else told.currency,
-        form=one.form,
-        accession=one.accession,
-        url=one.url,
         source_id=one.source,
         provider_id=source.provider if source is not None else one.source,
         observed_at=cached_wire_time(one.known_at if told is None else max(one.known_at, told.known)),

@@ -112,23 +112,15 @@ def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> byte
         directory.sources[s].provider for s in indicator.preferred if s in directory.sources and s != MIXED_SOURCE
     ]
     return msgspec.json.encode(
-        records.IndicatorSchema(
-            id=indicator.id,
-            slug=indicator.slug,
-            name=indicator.name,
-            description=indicator.description,
-            category=indicator.category,
-            kind=indicator.kind,
+        records.IndicatorSchema.from_attributes(
+            indicator,
             unit=None if is_money(indicator.unit) and currency is None else indicator.unit,
             currency=currency,
             unit_label=unit.label if unit else None,
             frequencies=[Frequency(letter).word for letter in figures.frequencies],
-            seasonal_adjustment=indicator.seasonal_adjustment,
-            formula=indicator.formula,
             inputs=[f"indicator_{slug}" for slug in indicator.inputs],
             preferred_providers=list(dict.fromkeys(providers)),
             aliases=list(indicator.other_names),
-            screenable=indicator.screenable,
             series_count=figures.series,
             entity_count=figures.entities,
             first_period=day(figures.first_period),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
@@ -21,14 +22,13 @@ from almanac.store.observations.reading.newest import WantedFreshness, read_late
 from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, read_page
 from almanac.store.observations.reading.query import ObservationQuery
 
+_NOTE = attrgetter("note")
 _BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
 
 def _warn_of_knowledge_bounds(ctx: Context) -> None:
     """Warn that `start_date` and `end_date` bound knowledge times, where neither `as_of` nor a bound on periods is given."""
     params = ctx.params
-    if params["start_date"] is params["end_date"] is None:
-        return
     if any(params[name] is not None for name in ("as_of", "period", "period_start", "period_end")):
         return
     for name, bound in (("start_date", "period_start"), ("end_date", "period_end")):
@@ -41,10 +41,9 @@ def _warn_of_knowledge_bounds(ctx: Context) -> None:
 def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = False) -> ListAnswer:
     """Return a page of observations: raw, derived or (None) of both kinds; with `history` every vintage, withdrawals too."""
     params = ctx.params
-    query = _query(ctx, kind)._replace(sort=params["sort"], history=history)
-    if history:
-        query = query._replace(as_of=ctx.as_of)
-    _warn_of_knowledge_bounds(ctx)
+    query = _query(ctx, kind, history=history)
+    if params["start_date"] is not None or params["end_date"] is not None:
+        _warn_of_knowledge_bounds(ctx)
     ctx.list_plan = query.strategy
     try:
         rows, following = read_page(ctx.view, query)
@@ -52,30 +51,36 @@ def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fal
         raise _too_broad(params, error) from None
     if not history and params["sources"] == "preferred":
         _warn_of_bases(ctx, rows)
-    return ListAnswer(redaction_of(ctx).observations(rows, lineage=lineage), following)
+    return redaction_of(ctx).answer(rows, following, lineage=lineage)
 
 
-def _query(ctx: Context, kind: str | None) -> ObservationQuery:
+def _query(ctx: Context, kind: str | None, *, history: bool = False) -> ObservationQuery:
     """Return the query of a request for observations of a kind (None: of both)."""
     params = ctx.params
     return ObservationQuery(
         filters.selection(ctx, kind),
         ctx.version,
-        params["as_of"],
+        ctx.as_of if history else params["as_of"],
         params["limit"],
         ctx.after,
+        sort=params.get("sort", "topic"),
         descending=params["order"] == "desc",
         every=params.get("sources") == "all",
+        history=history,
     )
 
 
 def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
     """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
+    notes = set(map(_NOTE, rows))
+    if len(notes) < 2:
+        return
+    stated_in = {note: found[1] for note in notes if note is not None and (found := _BASE.search(note)) is not None}
     bases: dict[tuple[str, str], set[str]] = {}
-    for row in rows:
-        if row.note is not None and (found := _BASE.search(row.note)) is not None:
+    for row in rows if len(stated_in) > 1 else ():
+        if row.note in stated_in:
             spec = row.series.spec
-            bases.setdefault((spec.indicator, spec.entity), set()).add(found[1])
+            bases.setdefault((spec.indicator, spec.entity), set()).add(stated_in[row.note])
     for (indicator, entity), stated in sorted(bases.items()):
         if len(stated) > 1:
             several = " and ".join(sorted(stated))
@@ -95,8 +100,9 @@ def changes(ctx: Context) -> ListAnswer:
         rows, following = read_changes(ctx.view, _query(ctx, None), since)
     except TooBroadError as error:
         raise _too_broad(params, error) from None
-    _warn_of_knowledge_bounds(ctx)
-    return ListAnswer(redaction_of(ctx).observations(rows, lineage=True), following)
+    if ctx.params["start_date"] is not None or ctx.params["end_date"] is not None:
+        _warn_of_knowledge_bounds(ctx)
+    return redaction_of(ctx).answer(rows, following, lineage=True)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -108,13 +114,15 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return ListAnswer(redaction.observations(rows, lineage=True), following)
+    return redaction.answer(rows, following, lineage=True)
 
 
 #: Bounds on knowledge: no index leads from them to rows.
 _KNOWN = ("start_date", "end_date")
 #: What a row is tested for after it is read.
 _TESTS = ("period", "period_start", "period_end", "frequency", "source_id", "provider_id", "license", "as_of")
+#: What names indicators or entities.
+_OF_TOPICS = ("indicator", "indicator_id", "country", "entity", "entity_id")
 #: What narrows a list whose rows are gone through, in the order in which it is worth naming.
 _NARROWING = ("indicator_id", "country", "entity_id", "source_id", "provider_id", "frequency", "period", "license")
 
@@ -140,14 +148,9 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
     through = params["sort"] != "topic" or params["start_date"] is not None or params["end_date"] is not None
     if isinstance(params["period"], FiscalPeriod) or (through and not _is_of_one(params)):
         return "heavy"
-    if _names_topics(params) or not (history or any(params[name] is not None for name in _TESTS)):
+    if any(map(params.get, _OF_TOPICS)) or not (history or any(params[name] is not None for name in _TESTS)):
         return "loop"
     return "thread"
-
-
-def _names_topics(params: Mapping[str, Any]) -> bool:
-    """Return whether indicators or entities are named."""
-    return any(map(params.get, ("indicator", "indicator_id", "country", "entity", "entity_id")))
 
 
 def _is_of_one(params: Mapping[str, Any]) -> bool:
@@ -158,7 +161,7 @@ def _is_of_one(params: Mapping[str, Any]) -> bool:
 
 def _where_newest(params: Mapping[str, Any]) -> Where:
     """Return where a page of newest readings is answered: each indicator and entity has one, which a test may pass over."""
-    if _names_topics(params):
+    if any(map(params.get, _OF_TOPICS)):
         return "loop"
     tests = ("source_id", "provider_id", "license", "as_of", "freshness")
     return "heavy" if any(params[name] is not None for name in tests) else "thread"

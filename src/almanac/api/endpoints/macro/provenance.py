@@ -89,14 +89,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
         ],
         "formula": indicator.formula if indicator else None,
         "inputs": inputs,
-        "payload": payload
-        and ProvenancePayload(
-            sha256=payload.sha256,
-            url=payload.url,
-            fetched_at=wire_time(payload.fetched_at),
-            media_type=payload.media_type,
-            bytes=payload.bytes,
-        ),
+        "payload": payload and ProvenancePayload.from_attributes(payload, fetched_at=wire_time(payload.fetched_at)),
         "run": run
         and ProvenanceRun(
             id=run[0],

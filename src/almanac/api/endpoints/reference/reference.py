@@ -110,14 +110,8 @@ def providers(ctx: Context) -> ListAnswer:
 
     def record(provider: Provider) -> bytes:
         return msgspec.json.encode(
-            records.ProviderSchema(
-                id=provider.id,
-                name=provider.name,
-                kind=provider.kind,
-                country=provider.country,
-                homepage=provider.homepage,
-                source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id),
-                attribution=provider.attribution,
+            records.ProviderSchema.from_attributes(
+                provider, source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id)
             )
         )
 
@@ -138,39 +132,29 @@ def sources(ctx: Context) -> ListAnswer:
         consent = directory.consents.get(source.id)
         exposure = effective(rights, Exposure.public, consent)
         return msgspec.json.encode(
-            records.SourceSchema(
-                id=source.id,
+            records.SourceSchema.from_attributes(
+                source,
                 provider_id=source.provider,
-                name=source.name,
-                description=source.description,
-                homepage=source.homepage,
                 license=rights.license,
                 attribution=rights.attribution,
-                rights=records.SourceRights(
-                    exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+                rights=records.SourceRights.from_attributes(
+                    rights,
+                    exposure=exposure.name,
                     redistributable=exposure is Exposure.public,
                     reason=None if exposure is Exposure.public else rights.channel_reason or rights.reason,
-                    license=rights.license,
-                    license_class=rights.asks_for,  # type: ignore[arg-type]  # those of the rights are these
-                    attribution=rights.attribution,
-                    commercial_use=rights.commercial_use,
-                    derivatives_allowed=rights.derivatives_allowed,
-                    modification_rule=rights.modification_rule,
-                    terms_url=rights.terms_url,
-                    terms_read_on=rights.terms_read_on,
+                    license_class=rights.asks_for,
                     consent=None
                     if consent is None
                     else {"by": consent.by, "on": consent.on, "reference": consent.reference},
                 ),
                 frequencies=[f.word for f in source.frequencies],
-                stores_vintages=source.stores_vintages,
                 series_count=counted.series,
                 first_period=day(counted.first_period),
                 last_period=day(counted.last_period),
                 last_ingested_at=None if asked.last_ingested is None else wire_time(asked.last_ingested),
                 last_success_at=None if asked.last_success is None else wire_time(asked.last_success),
                 health=health(source, asked, feed, ctx.now).word if source.connector else "ok",
-                freshness_status=fresh,  # type: ignore[arg-type]  # likewise
+                freshness_status=fresh,
             )
         )
 
@@ -210,20 +194,14 @@ def country(ctx: Context) -> ItemAnswer:
 def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
     """Return a country or region. `freshness` None: nothing to judge it by."""
     return msgspec.json.encode(
-        records.Country(
-            id=entity.id,
-            slug=entity.slug,
-            name=entity.name,
+        records.Country.from_attributes(
+            entity,
             iso_alpha2=entity.iso2,
             iso_alpha3=entity.iso3,
-            kind=entity.kind,  # type: ignore[arg-type]  # only these two are asked for
-            region=entity.region,
-            income_group=entity.income_group,
-            currency=entity.currency,
             aliases=[*entity.aliases, *entity.former_names],
             indicator_count=indicators,
             rates_scope=entity.rates_scope is not None,
-            freshness_status=(freshness or "unknown") if indicators else "unknown",  # type: ignore[arg-type]  # one of the three
+            freshness_status=(freshness or "unknown") if indicators else "unknown",
         )
     )
 
@@ -263,11 +241,9 @@ def of_entity(ctx: Context) -> ListAnswer:
 
 
 def _alias(one: names.Alias) -> AliasSchema:
-    return AliasSchema(
+    return AliasSchema.from_attributes(
+        one,
         entity_id=one.entity,
-        alias=one.alias,
-        scheme=one.scheme,  # type: ignore[arg-type]  # the schemes are these
-        primary=one.primary,
         valid_from=_time(one.valid_from),
         valid_to=_time(one.valid_to),
         source_id=one.source,
@@ -370,14 +346,12 @@ def _resolved(told: report.Resolution) -> Resolved:
 
 
 def _candidate(one: Match) -> Candidate:
-    return Candidate(
+    return Candidate.from_attributes(
+        one.subject,
         entity_id=one.subject.entity,
-        type=one.subject.type,  # type: ignore[arg-type]  # the types are these
-        name=one.subject.name,
-        slug=one.subject.slug,
         matched_alias=one.alias.alias,
-        scheme=one.alias.scheme,  # type: ignore[arg-type]  # the schemes are these
-        match=one.kind,  # type: ignore[arg-type]  # the kinds are these
+        scheme=one.alias.scheme,
+        match=one.kind,
         confidence=plain(one.confidence),
     )
 

@@ -14,6 +14,8 @@ from datetime import date
 from functools import partial
 from typing import Any, NamedTuple
 
+import msgspec
+
 from almanac.domain.companies import is_company
 from almanac.domain.observations import AHEAD, DAY, QUALITY, status
 from almanac.domain.periods import SPAN_BITS
@@ -92,32 +94,36 @@ class ObservationRow(NamedTuple):
         return status(self.flags), *self._replace(flags=flags, lineage=0)[1:]
 
 
+#: Makes a row of a tuple of its columns, as `_make` does without looking at it.
+_row = partial(tuple.__new__, ObservationRow)
+
+
 def row_of(metadata: MetadataCache, columns: Found) -> ObservationRow:
     """Return the row of columns that were found: two of the statement's own, then `VINTAGE`."""
     return ObservationRow(metadata.series(columns[SERIES]), columns[PERIOD], *columns[KNOWN:])
 
 
-class PreferredSeries:
+class PreferredSeries(msgspec.Struct):
     """
     The rule by which one row of a cell is preferred: rights of now, then the order of sources at a data version.
 
     A withheld row never wins over a public one.
     """
 
-    def __init__(self, metadata: MetadataCache, version: int) -> None:
-        self._metadata, self._version = metadata, version
-        #: The choice among the same series is the same in every cell.
-        self._places: dict[tuple[Any, ...], int] = {}
+    metadata: MetadataCache
+    version: int
+    #: The choice among the same series is the same in every cell.
+    places: dict[tuple[Any, ...], int] = msgspec.field(default_factory=dict)
 
     def preferred(self, rows: Sequence[Found]) -> Found:
         """Return the preferred one of some rows of one cell, no two of which are of one series."""
         if len(rows) == 1:
             return rows[0]
         origins = tuple((row[SERIES], row[LINEAGE]) for row in rows)
-        best = self._places.get(origins)
+        best = self.places.get(origins)
         if best is None:
-            keys = [self._metadata.preference_key(*origin, self._version) for origin in origins]
-            best = self._places[origins] = keys.index(min(keys))
+            keys = [self.metadata.preference_key(*origin, self.version) for origin in origins]
+            best = self.places[origins] = keys.index(min(keys))
         return rows[best]
 
 
@@ -131,7 +137,7 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
     if asked.empty:
         return [], None
     sorts = SORTS[query.sort] is not None
-    if query.after is None and (sorts or asked.bounded):
+    if query.after is None and query.strategy is not ScanStrategy.CELLS and (sorts or asked.bounded):
         check_room(view, asked)
     topics = _topics_meant(metadata, asked)
     if topics == []:
@@ -159,8 +165,14 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
             break
         check_deadline()
         size = min(2 * size, _MOST)
-    series, make = metadata.series, ObservationRow._make
-    page = [make((series(row[SERIES]), row[PERIOD], *row[KNOWN:])) for row in rows[:limit]]
+    if not rows:
+        return [], None
+    # Column by column: a page has a hundred rows of few series.
+    columns, series = list(zip(*rows[:limit], strict=True)), {}
+    for number in set(columns[SERIES]):
+        series[number] = metadata.series(number)
+    every = zip(map(series.__getitem__, columns[SERIES]), columns[PERIOD], *columns[KNOWN:], strict=True)
+    page = list(map(_row, every))
     if len(rows) <= limit:
         return page, None
     last = page[-1]
@@ -178,11 +190,11 @@ def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int
     if (not asked.companies and is_company(entity)) or (not asked.countries and not is_company(entity)):
         return []
     topics = metadata.topics(asked.indicators[0], entity)
-    return [
-        topic.number
-        for topic in topics
-        if asked.frequency in {None, topic.frequency} and asked.kind in {None, topic.kind}
-    ]
+    wanted = []
+    for topic in topics:
+        if asked.frequency in {None, topic.frequency} and asked.kind in {None, topic.kind}:
+            wanted.append(topic.number)
+    return wanted
 
 
 def _cells(batch: Iterable[Found]) -> list[list[Found]]:

@@ -154,7 +154,9 @@ class ObservationQuery(NamedTuple):
         """Return how the rows are found, which follows from the query alone."""
         if SORTS[self.sort] is not None:
             return ScanStrategy.SORTED
-        if self.every or self.history or self.filter.bounded or self.filter.fiscal is not None:
+        asked = self.filter
+        tested = asked.observed_from, asked.observed_to, asked.fiscal
+        if self.every or self.history or tested != (None, None, None):
             return ScanStrategy.GROUPS
         return ScanStrategy.CELLS
 
@@ -183,22 +185,21 @@ def of_sources(sources: frozenset[str], column: str, *, few: bool = False) -> tu
     return f"CASE WHEN {many} THEN {each} ELSE {listed} END", [*named] * 3
 
 
-class Conditions:
+class Conditions(msgspec.Struct):
     """Conditions of a statement and the values they bind, in step."""
 
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self.values: list[Any] = []
+    parts: list[str] = []
+    values: list[Any] = []
 
     def add(self, condition: str, *values: Any) -> None:
         """Add a condition with its values."""
-        self._parts.append(condition)
+        self.parts.append(condition)
         self.values.extend(values)
 
     @property
     def where(self) -> str:
         """Return the conditions as one."""
-        return " AND ".join(self._parts) or "TRUE"
+        return " AND ".join(self.parts) or "TRUE"
 
     def topics(self, asked: ObservationFilter) -> None:
         """
@@ -280,7 +281,7 @@ def compile_query(
     the filter's names mean, where they are known. `newest`: the version is the newest one, of which the figures of series tell.
     """
     asked, column, descending = query.filter, SORTS[query.sort], query.descending
-    where = Conditions()
+    moment, where = EVER if query.as_of is None else query.as_of, Conditions()
     cell_order: Sequence[str] = CELL_ORDER
     if topics is not None and len(topics) == 1:
         table, cell_order = "vintages x", CELL_ORDER[-1:]
@@ -288,7 +289,7 @@ def compile_query(
     else:
         table = "topic t CROSS JOIN vintages x ON x.topic = t.topic"
         where.topics(asked)
-        if asked.bounded and newest:
+        if newest and query.strategy is not ScanStrategy.CELLS and asked.bounded:
             where.known_topics(asked)
         if topics is not None:  # by which Citus knows the machines that have them
             where.add(f"++x.topic IN ({', '.join('?' * len(topics))})", *topics)
@@ -297,9 +298,9 @@ def compile_query(
     where.periods(asked)
     if query.history:
         where.add("x.from_version <= ? AND x.to_version > ?", query.version, query.version)
-        where.add("x.known_at <= ?", query.moment)
+        where.add("x.known_at <= ?", moment)
     else:
-        where.add(_VALID, query.version, query.version, query.moment, query.moment)
+        where.add(_VALID, query.version, query.version, moment, moment)
     if place is not None:
         _resume(where, query, cell_order, place)
     order = in_order(*cell_order, descending=descending)
@@ -307,8 +308,11 @@ def compile_query(
         order = f"{in_order(column, descending=descending)}, {order}"
     if query.sort in NULLABLE:  # nulls come last, either way
         order = f"{column} IS NULL, {order}"
-    sql = f"SELECT {column or '0'}, x.topic, {VINTAGE} FROM {table} WHERE {where.where} ORDER BY {order} LIMIT {limit}"
-    return sql, where.values
+    tests = " AND ".join(where.parts)
+    return (
+        f"SELECT {column or '0'}, x.topic, {VINTAGE} FROM {table} WHERE {tests} ORDER BY {order} LIMIT {limit}",
+        where.values,
+    )
 
 
 def _resume(where: Conditions, query: ObservationQuery, cell_order: Sequence[str], place: Sequence[Any]) -> None:

@@ -21,10 +21,8 @@ from almanac.store.observations.reading.query import EVER, HAS_VALUE, valid_at_s
 
 #: How many vintages a list may go through, unless set otherwise: some tenths of a second.
 MOST_SORTED = 2_000_000
-#: Of how many series it is remembered which period is their newest.
-_NEWEST_HELD = 200_000
-#: That a series has no period is remembered too.
-_UNKNOWN: Any = object()
+#: Of how many series it is remembered how fresh they are on a day.
+_STATUSES_HELD = 200_000
 
 
 class View:
@@ -43,27 +41,30 @@ class View:
         self.shared = shared
         #: How many vintages one list may go through.
         self.most_sorted = most_sorted
-        self._newest: dict[tuple[int, int, int | None], int | None] = shared.setdefault("newest periods", {})
+        self._statuses: dict[tuple[int, int, int | None, date], str] = shared.setdefault("freshness", {})
 
     # -- freshness --------------------------------------------------------------------------------------------------
 
     def newest_period(self, series: SeriesInfo, version: int, as_of: int | None) -> int | None:
         """Return the key of the newest period of a series that is no forecast, as known at `as_of`."""
-        key = (series.number, version, as_of)
-        newest: int | None = self._newest.get(key, _UNKNOWN)
-        if newest is _UNKNOWN:
-            moment = EVER if as_of is None else as_of
-            newest = self.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
-            if len(self._newest) >= _NEWEST_HELD:
-                self._newest.clear()
-            self._newest[key] = newest
+        moment = EVER if as_of is None else as_of
+        newest: int | None = self.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
         return newest
 
     def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
         """Return the `freshnessStatus` of a series on a day, by which every age is judged: of a row as of a reading made of it."""
-        spec = series.spec
-        newest = None if spec.discontinued or spec.judged_by_fetch else self.newest_period(series, version, as_of)
-        return self.judged(series, None if newest is None else end_of(newest), as_of, today)
+        key = (series.number, version, as_of, today)
+        status = self._statuses.get(key)
+        if status is None:
+            spec = series.spec
+            newest = None if spec.discontinued or spec.judged_by_fetch else self.newest_period(series, version, as_of)
+            status = self.judged(series, None if newest is None else end_of(newest), as_of, today)
+            if spec.judged_by_fetch:  # a source is read without a new version of the data
+                return status
+            if len(self._statuses) >= _STATUSES_HELD:
+                self._statuses.clear()
+            self._statuses[key] = status
+        return status
 
     def judged(self, series: SeriesInfo, newest_end: date | None, as_of: int | None, today: date) -> str:
         """Return the `freshnessStatus` of a series whose newest period ends on a day that is known already."""
@@ -111,7 +112,7 @@ class Reader:
     """
 
     def __init__(self, path: Place, busy_seconds: float = 1.0, *, most_sorted: int = MOST_SORTED) -> None:
-        self._path = path
+        self._path, self._identity = path, opening.identity_of(path)
         self._most_sorted = most_sorted
         self._busy = busy_seconds
         self._here = _Thread()
@@ -129,7 +130,7 @@ class Reader:
         """
         here = self._here
         try:
-            file = opening.identity(self._path)
+            file = self._identity()
             if here.connection is None or here.file != file:
                 self.close()
                 here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
@@ -145,15 +146,15 @@ class Reader:
                 traceback.clear_frames(error.__traceback__)
             if isinstance(fault, UnavailableError):
                 self.close()
-            else:
-                self._release()
             if fault is None or fault is error:
                 raise
             try:
                 raise fault from error
             finally:
                 del fault  # which knows of this frame: in a cycle it would wait for the collector
-        self._release()
+        finally:
+            if here.connection is not None and not here.connection.end_snapshot():
+                self.close()  # else whoever reads next would read this state again, whatever has been written since
 
     def _new_view(self, db: Database) -> View:
         meta = self._meta(db)
@@ -184,11 +185,6 @@ class Reader:
             if type(fault) is DatabaseError:
                 raise UnavailableError(f"{self._path}: {fault}") from None
             raise
-
-    def _release(self) -> None:
-        connection = self._here.connection
-        if connection is not None and not connection.end_snapshot():
-            self.close()  # else whoever reads next would read this state again, whatever has been written since
 
     def close(self) -> None:
         """Close the file as far as this thread has it open. What was remembered of it is forgotten."""
