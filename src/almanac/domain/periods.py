@@ -169,6 +169,11 @@ def end_of(key: int) -> date:
     return date.fromordinal(key >> SPAN_BITS)
 
 
+def start_of(key: int) -> date | None:
+    """Return the first day of a key's period, or None for an instant."""
+    return Period.from_key(key).start
+
+
 def lowest_key(end: date) -> int:
     """Return the smallest key of any period that ends on `end`, as a lower bound for "ends on or after"."""
     return end.toordinal() << SPAN_BITS
