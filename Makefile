@@ -65,9 +65,9 @@ test-deep: $(STAMP) ## Run what takes minutes and fails rarely, and every law wi
 POSTGRES_TESTS := tests/store tests/laws tests/contract tests/pipeline tests/faults tests/api/use/test_usage.py \
   tests/api/server/test_slow_requests.py tests/test_command_line_accounts.py
 # What is about declarations, parameters and texts is the same on either engine.
-ENGINE_FREE := described_fields description every_endpoint fiscal_periods history lengths names native_codes place_names plans reference units warnings
+ENGINE_FREE := description every_endpoint history names reference warnings
 # Of the slow ones those that ask most of an engine: the whole simulated world, loaded straight into it; kills; many at once.
-POSTGRES_SLOW := tests/contract/test_nothing_later.py tests/contract/test_whole_companies.py tests/contract/test_whole_sandbox.py tests/faults/test_kill.py \
+POSTGRES_SLOW := tests/contract/test_nothing_later.py tests/contract/test_whole_sandbox.py tests/faults/test_kill.py \
   tests/faults/test_together.py tests/faults/test_worker_processes.py
 
 test-postgres: $(STAMP) ## Run the tests of stores, services, laws and faults on PostgreSQL (127.0.0.1:5432, or ALMANAC_TEST_POSTGRES_URL)

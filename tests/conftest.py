@@ -1,7 +1,5 @@
 """What all tests share: a service that must be there turns a skip for want of it into a failure."""
 
-from __future__ import annotations
-
 import gc
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What keeps going beside the requests."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,27 +1,33 @@
-"""The store that measurements make, once for all tests."""
+"""The store that measurements make, small: the yields that two simulated publishers print, of every year."""
 
-import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from almanac.pipeline.ingest.simulation import take_in
+from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.sandbox.economy import Economy
+from almanac.sandbox.feeds import mof, treasury
+from almanac.sandbox.world import Response
 from bench import data
-from tests.support.worlds import once
-
-from ..contract.conftest import built_whole, worker_id  # noqa: F401  (fixtures)
+from tests.support.service import settings
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory, worker_id, built_whole):  # noqa: F811  (asks for the fixtures above)
-    """A folder with a store as measurements make it: the simulated world that other slow tests load as well."""
+def fill(home: Path) -> None:
+    """Take in every page of both, and make the account that measures."""
+    with Workplace(settings(home), SIMULATED) as world:
+        now = world.settings.clock()
+        economy = Economy(datetime.fromtimestamp(now, UTC).date())
+        captures = sorted([*treasury(economy, now), *mof(economy, now)], key=lambda one: one.fetched_at)
+        pages = (Response(one.source, one.url, one.make(), one.fetched_at, one.media_type) for one in captures)
+        take_in(world, pages, lambda _: None)
+    data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
 
-    def make(folder: Path) -> None:
-        home = folder / "home-1"
 
-        def fill() -> None:
-            shutil.copytree(built_whole / "home", home, dirs_exist_ok=True)
-            data.almanac(home, "accounts", "create", data.EMAIL, "--plan", data.PLAN)
-
-        data.make_once(home, data.schema(), fill)
-
-    return once(tmp_path_factory, worker_id, "measured", make)
+@pytest.fixture
+def made(tmp_path: Path) -> Path:
+    """A folder with a store as measurements make it."""
+    home = tmp_path / "made" / "home-1"
+    data.make_once(home, data.schema(), lambda: fill(home))
+    return tmp_path / "made"

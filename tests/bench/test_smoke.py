@@ -38,7 +38,7 @@ def test_a_small_run(made, tmp_path):
                 assert found.size < 1_500
                 continue
             assert found.size > 50_000
-            answer = json.loads(data.fetch(port, one.targets[-1], one.headers))
+            answer = json.loads(data.fetch(port, one.targets[len(one.targets) // 2], one.headers))
             assert len(answer["data"]) == data.ROWS
         then, since = (next(one for one in every if one.name.endswith(name)) for name in ("year ago", "revised since"))
         assert then.targets == since.targets

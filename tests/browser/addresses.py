@@ -4,8 +4,6 @@ Every page of the dashboard with an address to look at it, and its other states:
 `ADDRESSES` has the paths of the application's own routing table as keys: a page that is added there and not here fails.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from almanac.domain.companies import company_id

@@ -1,7 +1,5 @@
 """A served dashboard, a browser before it, and people signed in: one of each for all tests of a worker."""
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import time

@@ -5,8 +5,6 @@ Every rule that axe has on by itself is asked, best practice too. Of Swagger UI,
 operations too, closed, open and answered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Without a pointer: the tab key comes to every control in turn, each shows that it has the focus, and keys do the rest."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

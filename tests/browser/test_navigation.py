@@ -1,7 +1,5 @@
 """The head of a page at widths between a phone and a desk: its parts stand on one line, or behind the menu."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

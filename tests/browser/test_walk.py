@@ -4,8 +4,6 @@ Whole walks through a served dashboard in a real browser, at the width of a phon
 What is read off a page is compared with what the interface itself says, under a key.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A browser without script gets the same: every form and every number, by plain links and GET parameters."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

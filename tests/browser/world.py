@@ -3,8 +3,6 @@ A simulated world that walks in a browser need, small enough to be built before 
 of all rates scopes, some companies of which one restated its accounts, and a response that could not be read.
 """
 
-from __future__ import annotations
-
 import time
 from datetime import UTC, datetime
 from pathlib import Path

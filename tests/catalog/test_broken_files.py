@@ -1,7 +1,5 @@
 """A mistake in any file of the catalogue is named with its file, its place and what is allowed there."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

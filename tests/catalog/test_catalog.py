@@ -1,7 +1,5 @@
 """The catalogue's checks: each contradiction, in a small part written for the test, gives its own exact line."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The lines of statements in the catalogue: complete, and any contradiction is an error that names it."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.catalog import companies

@@ -1,7 +1,5 @@
 """Facts about the catalogue that is shipped: what the specification promises is there, and says what it should."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

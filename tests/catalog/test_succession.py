@@ -1,7 +1,5 @@
 """Codes that continue or repeat one series: which one speaks for which periods, and what is refused."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The invented world, built once for all workers; each has a copy, and a test that changes it has one of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every declared endpoint, a good request for each, and the keys its records must have, as the documents list them."""
 
-from __future__ import annotations
-
 from almanac.api.interface import endpoints
 from almanac.pipeline.explain.macro import Explainer
 from tests.support.service import CATALOG

@@ -4,8 +4,6 @@ Invented companies as they stand in the store after their filings were taken in:
 Everything is made up. They are written through the store's own functions; how filings become statements is tested elsewhere.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +13,8 @@ import msgspec
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.events import EventState, event_id
 from almanac.domain.periods import Period
-from almanac.store.companies.filings import FilingBook
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies import filings
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.statements import BALANCE, CASH_FLOW, INCOME, Key, pack
 from almanac.store.engine import opening, sqlite
 from almanac.store.events import events
@@ -158,17 +156,15 @@ def fill(db: Any, batch: Batch) -> None:
     """Write all of it as part of one data version."""
     batch.touch()
     for number, record in enumerate(RECORDS):
-        put_part(db, record, "sec", at("2026-11-01T00:00:00") + number, f"{number:064x}")
-        settle_company(db, record.entity, classify)
+        put_records(db, [record], "sec", at("2026-11-01T00:00:00") + number, f"{number:064x}", classify)
     acme, bolt = company_id(ACME), company_id(BOLT)
-    book = FilingBook(db, acme)
+    filed: list[tuple[str, Filing]] = []
     for period, accession in ACCESSIONS.items():
         known = KNOWN[period]
-        filed = date.fromisoformat(wire(known)[:10]).toordinal()
-        filing = Filing(accession, FORMS[period], filed, known, period.end.toordinal(), document="main.htm")
-        book.put(filing, known, "sec", 0)
-    late = Filing("0000005001-26-000099", "8-K", date(2026, 11, 19).toordinal())
-    book.put(late, at("2026-11-20T04:59:59"), "sec", 0)
+        day = date.fromisoformat(wire(known)[:10]).toordinal()
+        filed.append((acme, Filing(accession, FORMS[period], day, known, period.end.toordinal(), document="main.htm")))
+    filed.append((acme, Filing("0000005001-26-000099", "8-K", date(2026, 11, 19).toordinal())))
+    filings.enter(db, filed, "sec", 0)
     told = statements()
     write(db, batch.version, acme, told)
     yen = {

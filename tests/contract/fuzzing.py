@@ -1,7 +1,5 @@
 """Requests generated from the service's own description, good and bad, and the checks each answer must pass."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 from urllib.parse import unquote, urlsplit

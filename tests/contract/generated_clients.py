@@ -6,8 +6,6 @@ libraries: `generated_clients.py FOLDER`, where `openapi.json` and `answers.json
 written to standard output as JSON.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import importlib
 import inspect

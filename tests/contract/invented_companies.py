@@ -5,8 +5,6 @@ Everything is made up. Readings are derived rows with a lineage of their own, as
 `secret_margin` is computed from a series whose owner allows no redistribution; of some companies `net_margin` is.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator
 from datetime import date

@@ -1,7 +1,5 @@
 """The yields of the simulated world, taken in by the pipeline: the one place with all seven rates scopes."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What briefs are made of, for all countries of the simulated world: eleven years of some, two of the others, to rank against."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The data spread over several machines by Citus: the same answers, nothing torn under a writer, one machine lost and back."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -14,7 +14,7 @@ from almanac.domain.observations import FAILED, WARNED
 from almanac.domain.periods import add_months
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL, MONTHS, PILLARS
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.writing.batch import Batch
 from tests.support.invented_mirror import FREE_FROM, NOW
@@ -65,8 +65,8 @@ def _listed(home, count):
                 cik=company.cik, part="submissions", name=company.name, sic=f"{company.sector}|{company.industry or ''}", listings=listings,
                 country=company.country and "US", currency=company.currency, fiscal_year_end="1231",
             )  # fmt: skip
-            put_part(db, record, "sec", 1_780_000_000, "0")
-            settle_company(db, record.entity, _classify)
+            put_records(db, [record], "sec", 1_780_000_000, "0", _classify)
+            mark_reports(db, record.entity)
     db.close()
     return made
 
@@ -82,8 +82,7 @@ def test_a_walk_knows_no_company_that_came_after_its_first_page(own):
     with own.world() as world, world.batch("test") as batch:
         batch.touch()
         record = CompanyRecord(cik=5009, part="submissions", name="Zeta Newcomers Inc.", sic="7372")
-        put_part(world.db, record, "sec", 1_790_000_000, "0")
-        settle_company(world.db, record.entity, _classify)
+        put_records(world.db, [record], "sec", 1_790_000_000, "0", _classify)
         write(world.db, batch.version, record.entity, statements())
         mark_reports(world.db, record.entity)
     following = own.get("/companies", limit=500, cursor=first["meta"]["pagination"]["next_cursor"]).json()

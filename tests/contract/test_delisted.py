@@ -1,7 +1,5 @@
 """Simulated companies that were taken off their exchange: an earlier list of tickers still tells what they were listed under."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The same world on both engines: whatever is asked, the bytes of the answers' data are the same."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

@@ -5,7 +5,7 @@ import pytest
 from almanac.api.endpoints.reference import reference
 from almanac.domain.companies import CompanyRecord
 from almanac.reports.names import Spellings
-from almanac.store.companies.merging import put_part, settle_company
+from almanac.store.companies.merging import put_records
 from tests.support.service import CATALOG
 
 from .filed import ACME, BOLT, TWIN, ZENITH
@@ -107,8 +107,14 @@ def test_names_of_a_new_state(own, monkeypatch):
             batch.touch()
             if name is not None:
                 record = CompanyRecord(cik=5009, part="submissions", name=name, sic="7372")
-                put_part(world.db, record, "sec", 1_790_000_000 + len(made), name)
-                settle_company(world.db, record.entity, lambda sic: ("Technology", None, "industrial"))
+                put_records(
+                    world.db,
+                    [record],
+                    "sec",
+                    1_790_000_000 + len(made),
+                    name,
+                    lambda sic: ("Technology", None, "industrial"),
+                )
             if reports is not None:
                 world.db.execute("UPDATE company SET reports = 1 WHERE entity = ?", (reports,))
 

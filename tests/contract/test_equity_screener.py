@@ -10,14 +10,17 @@ import numpy as np
 import pytest
 
 from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
+from almanac.api.endpoints.screeners.screening import AlignedColumn
 from almanac.domain.observations import FAILED, WARNED
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
 from almanac.reports.scoring import MEASURES, score
 from almanac.store.engine import opening, sqlite
+from almanac.store.observations.reading.newest import Readings
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import Service, copy
+from tests.support.withholding import withhold
 from tests.support.worlds import once
 
 from . import invented_companies
@@ -46,7 +49,7 @@ def screen(made_up, tmp_path_factory):
 
 
 @pytest.fixture
-def own(made_up, tmp_path):
+def changing(made_up, tmp_path):
     """The same, for a test that changes something."""
     one = Service(copy(made_up, tmp_path / "home"))
     yield one
@@ -355,9 +358,9 @@ def test_a_moment_before_all_companies(screen, as_of):
     assert screen.walk(PATH, filter=EVERYONE, as_of=as_of) == []
 
 
-def change(own, *statements):
+def change(changing, *statements):
     """Execute statements as one data version."""
-    db = opening.create(own.settings.data_path)
+    db = opening.create(changing.settings.data_path)
     with Batch(db, 1, "test") as batch:
         for sql, values in statements:
             db.execute(sql, values)
@@ -365,23 +368,23 @@ def change(own, *statements):
     db.close()
 
 
-def test_what_takes_part_moves_with_the_day(own):
+def test_what_takes_part_moves_with_the_day(changing):
     """Without `as_of` the moment asked is now."""
-    own.data_now = seconds("2026-09-20")
-    earlier = {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
+    changing.data_now = seconds("2026-09-20")
+    earlier = {row["entityId"] for row in changing.walk(PATH, filter=EVERYONE)}
     span = (date(2025, 3, 20), date(2026, 9, 20))
     assert earlier == {c.entity for c in MADE if any(span[0] <= quarter.end <= span[1] for quarter in c.quarters)}
-    own.data_now = NOW
+    changing.data_now = NOW
     assert (
-        {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
+        {row["entityId"] for row in changing.walk(PATH, filter=EVERYONE)}
         == {c.entity for c in MADE if statement(c, NOW)}
         < earlier
     )
-    own.data_now = NOW + 600 * 86_400
-    assert own.walk(PATH, filter=EVERYONE) == []
+    changing.data_now = NOW + 600 * 86_400
+    assert changing.walk(PATH, filter=EVERYONE) == []
 
 
-def test_a_withdrawn_statement_counts_no_more(own):
+def test_a_withdrawn_statement_counts_no_more(changing):
     """A statement that there is none any more, from the moment that is known."""
     company = next(c for c in MADE if len(c.quarters) > 1 and c.quarters[-1] == QUARTERS[-1])
     gone, at = known(company.quarters[-1], 0) + 86_400, "2026-11-12T00:00:00Z"
@@ -389,20 +392,20 @@ def test_a_withdrawn_statement_counts_no_more(own):
         "INSERT INTO statement SELECT entity, kind, frequency, period, ?, from_version, to_version, ?"
         " FROM statement WHERE entity = ?"
     )
-    change(own, (sql, (gone, b"", company.entity)))
-    assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE)}
-    assert company.entity not in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of=at)}
-    assert company.entity in {row["entityId"] for row in own.walk(PATH, filter=EVERYONE, as_of="2026-11-09")}
+    change(changing, (sql, (gone, b"", company.entity)))
+    assert company.entity not in {row["entityId"] for row in changing.walk(PATH, filter=EVERYONE)}
+    assert company.entity not in {row["entityId"] for row in changing.walk(PATH, filter=EVERYONE, as_of=at)}
+    assert company.entity in {row["entityId"] for row in changing.walk(PATH, filter=EVERYONE, as_of="2026-11-09")}
 
 
-def test_dollars_are_those_of_the_reading_and_of_the_company(own):
+def test_dollars_are_those_of_the_reading_and_of_the_company(changing):
     """Neither an amount in a local currency of a company that reports in dollars now, nor the other way round."""
     query = {"filter": "revenue_ttm:gte:0"}
-    rows = own.walk(PATH, **query)
-    change(own, ("UPDATE company SET currency = 'USD' WHERE currency IN ('EUR', 'JPY')", ()))
-    assert own.walk(PATH, **query) == rows
-    change(own, ("UPDATE company SET currency = 'EUR' WHERE entity = ?", (rows[0]["entityId"],)))
-    assert own.walk(PATH, **query) == rows[1:]
+    rows = changing.walk(PATH, **query)
+    change(changing, ("UPDATE company SET currency = 'USD' WHERE currency IN ('EUR', 'JPY')", ()))
+    assert changing.walk(PATH, **query) == rows
+    change(changing, ("UPDATE company SET currency = 'EUR' WHERE entity = ?", (rows[0]["entityId"],)))
+    assert changing.walk(PATH, **query) == rows[1:]
 
 
 WORDS = {0: "ok", WARNED: "warning", FAILED: "failed"}
@@ -540,9 +543,9 @@ def test_answers_do_not_depend_on_withheld_values(screen, tmp_path):
     assert shut & {row["entityId"] for row in screen.walk(PATH, filter="net_margin:gt:-9")} == set()
 
 
-def open_up(own, exposure):
+def open_up(changing, exposure):
     """Change the rights of the closed feed, as the pipeline does: a data version and a reference version."""
-    db = opening.create(own.settings.data_path)
+    db = opening.create(changing.settings.data_path)
     with Batch(db, 1, "rights") as batch:
         at = (invented_companies.CLOSED,)
         body = json.loads(db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", at).get)
@@ -553,38 +556,38 @@ def open_up(own, exposure):
     db.close()
 
 
-def test_rights_hold_at_once_and_are_not_pinned(own):
+def test_rights_hold_at_once_and_are_not_pinned(changing):
     """A change of rights is a data version; rights are never pinned: a further page of a walk answers by the rights of now."""
-    assert own.walk(PATH, filter="secret_margin:gt:-9") == []
-    open_up(own, 0)
+    assert changing.walk(PATH, filter="secret_margin:gt:-9") == []
+    open_up(changing, 0)
     query = {"filter": "secret_margin:gt:-9", "sort": "secret_margin", "limit": 5}
-    whole = own.walk(PATH, **query)
+    whole = changing.walk(PATH, **query)
     assert len(whole) > 20
-    first = own.get(PATH, **query).json()["meta"]["pagination"]
-    open_up(own, 2)
-    second = own.get(PATH, **query, cursor=first["next_cursor"]).json()
+    first = changing.get(PATH, **query).json()["meta"]["pagination"]
+    open_up(changing, 2)
+    second = changing.get(PATH, **query, cursor=first["next_cursor"]).json()
     assert (second["data"], second["meta"]["pagination"]["total"]) == ([], 0)
-    assert own.walk(PATH, **query) == []
+    assert changing.walk(PATH, **query) == []
 
 
-def test_a_walk_is_pinned(own):
+def test_a_walk_is_pinned(changing):
     """New vintages arriving between two pages, back-dated ones too, neither shift, repeat nor lose a row."""
     query = {"filter": "net_margin:gte:-1", "sort": "net_margin", "limit": 6}
-    whole = own.walk(PATH, **query)
-    first = own.get(PATH, **query).json()
+    whole = changing.walk(PATH, **query)
+    first = changing.get(PATH, **query).json()
     # Three times, so that the version the walk is pinned to is not among the last two any more.
     for value in (0.07, 0.08, 0.09):
-        db = opening.create(own.settings.data_path)
+        db = opening.create(changing.settings.data_path)
         with Batch(db, 1, "payload") as batch:
             for company in MADE:
                 write_readings(
                     batch, company._replace(values={"net_margin": {QUARTERS[-1]: [value], QUARTERS[-2]: [value]}})
                 )
         db.close()
-        assert {row["values"]["net_margin"] for row in own.walk(PATH, **query)} == {value}
+        assert {row["values"]["net_margin"] for row in changing.walk(PATH, **query)} == {value}
     rows, page = first["data"], first["meta"]["pagination"]
     while page["has_more"]:
-        answer = own.get(PATH, **query, cursor=page["next_cursor"]).json()
+        answer = changing.get(PATH, **query, cursor=page["next_cursor"]).json()
         rows, page = rows + answer["data"], answer["meta"]["pagination"]
         assert page["total"] == len(whole)
     assert rows == whole
@@ -735,3 +738,53 @@ def test_a_country_that_no_company_is_in_is_warned_of(screen):
     (told,) = [one for one in screen.ok(f"{PATH}/filters")["fields"] if one["field"] == "country"]
     assert (told["type"], told["operators"]) == ("text", ["eq", "in"])
     assert told["entityCount"] > 10
+
+
+# -- the fields of both screeners: read from every column once, then kept until the data or the rights change ---------
+
+
+PATHS = ["/screener/filters", "/equity-screener/filters"]
+
+
+def whole(service: Service, path: str) -> bytes:
+    """The answer but for the request's own number."""
+    answer = service.get(path)
+    assert answer.status_code == 200
+    return answer.content.partition(b',"meta"')[0]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_fields_asked_again_read_no_column(own, monkeypatch, path):
+    """What everybody asks at each look is not made anew: the same bytes, without a look at a column."""
+    first, read = whole(own, path), []
+    made = AlignedColumn.of
+    monkeypatch.setattr(AlignedColumn, "of", lambda column, numbers: read.append(1) or made(column, numbers))
+    for _ in range(3):
+        assert whole(own, path) == first
+    assert not read
+
+
+def test_kept_fields_follow_rights_and_plans(own):
+    """A source that is restricted takes its values out of the bounds at once; another plan has its own answer."""
+    for _ in range(3):
+        told = {one["field"]: one for one in own.ok("/screener/filters")["fields"]}
+    assert told["gov_yield_10y"]["entityCount"] == 2
+    free = [own.get("/screener/filters", "free").json()["data"] for _ in range(3)]
+    assert free[0] == free[1] == free[2]
+    withhold(own, "mof-japan")
+    after = {one["field"]: one for one in own.ok("/screener/filters")["fields"]}
+    assert after["gov_yield_10y"]["entityCount"] == 1
+    assert after["gov_yield_10y"]["min"] == after["gov_yield_10y"]["max"] != told["gov_yield_10y"]["min"]
+
+
+def test_no_column_is_left_to_make_after_the_start(own, monkeypatch):
+    """Whoever asks first for the fields of either screener, or screens by score, waits for no column."""
+    other, made = Service(own.home), []
+    other.app.warm()
+    make = Readings._made
+    monkeypatch.setattr(Readings, "_made", lambda *given: made.append(given[2]) or make(*given))
+    for path in PATHS:
+        other.ok(path)
+    other.ok("/equity-screener", filter="score:gte:0", sort="score")
+    assert made == []
+    other.close()

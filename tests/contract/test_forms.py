@@ -54,10 +54,8 @@ def test_each_form_says_what_json_says(service, path):
     for asked in questions(path):
         answer = service.get(url(service, path), "pro", None, **{**REQUIRED.get(path, {}), **asked})
         if answer.status_code != 200:
-            assert (
-                service.get(f"{url(service, path)}.csv", "pro", None, **{**REQUIRED.get(path, {}), **asked}).status_code
-                == answer.status_code
-            )
+            refused = service.get(f"{url(service, path)}.csv", "pro", None, **{**REQUIRED.get(path, {}), **asked})
+            assert refused.status_code == answer.status_code
             continue
         body = answer.json()
         page, warnings = body["meta"]["pagination"], body["meta"].get("warnings")
@@ -69,10 +67,10 @@ def test_each_form_says_what_json_says(service, path):
             assert ("next" in told.links) == page["has_more"]
             assert ("x-warnings" in told.headers) == (warnings is not None)
             assert told.headers.get("x-total-count") == (str(page["total"]) if "total" in page else None)
-            named = service.get(
-                url(service, path), "pro", {"accept": TYPES[form]}, **{**REQUIRED.get(path, {}), **asked}
-            )
-            assert named.content == told.content
+            if asked == {"limit": 1}:
+                accept = {"accept": TYPES[form]}
+                named = service.get(url(service, path), "pro", accept, **REQUIRED.get(path, {}), **asked)
+                assert named.content == told.content
 
 
 @every_form
@@ -118,14 +116,17 @@ def opened(form, body):
 @pytest.mark.parametrize("path", ["/observations/vintages", "/providers", "/companies"])
 def test_a_list_that_was_cut_is_told(service, few, form, path):
     """Wherever it was cut: none of its beginnings passes for the whole, of an empty list neither."""
-    empty = {"sector": "nothing"} if path == "/companies" else {"entity": "atlantis"} if "vintages" in path else {}
-    for asked in ({}, empty):
+    few, empty = {
+        "/observations/vintages": ({"indicator": "gov_yield_2y"}, {"entity": "atlantis"}),
+        "/companies": ({}, {"sector": "nothing"}),
+    }.get(path, ({}, {}))
+    for asked in (few, empty):
         body = twin(service, path, form, all="true", **asked).content
         opened(form, body)
         drawn = random.Random(f"{form} {path}")
         # Without the mark of the end of an Arrow stream all rows are there, and readers do not ask for it.
         length = len(body) - (ARROW_END if form == "arrows" else 0)
-        places = {*drawn.sample(range(length), min(300, length)), *range(length - 40, length), *boundaries(form, body)}
+        places = {*drawn.sample(range(length), min(60, length)), *range(length - 40, length), *boundaries(form, body)}
         for place in places:
             with pytest.raises(
                 (CutError, pa.ArrowInvalid, OSError, csv.Error, json.JSONDecodeError, UnicodeDecodeError)
@@ -203,15 +204,16 @@ def test_what_a_client_accepts(service, accept, form):
 @every_form
 def test_pages_follow_their_links(service, form):
     """The link leads to the next page, of the same version, to the end."""
-    rows, query = [], {"limit": 7, "sources": "all"}
+    rows, query = [], {"limit": 7, "sources": "all", "indicator": "gov_yield_2y"}
     while True:
         answer = service.get(f"/observations/vintages.{form}", "pro", None, **query)
         rows += [answer.content]
         if "next" not in answer.links:
             break
         query = dict(parse_qsl(answer.links["next"]["url"].removeprefix("?")))
-        assert query.keys() == {"limit", "sources", "cursor"}
-    every = service.walk("/observations/vintages", limit=7, sources="all")
+        assert query.keys() == {"limit", "sources", "indicator", "cursor"}
+    every = service.walk("/observations/vintages", limit=7, sources="all", indicator="gov_yield_2y")
+    assert len(rows) > 3
     for place, body in enumerate(rows):
         assert_same(form, body, every[7 * place : 7 * place + 7])
 

@@ -1,7 +1,5 @@
 """Behind PgBouncer, which gives each transaction another connection: the same answers, and an ingest that comes out the same."""
 
-from __future__ import annotations
-
 import re
 import threading
 import time

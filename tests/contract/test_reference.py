@@ -1,11 +1,20 @@
 """Indicators, series, entities of derived indicators, providers, sources, countries, coverage."""
 
+import json
+import re
+
 import pytest
 
 from almanac.domain.reference import INDICATOR_CATEGORIES
-from tests.support.service import CATALOG
+from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, currency_of, is_amount, is_money
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.workplace import Workplace
+from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
+from tests.support.service import CATALOG, Service, make_accounts, settings
 
-from .declared import ENDPOINTS
+from . import invented_companies
+from .declared import ENDPOINTS, PATH_VALUES, REQUIRED
 
 UNITS = {
     "percent", "percentage_points", "index", "points", "thousands", "persons", "usd", "usd_millions", "usd_billions", "usd_per_tonne",
@@ -339,3 +348,293 @@ def test_an_expired_key(own, expires):
     assert own.get("/coverage", text).status_code == 200
     own.real_now += expires
     assert own.get("/coverage", text).status_code == 401
+
+
+# Units: what is money says its currency, whatever list it is in; a score has no unit; whole numbers are written alike.
+
+
+SCORES = {"indicator_piotroski_f", "indicator_altman_z2", "indicator_beneish_m"}
+#: A whole number with a needless `.0`, or a padded exponent, outside of texts.
+_LONG = re.compile(r"(?<=[:\[,])-?\d+\.0+(?=[,\]}])|e\+|e-?0\d")
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+
+def judged(record, currencies):
+    """What is wrong with the units of a record and of all records in it, one line each."""
+    if isinstance(record, list):
+        return [line for one in record for line in judged(one, currencies)]
+    if not isinstance(record, dict):
+        return []
+    found = [line for one in record.values() for line in judged(one, currencies)]
+    if "unit" not in record:
+        return found
+    unit = record["unit"]
+    told = record["metadata"].get("currency") if "metadata" in record else record["currency"]
+    place = {key: record.get(key) for key in ("id", "entityId", "indicatorId", "field", "unit")} | {"currency": told}
+    if is_money(unit) and (told is None or re.fullmatch("[A-Z]{3}", told) is None):
+        found.append(f"money without a currency: {place}")
+    if unit not in {CURRENCY, CURRENCY_PER_SHARE} and not str(unit).startswith(("local_currency", "per_")):
+        if told != currency_of(unit, None):
+            found.append(f"the unit says another currency: {place}")
+    elif told is not None and record.get("entityId") in currencies and told not in currencies[record["entityId"]]:
+        found.append(f"not the currency of the place: {place}")
+    if SCORES & {record.get("indicatorId"), record.get("id")} and unit is not None:
+        found.append(f"a score with a unit: {place}")
+    return found
+
+
+def long_texts(text):
+    return _LONG.findall(_TEXT.sub('""', text))
+
+
+def test_the_judge_sees_what_is_wrong():
+    for record, count in (
+        ({"unit": "usd", "metadata": {}}, 2),
+        ({"unit": "usd", "metadata": {"currency": "EUR"}}, 1),
+        ({"unit": "local_currency", "currency": None}, 1),
+        ({"unit": "percent", "currency": "USD"}, 1),
+        ({"unit": "local_currency", "currency": "JPY", "entityId": "country_usa"}, 1),
+        ([{"inside": {"unit": "eur", "currency": "EUR"}}], 0),
+        ({"unit": "points", "id": "indicator_piotroski_f", "currency": None}, 1),
+    ):
+        assert len(judged(record, {"country_usa": {"USD"}})) == count, record
+    assert long_texts('{"a":1.0,"b":[2.00],"c":"3.0,","d":1e+16}') == ["1.0", "2.00", "e+"]
+
+
+def walked(service: Service, most: int):
+    """Pages of all lists, and all objects that can be asked for by name, as text and parsed."""
+    currencies = {e.id: {e.currency} for e in CATALOG.entities.values()}
+    for path in ENDPOINTS:
+        if ENDPOINTS[path].kind not in {"list", "item"}:
+            continue
+        where = re.sub(r"\{\w+\}", PATH_VALUES.get(path, ""), path)
+        if path == "/observations/{id}/provenance":
+            where = path.replace("{id}", service.ok("/observations/latest", limit=1)[0]["id"])
+        query = dict(REQUIRED.get(path, {}))
+        for _ in range(most):
+            answer = service.get(where, "pro", None, **query)
+            assert answer.status_code == 200, (where, answer.text[:200])
+            yield path, answer, currencies
+            following = answer.json()["meta"].get("pagination", {}).get("next_cursor")
+            if following is None:
+                break
+            query["cursor"] = following
+
+
+def test_every_unit_of_money_says_its_currency(service):
+    """Over the hand-made world: every list and object, all pages."""
+    seen = set()
+    for path, answer, currencies in walked(service, 40):
+        assert judged(answer.json()["data"], currencies) == [], path
+        assert long_texts(answer.text) == [], path
+        seen.add(path)
+    assert len(seen) == len([path for path in ENDPOINTS if ENDPOINTS[path].kind in {"list", "item"}])
+
+
+@pytest.mark.slow
+def test_every_unit_of_money_says_its_currency_in_the_simulated_world(whole):
+    for name in ("/observations/latest", "/events", "/release-summaries", "/indicators"):
+        query = {"limit": 500}
+        while True:
+            answer = whole.get(name, "pro", None, **query)
+            assert judged(answer.json()["data"], {}) == [], name
+            assert long_texts(answer.text) == [], name
+            following = answer.json()["meta"]["pagination"]["next_cursor"]
+            if following is None:
+                break
+            query["cursor"] = following
+    for path in ("/screener/filters", "/equity-screener/filters"):
+        assert judged(whole.ok(path), {}) == []
+    for row in whole.ok("/companies", limit=40):
+        for part in ("profile", "financials"):
+            answer = whole.get(f"/companies/{row['entityId']}/{part}", "pro", None)
+            assert judged(answer.json()["data"], {}) == []
+            assert long_texts(answer.text) == []
+
+
+def test_every_unit_of_the_catalogue_is_judged():
+    """The rule knows each unit there is: money, an amount that adds up, or neither."""
+    money = {unit for unit in CATALOG.units if is_money(unit)}
+    assert money == {unit for unit in CATALOG.units if unit.startswith(("usd", "local_currency"))}
+    assert {unit for unit in money if not is_amount(unit)} == {unit for unit in money if "_per_" in unit}
+    assert {unit for unit in CATALOG.units if currency_of(unit, "XYZ")} - money == {"per_usd", "per_eur"}
+
+
+def test_every_series_of_money_has_a_currency():
+    for natives in CATALOG.series.values():
+        for spec in natives.values():
+            assert not is_money(spec.unit) or currency_of(
+                spec.unit, spec.currency or CATALOG.entities[spec.entity].currency
+            ), spec.id
+
+
+def test_spreads_and_slopes_are_not_in_percent():
+    found = [i for i in CATALOG.indicators.values() if re.search(r"spread|slope|butterfly|_change_", i.slug)]
+    assert len(found) >= 10
+    assert {i.slug for i in found if i.unit == "percent"} <= {
+        "exchange_rate_change_yoy",
+        "real_effective_rate_change_yoy",
+    }
+
+
+def test_money_of_companies_is_in_the_iso_code_of_its_currency(tmp_path_factory):
+    """`eur` for euros, never `usd` or `local_currency`; and where fields are listed, `currency`."""
+    made = invented_companies.companies(60)
+    home = tmp_path_factory.mktemp("units") / "home"
+    invented_companies.build(home, made)
+    service = Service(home)
+    try:
+        by_entity = {one.entity: one.currency or "USD" for one in made}
+        rows = service.walk("/observations/latest", indicator="revenue_ttm", limit=500)
+        assert {row["unit"] for row in rows} == {"usd", "eur", "jpy"}
+        for row in rows:
+            assert row["unit"] == by_entity[row["entityId"]].lower()
+            assert row["metadata"]["currency"] == by_entity[row["entityId"]]
+        scores = service.ok("/observations/latest", indicator="piotroski_f", limit=500)
+        assert scores
+        assert {row["unit"] for row in scores} == {None}
+    finally:
+        service.close()
+
+
+# -- fiscal periods beside calendar ones, of a company whose year ends in September -----------------------------------
+
+
+NOW = "2024-06-15T12:00:00Z"
+PATH = "/derived-observations"
+#: Days of the company's periods → the same of a year that ends three months earlier.
+EARLIER = {
+    "2022-01-01": "2021-10-01", "2022-12-31": "2022-09-30", "2023-01-01": "2022-10-01", "2023-03-31": "2022-12-31",
+    "2023-04-01": "2023-01-01", "2023-06-30": "2023-03-31", "2023-07-01": "2023-04-01", "2023-09-30": "2023-06-30",
+    "2023-12-31": "2023-09-30",
+}  # fmt: skip
+
+
+def moved(body):
+    return re.sub(r"\b20\d\d-\d\d-\d\d\b", lambda day: EARLIER.get(day[0], day[0]), body.decode()).encode()
+
+
+@pytest.fixture(scope="module")
+def fiscal(tmp_path_factory):
+    chosen = settings(tmp_path_factory.mktemp("fiscal") / "home", NOW=NOW)
+    bodies = [(INDEX_URL, moved(index())), (FACTS_URL, moved(facts()))]
+    assert json.loads(bodies[1][1])["facts"]["us-gaap"]["Assets"]["units"]["USD"][0]["end"] == "2022-09-30"
+    with Workplace(chosen) as world:
+        run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
+        outcome = run.run([Arrival(url, body, "application/json", None) for url, body in bodies])
+        assert (outcome.folded, outcome.quarantined, outcome.failed) == (2, {}, {})
+    make_accounts(chosen)
+    opened = Service(chosen.home, {"NOW": NOW})
+    yield opened
+    opened.close()
+
+
+def asked(fiscal, path=PATH, indicator="revenue", **query):
+    """(last day, fiscal period, value) of each row, and what is warned of."""
+    answer = fiscal.get(path, entity=ENTITY, indicator=indicator, **query)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    rows = [
+        (row["periodEnd"][:10], row["metadata"]["fiscalYear"], row["metadata"]["fiscalPeriod"], row["valueNumeric"])
+        for row in found["data"]
+    ]
+    return rows, found["meta"].get("warnings", [])
+
+
+Q1, Q2, Q3 = ("2022-12-31", 2023, "Q1", 100), ("2023-03-31", 2023, "Q2", 110), ("2023-06-30", 2023, "Q3", 120)
+Q4, YEAR, YEAR_BEFORE = (
+    ("2023-09-30", 2023, "Q4", 140),
+    ("2023-09-30", 2023, "FY", 470),
+    ("2022-09-30", 2022, "FY", 400),
+)
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ({"period": "FY2023"}, [YEAR, Q1, Q2, Q3, Q4]),
+        ({"period": "fy2023", "frequency": "annual"}, [YEAR]),
+        ({"period": "FY2022"}, [YEAR_BEFORE]),
+        ({"period": "FY2023-Q4"}, [Q4]),
+        ({"period": "FY2023-h1"}, [Q1, Q2]),
+        ({"period": "FY2023-H2", "order": "desc"}, [Q4, Q3]),
+        ({"period": "FY2023", "period_start": "2023-01-01"}, [Q2, Q3, Q4]),
+        ({"period": "FY2023", "as_of": "2023-12-01"}, [Q1, Q2, Q3]),
+        ({"period": "FY2023", "sort": "period_end", "sources": "all", "frequency": "Q"}, [Q1, Q2, Q3, Q4]),
+        ({"period": "FY2021"}, []),
+        ({"period": "2023"}, [Q2, Q3, Q4]),
+        ({"period": "2022-Q4"}, [Q1]),
+    ],
+)
+@pytest.mark.parametrize("path", [PATH, "/observations/vintages", "/observations/changes"])
+def test_a_period_by_either_name(fiscal, path, query, rows):
+    if path != PATH:
+        query = {name: value for name, value in query.items() if name != "sort" or path.endswith("vintages")}
+        if query.get("sort") == "period_end":
+            del query["sort"]
+    if path.endswith("changes"):
+        query = {**query, "since": 0}
+    assert asked(fiscal, path, **query)[0] == rows
+
+
+def test_pages_of_a_fiscal_period_are_the_whole(fiscal):
+    found, cursor = [], {}
+    while cursor is not None:
+        answer = fiscal.get(PATH, entity=ENTITY, indicator="revenue", period="FY2023", limit=2, **cursor).json()
+        found += [row["metadata"]["fiscalPeriod"] for row in answer["data"]]
+        following = answer["meta"]["pagination"]["next_cursor"]
+        cursor = None if following is None else {"cursor": following}
+    assert found == ["FY", "Q1", "Q2", "Q3", "Q4"]
+
+
+def test_latest_readings_and_measures_say_both(fiscal):
+    (row,) = fiscal.ok("/observations/latest", entity=ENTITY, indicator="revenue_ttm")
+    assert (row["periodEnd"][:10], row["metadata"]["fiscalYear"], row["metadata"]["fiscalPeriod"]) == Q4[:3]
+
+
+def test_rows_and_statements_call_a_period_the_same(fiscal):
+    told = fiscal.ok(f"/companies/{ENTITY}/financials")["incomeStatements"]
+    called = {(one["frequency"], one["periodEnd"]): (one["fiscalYear"], one["fiscalPeriod"]) for one in told}
+    rows = fiscal.ok(PATH, entity=ENTITY, indicator="net_income")
+    assert len(rows) == len(called) == 6
+    for row in rows:
+        said = row["metadata"]
+        assert (said["fiscalYear"], said["fiscalPeriod"]) == called[row["frequency"], row["periodEnd"]]
+
+
+def test_a_calendar_period_gives_the_rows_inside_it(fiscal):
+    for query in ({"period": "2023"}, {"period": "2023-Q3"}, {"period": "1990"}):
+        _, warnings = asked(fiscal, **query)
+        assert warnings == []
+
+
+def test_a_fiscal_period_of_what_has_none(fiscal):
+    assert fiscal.ok("/observations", entity=ENTITY, period="FY2023") == []
+    assert fiscal.ok(PATH, country="USA", period="FY2023") == []
+
+
+@pytest.mark.parametrize("text", ["FY20", "FY2023-Q5", "FY2023-06", "FY0000", "FY9999", "FY 2023", "2023FY"])
+def test_a_fiscal_period_that_is_none(fiscal, text):
+    answer = fiscal.get(PATH, entity=ENTITY, period=text)
+    assert answer.status_code == 400
+    assert "FY2026-Q3" in answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"period": "FY2022"}, True),
+        ({"period": "2022-09-30"}, True),
+        ({"period": "2022-Q3"}, True),
+        ({"period": "2022"}, True),
+        ({"period": "2022-Q2"}, False),
+        ({"period": "FY2021"}, False),
+        ({"period_start": "2022-09-30", "period_end": "2022-09-30"}, True),
+        ({"period_start": "2022-09-30T00:00:01Z"}, False),
+        ({"period_start": "2022-10-01", "period_end": "2022-12-30"}, False),
+    ],
+)
+@pytest.mark.parametrize("path", [PATH, "/observations/vintages"])
+def test_a_balance_sheet_lies_in_the_periods_that_its_day_lies_in(fiscal, path, query, found):
+    rows, _ = asked(fiscal, path, "total_assets", **query)
+    assert ("2022-09-30" in {day for day, *_ in rows}) is found

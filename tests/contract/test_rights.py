@@ -3,13 +3,20 @@
 import re
 from datetime import date
 
+import msgspec
 import pytest
 
 from almanac.domain.periods import Period
+from almanac.pipeline.ingest.captures import Arrival
+from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import sqlite
 from almanac.store.observations.ids import observation_id
+from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
 from tests.support.invented_mirror import DAILY, SECRETS
+from tests.support.service import Service, make_accounts, settings
 
+from . import invented_companies
 from .declared import ENDPOINTS, LISTS, REQUIRED
 from .test_every_endpoint import url
 
@@ -265,3 +272,247 @@ def test_a_response_that_states_a_withheld_series_too_goes_without_its_hash(own)
     assert (found["payload"], found["observation"]["valueNumeric"]) == (None, row["valueNumeric"])
     assert found["run"] is not None
     assert own.ok(f"/observations/{other['id']}/provenance")["payload"] is not None
+
+
+# -- where a list mixes kinds of rows, a key reads those of its scopes, and is told that others were left out ---------
+
+
+MIXED = ("/observations/latest", "/observations/vintages", "/observations/changes")
+
+
+@pytest.fixture(scope="module")
+def companies(tmp_path_factory):
+    """Invented companies with readings of their measures, all derived."""
+    home = tmp_path_factory.mktemp("scopes") / "home"
+    invented_companies.build(home, invented_companies.companies(5))
+    opened = Service(home)
+    yield opened
+    opened.close()
+
+
+def listed(service, path, key, **parameters):
+    if path == "/observations/changes":
+        parameters = {"since": 0, **parameters}
+    rows = service.walk(path, key, limit=500, **parameters)
+    warnings = service.get(path, key, None, **parameters).json()["meta"].get("warnings", [])
+    return rows, [(one["parameter"], one["value"]) for one in warnings]
+
+
+@pytest.mark.parametrize("path", MIXED)
+def test_derived_rows_want_their_scope(service, path):
+    every, said = listed(service, path, "pro")
+    derived = [row for row in every if row.get("derivedFrom")]
+    assert derived
+    assert said == []
+    rows, said = listed(service, path, "macro:read")
+    assert [row["id"] for row in rows] == [row["id"] for row in every if row not in derived]
+    assert said == [("scope", "companies:read"), ("scope", "analytics:read")]
+    # A question that can have no such rows is not told of them.
+    assert listed(service, path, "macro:read", country="USA")[1] == [("scope", "analytics:read")]
+
+
+def test_a_kind_that_the_key_may_not_read_gives_no_rows(service):
+    rows, said = listed(service, "/observations/latest", "macro:read", kind="derived", country="USA")
+    assert (rows, said) == ([], [("scope", "analytics:read")])
+    assert listed(service, "/observations/latest", "pro", kind="derived", country="USA")[0]
+
+
+@pytest.mark.parametrize("path", ["/derived-observations", *MIXED])
+def test_rows_of_companies_want_their_scope(companies, path):
+    every = {row["id"]: row["entityId"] for row in listed(companies, path, "pro")[0]}
+    one = next(entity for entity in every.values() if entity.startswith("company_"))
+    key = "analytics:read" if path == "/derived-observations" else "macro:read"
+    rows, said = listed(companies, path, key)
+    assert not [row for row in rows if row["entityId"].startswith("company_")]
+    assert ("scope", "companies:read") in said
+    assert ("scope", "companies:read") in listed(companies, path, key, entity_id=one)[1]
+
+
+@pytest.mark.parametrize("path", ["/observations", *MIXED])
+def test_no_rows_are_said_to_be_left_out_where_none_are(companies, service, path):
+    """Of derived rows it is said where a named indicator is derived, of companies where one has series of theirs."""
+    raw, derived = "gov_yield_10y", "yield_slope_2s10s"
+    for name in ("indicator", "indicator_id"):
+        rows, said = listed(service, path, "macro:read", **{name: raw})
+        assert (len(rows) > 0, said) == (True, [])
+    assert listed(service, path, "macro:read", indicator="nothing")[1] == [("indicator", "nothing")]
+    kinds = [] if path == "/observations" else [("scope", "analytics:read")]
+    assert listed(service, path, "macro:read", indicator_id=f"{raw},{derived}")[1][-1:] == (
+        kinds or [("indicator_id", derived)]
+    )
+    # Of these companies' all is derived: a list of raw rows leaves none of them out.
+    said = listed(companies, path, "macro:read", indicator="net_margin")[1]
+    assert said == [("scope", "companies:read"), *kinds] if kinds else said == [("indicator", "net_margin")]
+
+
+def test_derived_observations_without_companies_say_nothing_of_them(companies, service):
+    path = "/derived-observations"
+    assert listed(service, path, "analytics:read", indicator="yield_slope_2s10s")[1] == []
+    assert listed(companies, path, "analytics:read", indicator="net_margin")[1] == [("scope", "companies:read")]
+
+
+def test_a_list_of_readings_of_one_kind_says_nothing_of_the_other(service):
+    found = listed(service, "/observations/latest", "macro:read", kind="raw", indicator="gov_yield_10y")
+    assert (len(found[0]) > 0, found[1]) == (True, [])
+
+
+SERIES = "/indicators/{}/series"
+
+
+def test_series_want_the_scopes_of_their_rows(service, companies):
+    """A list by path for macro:read: companies' series want companies:read too, derived ones analytics:read."""
+    assert service.walk(SERIES.format("yield_slope_2s10s"))
+    assert listed(service, SERIES.format("yield_slope_2s10s"), "macro:read") == ([], [("scope", "analytics:read")])
+    rows, said = listed(service, SERIES.format("gov_yield_10y"), "macro:read")
+    assert (rows, said) == (service.walk(SERIES.format("gov_yield_10y")), [])
+    path = SERIES.format("net_margin")
+    assert companies.walk(path)
+    both = [("scope", "companies:read"), ("scope", "analytics:read")]
+    assert listed(companies, path, "macro:read") == ([], both)
+    assert listed(companies, path, "macro:read", country="USA") == ([], both[1:])
+
+
+def test_names_of_companies_with_data_want_their_scope(companies, service):
+    path = "/derived-indicators/net_margin/entities"
+    assert {row["entityId"][:8] for row in companies.walk(path)} == {"company_"}
+    assert listed(companies, path, "analytics:read") == ([], [("scope", "companies:read")])
+    path = "/derived-indicators/yield_slope_2s10s/entities"
+    assert listed(service, path, "analytics:read") == (service.walk(path), [])
+
+
+def test_events_are_for_their_own_scope_whomever_they_are_about(service):
+    """An event is a record of its own, and no row of a company: no other scope is asked for."""
+    every, said = listed(service, "/events", "events:read", category="issuer_filing")
+    assert (every, said) == (service.walk("/events", category="issuer_filing"), [])
+    assert {row["entityId"][:8] for row in every} == {"company_"}
+
+
+def test_provenance_of_a_row_of_another_scope_is_refused(service, companies):
+    """Its id says nothing of its value, so that it may be told that there is such a row."""
+    raw = service.ok("/observations", country="USA", limit=1)[0]["id"]
+    assert service.ok(f"/observations/{raw}/provenance", "macro:read")["observation"]["id"] == raw
+    derived = service.ok("/derived-observations", country="USA", limit=1)[0]
+    rows = companies.walk("/observations/latest", limit=500)
+    of_company = next(row for row in rows if row["entityId"].startswith("company_"))
+    for world, row, scope in ((service, derived, "analytics:read"), (companies, of_company, "companies:read")):
+        assert world.ok(f"/observations/{row['id']}/provenance")["observation"]["id"] == row["id"]
+        told = world.error(f"/observations/{row['id']}/provenance", 403, "macro:read")
+        assert told["details"] == {"scope": scope}
+
+
+# No number of a filing leaves by any path about companies, once the source of filings may not be passed on.
+
+
+NOW = "2024-06-15T12:00:00Z"
+WHY_OF_COMPANY_RIGHTS = "An invented reason."
+SECTOR = "sector:eq:Industrials"
+COMPANY = f"/companies/{ENTITY}"
+#: Paths that tell of companies' numbers; each tells some while the source is open.
+ASKED = [
+    (f"{COMPANY}/financials", {"limit": "100"}),
+    (f"{COMPANY}/financials", {"as_of": "2024-03-01"}),
+    (f"{COMPANY}/profile", {}),
+    ("/companies", {"sort": "score", "order": "desc"}),
+    ("/equity-screener", {"filter": SECTOR, "sort": "revenue_ttm"}),
+    ("/equity-screener", {"filter": f"{SECTOR},net_margin:gt:-1e9"}),
+    ("/equity-screener", {"filter": SECTOR, "sort": "total_assets", "as_of": "2024-03-01"}),
+    ("/equity-screener/filters", {}),
+    ("/observations", {"entity": ENTITY, "limit": "500"}),
+    ("/observations/latest", {"entity": ENTITY, "limit": "500"}),
+    ("/observations/vintages", {"entity": ENTITY, "limit": "500"}),
+    ("/derived-observations", {"entity": ENTITY, "limit": "500"}),
+]
+#: Numbers that are no values: of the calendar, and how much there is of something.
+PLAIN = {"fiscalYear", "calendarYear", "calendarQuarter", "scoreCoverage", "entityCount"}
+
+
+@pytest.fixture
+def filer(tmp_path):
+    chosen = settings(tmp_path / "home", NOW=NOW)
+    with Workplace(chosen) as world:
+        run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
+        outcome = run.run(
+            [Arrival(url, body, "application/json", None) for url, body in ((INDEX_URL, index()), (FACTS_URL, facts()))]
+        )
+        assert (outcome.folded, outcome.quarantined, outcome.failed) == (2, {}, {})
+    make_accounts(chosen)
+    opened = Service(chosen.home, {"NOW": NOW})
+    yield opened
+    opened.close()
+
+
+def shut(filer):
+    """The source of filings, restricted: nothing of it and nothing made of it may be passed on."""
+    with filer.world() as world, world.batch("test") as batch:
+        batch.touch()
+        told = msgspec.json.decode(world.db.execute("SELECT body FROM record WHERE kind = 'source' AND id = 'sec'").get)
+        told["rights"] |= {"exposure": 2, "reason": WHY_OF_COMPANY_RIGHTS, "derivativesAllowed": False}
+        world.db.execute(
+            "UPDATE record SET body = ? WHERE kind = 'source' AND id = 'sec'", (msgspec.json.encode(told).decode(),)
+        )
+        sqlite.set_meta(world.db, "reference", str(batch.version))
+
+
+def values(told, name=""):
+    """Every number in an answer that may be a value, and every text that says why there is none."""
+    if isinstance(told, dict):
+        for key, one in told.items():
+            yield from values(one, key)
+    elif isinstance(told, list):
+        for one in told:
+            yield from values(one, name)
+    elif isinstance(told, (int, float)) and not isinstance(told, bool) and name not in PLAIN:
+        yield name, told
+
+
+def test_no_number_of_a_filing_is_told(filer):
+    for path, query in ASKED:
+        answer = filer.get(path, **query)
+        assert list(values(answer.json()["data"])) != []
+        assert WHY_OF_COMPANY_RIGHTS not in answer.text
+    shut(filer)
+    for path, query in ASKED:
+        answer = filer.get(path, **query)
+        assert list(values(answer.json()["data"])) == [], path
+        # 470 of revenue, restated income of 44, total assets of 1,000: in no text either, such as what a check says.
+        assert not {"470", "1,000", "44"} & set(answer.text.replace(":", " ").replace('"', " ").split()), path
+
+
+def test_a_screen_does_not_tell_by_order_or_count(filer):
+    screen = "/equity-screener"
+    assert filer.get(screen, filter="net_margin:gt:0").json()["meta"]["pagination"]["total"] == 1
+    shut(filer)
+    for operator in ("gt:-1e300", "lt:1e300"):
+        assert filer.get(screen, filter=f"net_margin:{operator}").json()["meta"]["pagination"]["total"] == 0
+    (row,) = filer.ok(screen, filter=SECTOR, sort="revenue_ttm")
+    assert row["values"] == {"sector": "Industrials"}
+
+
+def test_provenance_tells_no_number(filer):
+    (row, *_) = filer.ok("/derived-observations", entity=ENTITY, indicator="net_income", frequency="A")
+    path = f"/observations/{row['id']}/provenance"
+    assert filer.ok(path)["verified"] is True
+    (raw, *_) = filer.ok("/observations", entity=ENTITY, indicator="us_gaap_net_income_loss")
+    shut(filer)
+    rows = filer.ok("/derived-observations", entity=ENTITY, indicator="net_income", frequency="A")
+    for one in (*rows, *filer.ok("/observations", entity=ENTITY, indicator="us_gaap_net_income_loss")):
+        found = filer.ok(f"/observations/{one['id']}/provenance")
+        assert list(values({key: found[key] for key in ("observation", "vintages", "inputs", "payload")})) == []
+        assert found["verified"] is None
+    # A withheld row has an id that says nothing of its value.
+    assert filer.get(path).status_code == 404 or list(values(filer.ok(path)["observation"])) == []
+    assert raw["valueNumeric"] is not None
+
+
+def test_facts_want_the_scope_of_companies(filer):
+    """Raw series and rows of companies, for a key that reads `macro:read` alone: left out, and it is said so."""
+    said = [{"parameter": "scope", "value": "companies:read", "suggestion": None,
+             "reason": "rows of companies are left out: the key may not read them"}]  # fmt: skip
+    fact = "us_gaap_net_income_loss"
+    for path, query in ((f"/indicators/{fact}/series", {}), ("/observations", {"indicator": fact})):
+        assert filer.walk(path, **query)
+        found = filer.get(path, "macro:read", None, **query).json()
+        assert (found["data"], found["meta"]["warnings"]) == ([], said)
+        found = filer.get(path, "macro:read", None, country="USA", **query).json()
+        # Not that rows were left out: there are none of a country.
+        assert (found["data"], said[0] in found["meta"].get("warnings", [])) == ([], False)

@@ -10,6 +10,7 @@ import pytest
 from almanac.api.endpoints.reference import reference
 from almanac.store.engine import opening
 from almanac.store.observations import specs
+from almanac.store.observations.writing.numbering import SpecNumbers
 from almanac.store.summary import figures
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
 from tests.support.service import Service
@@ -55,7 +56,8 @@ def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
     with contextlib.closing(opening.connect(own.settings.data_path)) as db:
         for number, name in list(db.execute("SELECT series, id FROM series WHERE source = 'us-treasury-par'")):
             spec = msgspec.structs.replace(specs.of(db, name), judged_by_fetch=True)
-            db.execute("UPDATE series SET spec = ? WHERE series = ?", (specs.put(db, spec, {}), number))
+            (spec_number,) = SpecNumbers(db).put([msgspec.structs.replace(spec, entity="")])
+            db.execute("UPDATE series SET spec = ? WHERE series = ?", (spec_number, number))
         own.data_now = own.settings.clock() + 60 * DAY
         assert fresh(own) == "stale"
         db.execute("UPDATE source_state SET fetched_at = ? WHERE source = 'us-treasury-par'", (own.data_now,))

@@ -1,7 +1,5 @@
 """A new holding company takes the ticker of the company it now owns. Both are invented, and so is every number."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

@@ -3,10 +3,8 @@ A walk by cursor over very many rows while they are written to, on each engine: 
 stood when the walk began.
 
 What is written meanwhile: days that are new, values revised, values withdrawn, states entered before those that are known,
-and responses of a publisher taken in, the older ones after the newer. ALMANAC_TEST_WALK says over how many rows the slow one goes.
+and responses of a publisher taken in, the older ones after the newer. ALMANAC_TEST_WALK says over how many rows the deep one goes.
 """
-
-from __future__ import annotations
 
 import os
 import random
@@ -216,7 +214,7 @@ def test_a_walk_is_whole_while_its_rows_are_written(place: Place, tmp_path: Path
     check(tmp_path, place, Rows(list(INDICATORS[:2]), days=300), limit=50, least=10)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_a_walk_over_a_million_rows_is_whole_while_they_are_written(place: Place, tmp_path: Path) -> None:
     rows = Rows(list(INDICATORS), days=max(200, MILLION // (len(INDICATORS) * len(COUNTRIES))))
     check(tmp_path, place, rows, limit=500, least=100)

@@ -1,12 +1,14 @@
 """The complete simulated world through the real application: every list has rows, and every sentence that promises it holds.
 
 The sentences are those of the command's description: each endpoint and each category of events has data in it, all
-seven scopes of rates have all four tenors, 35 countries, 300 companies with ten years of filings, and so on.
-"""
+seven scopes of rates have all four tenors, 35 countries, 300 companies with ten years of filings, and so on."""
 
 import json
+import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from datetime import date, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -294,3 +296,169 @@ def test_briefs(whole, place):
     assert {"country_usa": 10, "country_gbr": 9, "country_aus": 9}.get(brief["entityId"], 0) == len(
         brief["upcomingEvents"]
     )
+
+
+# -- all companies of the simulated world: what their profiles, scores and statements say of each other ---------------
+
+
+SCORES = {"piotroskiF": "piotroski_f", "altmanZ2": "altman_z2", "beneishM": "beneish_m"}
+#: Key figures that are sums over twelve months: of which line of which statements.
+SUMS = {
+    "revenue": ("incomeStatements", "revenue"),
+    "netIncome": ("incomeStatements", "net_income"),
+    "operatingCashFlow": ("cashFlowStatements", "net_cash_flow_from_operations"),
+}
+
+
+@pytest.fixture(scope="module")
+def profiles(whole):
+    return [whole.ok(f"/companies/{one['entityId']}/profile") for one in whole.walk("/companies", limit=500)]
+
+
+def test_scores_and_their_detail_are_one_number_of_one_twelve_months(profiles):
+    assert len(profiles) >= 300
+    with_all = [profile for profile in profiles if set(SCORES) <= set(profile["scoreDetail"])]
+    assert len(with_all) > 150
+    for profile in profiles:
+        detail = profile["scoreDetail"]
+        # A score that is not meant for a company's kind of business (Altman's for a bank) has no detail.
+        assert len({told["periodEnd"] for told in detail.values()}) <= 1, profile["entityId"]
+        for name in ("piotroskiF", "altmanZ2"):
+            assert profile[name] == detail.get(name, {}).get("value"), (profile["entityId"], name)
+        found = detail.get("piotroskiF", {"value": None})
+        if found["value"] is not None:
+            assert found["value"] == sum(bool(test["passed"]) for test in found["tests"])
+    assert sum(profile["piotroskiF"] is not None for profile in profiles) > 150
+
+
+def test_the_last_quarters_add_up_to_the_profile_s_twelve_months_or_say_why_not(whole, profiles):
+    seen = Counter()
+    for profile in profiles:
+        told = whole.ok(f"/companies/{profile['entityId']}/financials", frequency="quarterly", limit=8)
+        for name, (kind, line) in SUMS.items():
+            figure = profile["keyFigures"][name]
+            if figure is None or figure["value"] is None:
+                seen["no figure"] += 1
+                continue
+            parts = [one for one in told[kind] if one["periodEnd"] <= figure["periodEnd"]]
+            count = 2 if parts and parts[0]["frequency"] == "semiannual" else 4
+            quarters = parts[:count]
+            if (
+                len(quarters) < count
+                or quarters[0]["periodEnd"] != figure["periodEnd"]
+                or not _one_after_another(quarters)
+            ):
+                seen["no quarters"] += 1
+                continue
+            values = [one["items"].get(line) for one in quarters]
+            if None in values:
+                seen["a quarter without the line"] += 1
+            elif abs(sum(values) - figure["value"]) <= 1e-9 * max(map(abs, values)):
+                seen["adds up"] += 1
+            else:
+                year = whole.ok(f"/companies/{profile['entityId']}/financials", frequency="annual", limit=4)
+                (check,) = [
+                    check
+                    for one in year[kind]
+                    if one["periodEnd"] == figure["periodEnd"]
+                    for check in one["quality"]["checks"]
+                    if check["name"] == "quarters_sum_to_year"
+                ]
+                assert check["status"] == "failed", (profile["entityId"], name, values, figure)
+                seen["the year says why not"] += 1
+    assert seen["adds up"] > 0.9 * sum(seen.values()), seen
+
+
+def _one_after_another(quarters):
+    days = [
+        (date.fromisoformat(one["periodStart"][:10]), date.fromisoformat(one["periodEnd"][:10])) for one in quarters
+    ]
+    return all((later[0] - earlier[1]).days == 1 for later, earlier in pairwise(days))
+
+
+def test_no_two_statements_share_kind_frequency_and_end_or_name(whole, profiles):
+    for profile in profiles:
+        told = whole.ok(f"/companies/{profile['entityId']}/financials", limit=100)
+        for kind in ("incomeStatements", "balanceSheets", "cashFlowStatements"):
+            ends = Counter((one["frequency"], one["periodEnd"]) for one in told[kind])
+            names = Counter((one["fiscalYear"], one["fiscalPeriod"]) for one in told[kind] if one["fiscalPeriod"])
+            assert {one for one, count in (ends | names).items() if count > 1} == set(), (profile["entityId"], kind)
+
+
+def test_all_scores_have_a_screener_field(whole):
+    fields = {field["field"] for field in whole.ok("/equity-screener/filters")["fields"]}
+    assert set(SCORES.values()) <= fields
+
+
+# One question, one answer: /rates, /screener, briefs and /observations/latest tell the same yields, spreads and slopes.
+
+
+TODAY = date(2026, 11, 20)
+PAST = sorted(TODAY - timedelta(days=back) for back in random.Random(12).sample(range(1, 1_500), 50))
+
+
+def answers_of(service, path, **parameters):
+    return {row["indicatorId"].removeprefix("indicator_"): row for row in service.ok(path, limit=500, **parameters)}
+
+
+def of_latest(rows, slug):
+    found = rows.get(slug)
+    return found and (found["valueNumeric"], found["periodEnd"])
+
+
+def of_screener(service, scope, slug, when):
+    rows = service.ok("/screener", filter=f"{slug}:gt:-1000", country=scope, **when)
+    return (rows[0]["matches"][0]["value"], rows[0]["matches"][0]["periodEnd"]) if rows else None
+
+
+def of_brief(brief, slug):
+    found = [one for part in brief["sections"] for one in part["readings"] if one["indicatorId"] == f"indicator_{slug}"]
+    return [(one["value"], one["periodEnd"]) for one in found]
+
+
+def answers(service, scope, **when):
+    """(what is asked, all answers to it) for a scope, spreads and slopes in basis points."""
+    (analytics,) = service.ok(f"/rates/{scope}/history", **when) if when else [service.ok(f"/rates/{scope}")]
+    brief = service.ok(f"/briefs/{scope}", **when)
+    latest = answers_of(service, "/observations/latest", country=scope, **when)
+    curve = {leg["tenor"]: (leg["yield"], leg["periodEnd"]) for leg in analytics["curve"]}
+
+    def others(slug):
+        return [of_latest(latest, slug), of_screener(service, scope, slug, when), *of_brief(brief, slug)]
+
+    for tenor in TENORS:
+        yield f"{tenor} yield", [curve.get(tenor), *others(f"gov_yield_{tenor}")]
+    for spread in analytics["spreads"]:
+        for peer in spread["peers"]:
+            # Where the legs are of one day; otherwise each answers what it says: the latest legs, or the latest common day.
+            if spread["tenor"] == "10y" and peer["scope"] == "USA" and peer["dateGapDays"] == 0:
+                asked = [(value, end) for value, end in others("sovereign_spread_10y_usa")]
+                yield "spread to the US", [(peer["spreadBp"], peer["periodEnd"]), *in_basis_points(asked)]
+    for slope in analytics["slopes"]:
+        (day,) = {leg["periodEnd"] for leg in slope["legs"]}
+        asked = others(f"yield_slope_{slope['name']}")
+        yield slope["name"], [(slope["valueBp"], day), *in_basis_points(asked)]
+
+
+def in_basis_points(found):
+    return [one and (round(100 * one[0], 9), one[1]) for one in found]
+
+
+@pytest.mark.parametrize("scope", SCOPES)
+def test_today(whole, scope):
+    for question, found in answers(whole, scope):
+        assert len(found) >= 3, question
+        assert len(set(found)) == 1, (question, found)
+
+
+def test_at_fifty_past_days(whole):
+    differences = []
+    asked = 0
+    for day in PAST:
+        for scope in SCOPES:
+            for question, found in answers(whole, scope, as_of=day.isoformat()):
+                asked += 1
+                if len(set(found)) > 1:
+                    differences.append((day, scope, question, found))
+    assert asked > 50 * len(SCOPES) * 6
+    assert not differences, (len(differences), differences[:5])

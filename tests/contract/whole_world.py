@@ -1,7 +1,5 @@
 """The complete simulated world, loaded by the command that people use. It takes minutes: once for all slow tests."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

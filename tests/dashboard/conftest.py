@@ -1,7 +1,5 @@
 """The dashboard over the invented world, in one process, and a browser without script."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """What the dashboard bounds as the interface does: how many pages, for how long, for whom, and not for those who left."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections import Counter

@@ -1,7 +1,5 @@
 """Every page with odd values for every name it reads: refused in words, or shown, never a fault of ours."""
 
-from __future__ import annotations
-
 import random
 import re
 from pathlib import Path

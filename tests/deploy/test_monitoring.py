@@ -1,7 +1,5 @@
 """What is shipped for Prometheus and Grafana names only what a real service shows, and Prometheus' own tool reads it."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

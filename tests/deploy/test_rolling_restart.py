@@ -1,7 +1,5 @@
 """Two hosts on one server's database, restarted one after the other behind the nginx that is shipped: no request fails."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The small simulated world, once for all tests of the documentation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -10,7 +10,7 @@ from almanac.__main__ import main
 from tools.docs.render import ROOT, pages
 
 from .machine import Machine
-from .shown import commands
+from .session import commands
 
 #: Commands of Almanac that are only checked to be well-formed, by their first words, and why.
 NOT_RUN = {

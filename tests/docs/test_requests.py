@@ -2,10 +2,12 @@
 
 import pytest
 
+from almanac.api.contract import examples
 from almanac.api.contract.errors import CODES
+from tools.docs.answers import FILE, REQUESTS, record, written
 from tools.docs.tables_interface import every
 
-from .shown import ANYTHING, commands, differences, requests
+from .session import ANYTHING, commands, differences, requests
 
 _STATUS = {code: status for status, code in CODES.items()}
 
@@ -54,3 +56,20 @@ def test_a_curl_of_a_page_asks_for_a_declared_path():
 def _fits(path, template):
     parts, wanted = path.split("/"), template.split("/")
     return len(parts) == len(wanted) and all(w.startswith("{") or p == w for p, w in zip(parts, wanted, strict=True))
+
+
+# -- the answers and errors that the description shows are what the small world answers -------------------------------
+
+
+def test_what_is_kept_is_what_is_answered(service):
+    assert written(record(service)) == FILE.read_text("utf-8"), "run `make docs`"
+
+
+def test_every_operation_and_every_status_is_asked_for():
+    kept = examples.recorded()
+    assert sorted(kept.answers) == sorted(REQUESTS) == sorted(one.operation_id for one in every() if one.record)
+    assert list(kept.errors) == [str(status) for status in CODES]
+
+
+def test_every_answer_shows_something():
+    assert [name for name, one in examples.recorded().answers.items() if not one["value"]["data"]] == []

@@ -10,9 +10,7 @@ from tools.docs.reference import FOLDER, pages
 from tools.docs.served import Service
 from tools.docs.tables_interface import every
 
-from .listening import listening
-from .session import NODE, Session
-from .shown import blocks
+from .session import NODE, Session, blocks, listening
 
 #: The guide to the dashboard has addresses in place of requests: tests/dashboard/explorer/test_guide.py opens them.
 TUTORIALS = [

@@ -1,7 +1,5 @@
 """The typed program of the tutorial for JavaScript, with the libraries that `make generators` installs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -10,9 +8,7 @@ import pytest
 
 from tests.support.paths import ROOT
 
-from .listening import listening
-from .session import BASE, NODE, pattern
-from .shown import blocks
+from .session import BASE, NODE, blocks, listening, pattern
 
 PAGE = ROOT / "docs/tutorials/javascript.md"
 LIBRARIES = ROOT / ".venv-generators/typescript/node_modules"

@@ -1,5 +1,6 @@
 """The rules for computed numbers, held to plain decimals and fractions."""
 
+import json
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -18,6 +19,8 @@ from almanac.domain.numbers import (
     shortest,
     significant,
 )
+from almanac.domain.plain_text import MARK, escaped, one_line
+from almanac.domain.units import currency_of, is_amount, is_money, money_of
 
 floats = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-1e9, 1e9).filter(lambda x: x == 0 or abs(x) > 1e-9)
@@ -84,3 +87,50 @@ def test_means_and_their_differences(these, those):
 )
 def test_whole_numbers_are_written_alike_by_every_encoder(value, text):
     assert msgspec.json.encode(plain(value)).decode() == shortest(value) == text
+
+
+# -- what the names of units say of money -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("unit", "money", "amount", "currency"),
+    [
+        ("usd", True, True, "USD"),
+        ("usd_per_tonne", True, False, "USD"),
+        ("local_currency_millions", True, True, "JPY"),
+        ("currency", True, False, None),
+        ("percentage_points", False, False, None),
+        ("months", False, False, None),
+    ],
+)
+def test_units(unit, money, amount, currency):
+    assert (is_money(unit), is_amount(unit), currency_of(unit, "JPY")) == (money, amount, currency)
+
+
+def test_a_company_counts_in_the_iso_code_of_its_currency():
+    assert [money_of(code, per_share=per) for code, per in (("EUR", False), ("USD", True))] == ["eur", "usd_per_share"]
+    assert currency_of(money_of("TWD", per_share=True), None) == "TWD"
+
+
+# -- texts of others as a terminal may be shown them ------------------------------------------------------------------
+
+
+def test_what_may_be_obeyed_is_marked_and_what_parts_is_a_blank():
+    assert one_line("a\x1b[2Jb\x9bc\u202ed\u200be\x00") == f"a{MARK}[2Jb{MARK}c{MARK}d{MARK}e{MARK}"
+    assert one_line("a\nb\rc\td\u2028e\u00a0f") == "a b c d e f"
+    assert one_line("\ud800\U000e0041") == MARK * 2
+
+
+@given(st.text())
+def test_a_text_stays_as_long_and_what_can_be_shown_stays(text):
+    shown = one_line(text)
+    assert len(shown) == len(text)
+    assert shown.isprintable()
+    assert all(a == b for a, b in zip(text, shown, strict=True) if a.isprintable())
+
+
+@given(st.dictionaries(st.text(st.characters(codec="utf-8")), st.text(st.characters(codec="utf-8"))))
+def test_json_says_the_same_escaped(record):
+    line = escaped(json.dumps(record, ensure_ascii=False))
+    assert json.loads(line) == record
+    assert line.isprintable()

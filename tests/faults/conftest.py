@@ -1,7 +1,5 @@
 """Mirrors, and homes they were taken into undisturbed: made once for all workers, never changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Invented mirror folders: a large one that takes seconds to read, and small ones of one response. All numbers are made up."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from collections.abc import Iterable

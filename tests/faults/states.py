@@ -1,7 +1,5 @@
 """What a home holds, in a form in which two homes compare: no numbers of rows, no ids of runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@ What one engine takes and another does not, in every text and number of every fe
 alike on both engines, and nothing else suffers.
 """
 
-from __future__ import annotations
-
 import contextlib
 
 import msgspec

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.filed_companies import rows
+from tests.support.filed_company import rows
 from tests.support.processes import PATIENCE, run
 from tests.support.treasury_home import write_mirror
 

@@ -1,7 +1,5 @@
 """`almanac worker` and `almanac ingest --due` as processes: stopped, killed, two at once. The publisher is on this machine."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time
@@ -10,7 +8,9 @@ from contextlib import closing
 from datetime import datetime
 
 import pytest
+from click.testing import CliRunner
 
+from almanac.__main__ import main
 from almanac.domain.cadence import Turn
 from almanac.domain.times import instant
 from almanac.store.engine import opening
@@ -101,10 +101,14 @@ def test_the_exit_code_tells_what_failed(home):
 
 
 def test_other_options_make_no_sense_with_due(home):
+    def said(*words):
+        result = CliRunner(env={"ALMANAC_HOME": str(home)}).invoke(main, words)
+        assert result.exit_code == 2
+        return result.stderr
+
     for more in (["--all"], ["--since", "2026-01-01"], ["--entity", "japan"], ["--from", "somewhere"]):
-        done = run(home, "ingest", "--due", *more, expect=2)
-        assert "--due asks a source whole, by its cadence: no other option but --json goes with it" in done.stderr
-    assert "there is no source 'us-tresury'; the nearest is us-treasury" in run(home, "worker", "us-tresury", expect=2).stderr  # fmt: skip
+        assert "--due asks a source whole, by its cadence: no other option but --json goes with it" in said("ingest", "--due", *more)  # fmt: skip
+    assert "there is no source 'us-tresury'; the nearest is us-treasury" in said("worker", "us-tresury")
 
 
 @pytest.mark.slow

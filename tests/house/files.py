@@ -1,7 +1,5 @@
 """The files of this repository, and what is left of them when Git does not track it."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 from functools import cache

@@ -1,7 +1,5 @@
 """Every regular expression of the packages, as it is compiled, with what each is asked; and texts that are hard on it."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import itertools

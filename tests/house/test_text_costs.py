@@ -5,8 +5,6 @@ Every regular expression that modules hold is asked what its module asks it, abo
 Ratios only, of the processor's time.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The same responses taken in on both engines: every table comes out with the same rows, their numbers too."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A clock that a rehearsal moves: sleeping and waiting take no time but its own."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 

@@ -5,8 +5,6 @@ A figure is published some days after its period, at the hour of its publisher. 
 revised once, when the next one comes. A rehearsal may revise an older one, or retire a series.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import zlib

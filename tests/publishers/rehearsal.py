@@ -1,7 +1,5 @@
 """A rehearsal: a store, the stand-in for all publishers, and one clock for both."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

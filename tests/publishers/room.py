@@ -1,7 +1,5 @@
 """What a room of the stand-in is: a publisher's rules as data, and its answers in the publisher's own format."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ Every request to any host comes here (`Way`), with a clock that answers move on.
 is answered as it would answer, and written down.
 """
 
-from __future__ import annotations
-
 import hashlib
 import math
 import random

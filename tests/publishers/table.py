@@ -1,7 +1,5 @@
 """Releases of a rehearsal: when each was due, and when it came."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

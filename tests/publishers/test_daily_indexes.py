@@ -1,7 +1,5 @@
 """Companies of the SEC, day after day: by its daily indexes only those are asked for of whom there is something new."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections import defaultdict

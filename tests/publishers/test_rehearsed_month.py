@@ -5,8 +5,6 @@ It begins with an empty store. One answer in a hundred fails, a publisher is dow
 renamed for three days, a file shrinks for one, old figures are revised.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from datetime import datetime

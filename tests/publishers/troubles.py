@@ -1,7 +1,5 @@
 """What goes wrong with publishers, as a stand-in's trouble."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

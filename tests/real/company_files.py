@@ -1,7 +1,5 @@
 """The regulator's own company files beside the repository, read with the json module alone: facts, filings, times."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections import Counter

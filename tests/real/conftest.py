@@ -1,7 +1,5 @@
 """What tests over the publishers' own files share; all but the values that were checked by hand are slow."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,8 @@ from .files import mirror
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent == Path(__file__).parent and not item.originalname.endswith("checked_by_hand"):
+        by_hand = item.originalname.endswith("checked_by_hand")
+        if item.path.parent == Path(__file__).parent and not by_hand and not item.get_closest_marker("deep"):
             item.add_marker(pytest.mark.slow)
 
 

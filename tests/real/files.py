@@ -1,7 +1,5 @@
 """The publishers' own files beside the repository: where they are, and what skips a module where they are not."""
 
-from __future__ import annotations
-
 import csv
 
 import pytest

@@ -8,7 +8,7 @@ import pytest
 from almanac.catalog.companies import wanted_tags
 from almanac.catalog.sectors import classify
 from almanac.derived.companies.derivation import derive
-from almanac.derived.companies.line_items import LineItems
+from almanac.derived.companies.line_items import CompanyHistory
 from almanac.domain.filings import known_at
 from almanac.sources.feeds.sec import datasets
 from tests.support.filer import assemble
@@ -62,7 +62,7 @@ def last(statements, moment=1 << 60):
 def test_what_is_served_adds_up_and_what_is_absent_says_why():
     every, anchored, own, without = Counter(), Counter(), 0, []
     for cik, bodies in told().items():
-        reports = {one.end for one in LineItems(filer(cik)).calendar.owns}
+        reports = {one.end for one in CompanyHistory(filer(cik)).calendar.owns}
         for (type_, frequency, end), body in bodies.items():
             every[body.quality.status] += 1
             anchored[type_, ANCHORS[type_] in body.items] += 1

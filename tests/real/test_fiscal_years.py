@@ -47,9 +47,9 @@ def test_walmart():
     # Its report of the year to 2009-01-31, 0000104169-09-000006, is dated 2009-04-01 in the index: the day it was filed.
     # 404,254 million of revenue, 13,381 of net income, 23,147 of cash flow: the last columns of 10-K 0001193125-11-083157.
     found = line_items_at(indexed(104169), NOW)
-    year, end = found.values["A"], day("2009-01-31")
+    year = found.of("A", day("2009-01-31")).amounts
     items = ("revenue", "net_income", "net_cash_flow_from_operations")
-    assert [year[item][end].value for item in items] == [404_254e6, 13_381e6, 23_147e6]
+    assert [year[item].value for item in items] == [404_254e6, 13_381e6, 23_147e6]
     assert day("2009-04-01") not in found.fiscal_periods.years
 
 

@@ -88,10 +88,9 @@ class Differences:
     def amount(self, frequency, item, end):
         """Our amount, None where there is none."""
         kind = "I" if items()[item].is_instant else frequency[0].upper()
-        values = self.line_items.values[kind][item]
-        return next(
-            (values[day] for day in sorted(values, key=lambda day: abs(day - end)) if abs(day - end) <= NEAR), None
-        )
+        days = sorted(range(end - NEAR, end + NEAR + 1), key=lambda day: (abs(day - end), day))
+        amounts = (self.line_items.of(kind, day).amounts.get(item) for day in days)
+        return next((amount for amount in amounts if amount is not None), None)
 
     def cause(self, frequency, item, end, theirs):
         """The cause of a difference; None where the two are equal."""
@@ -110,7 +109,7 @@ class Differences:
 
     def absent(self, frequency, item, end):
         kind = "I" if items()[item].is_instant else frequency[0].upper()
-        if self.line_items.remarks[kind][item].get(end) is not None:
+        if self.line_items.of(kind, end).remarks.get(item) is not None:
             return "refused"
         sheet = self.company.facts.get(SHEET_ANEW, {}).get((None, end), [])
         if kind == "I" and sheet and items()[item].tags() & set(sheet[-1].without):
@@ -132,7 +131,7 @@ class Differences:
         if theirs == -ours.value:
             return "sign"
         if theirs_in & tags:
-            turned = -theirs in self.filed[kind, end] or self.line_items.remarks[kind][item].get(end)
+            turned = -theirs in self.filed[kind, end] or self.line_items.of(kind, end).remarks.get(item)
             if turned and theirs * ours.value < 0:
                 return "sign"
             return (
@@ -160,9 +159,9 @@ class Differences:
 
 
 def rounds(coarse, exact, parts=1):
-    """Whether a number is another one in hundreds, thousands or millions, made of so many rounded parts."""
+    """Whether a number is another one in hundreds, thousands or millions, rounded or cut off, made of so many such parts."""
     unit = next((10**digits for digits in (6, 5, 3, 2) if coarse % 10**digits == 0), 1)
-    return abs(coarse - exact) <= parts * unit / 2
+    return abs(coarse - exact) < parts * unit
 
 
 def is_precision(ours, theirs):

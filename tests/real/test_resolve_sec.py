@@ -13,7 +13,7 @@ from almanac.domain.periods import Period
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import Service, make_accounts, settings
 
@@ -94,10 +94,7 @@ def service(tmp_path_factory):
     with Workplace(chosen) as world, world.batch("companies") as batch:
         batch.touch()
         for record, file in records():
-            put_part(world.db, record, "sec", FETCHED, file)
-        entities = {record.entity for record, _ in records()}
-        for entity in entities:
-            settle_company(world.db, entity, classify)
+            put_records(world.db, [record], "sec", FETCHED, file, classify)
         # Those whose submissions are here count as filers: which of two namesakes is meant depends on it.
         for entity in {record.entity for record, _ in records() if record.part == "submissions"}:
             world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, ?)", (entity, YEAR, OPEN, b"{}"))

@@ -1,17 +1,23 @@
 """Sentences of briefs: direction, size, comparison, rank; one and none, negative and missing; stale and absent."""
 
-from datetime import date
+import math
+from datetime import date, timedelta
 
+import msgspec
 import pytest
 
-from almanac.domain.periods import Frequency, Period
+from almanac.catalog.releases import shipped
+from almanac.domain.periods import Frequency, Period, add_months, end_of
 from almanac.reports import briefs
 from almanac.reports.briefs import (
     change_clause,
     reading_sentence,
     stale_sentence,
 )
+from almanac.reports.decade import Decade, DecadePlace, begins, is_whole, place, standing
 from almanac.reports.measures import MEASURES, SECTIONS, MeasureReading, Ranking, typical_change
+from almanac.reports.rates import SLOPES, SlopeLegs, YieldReading, of_day, rates, without_gone
+from almanac.reports.releases import Point, ReleaseFigures, figures
 from almanac.reports.wording import decimals, figure, span
 
 SECTION = {section.key: section for section in SECTIONS}
@@ -270,3 +276,230 @@ def test_sales_are_neither_output_nor_prices():
     sections["growth"] = [read("retail_sales_growth_yoy", -1.2, 1.0)]
     sections["labor"] = [JOBS]
     assert briefs.headline(PORTUGAL, sections) == "In Portugal, unemployment was 9.8% in October 2026."
+
+
+# -- numbers and sentences of release summaries, against hand-computed ones -------------------------------------------
+
+
+M, Q, W = Frequency("M"), Frequency("Q"), Frequency("W")
+
+
+def months(first, count):
+    year, month = first
+    found = []
+    for number in range(count):
+        index = year * 12 + month - 1 + number
+        found.append(f"{index // 12}-{index % 12 + 1:02}")
+    return found
+
+
+# 120 months of 1, 2, 3, 4 in turn, then the reading: 3.5 in January 2024, known on day 1000.
+HISTORY = [Point(key(text), 10, float(number % 4 + 1)) for number, text in enumerate(months((2014, 1), 120))]
+READING = Point(key("2024-01"), 1000, 3.5)
+
+
+def of(points, **more):
+    given = {"period": key("2024-01"), "before": key("2023-12"), "first": 1000, "at": 1000, "vintages": True}
+    return figures(points, **{**given, **more})
+
+
+def test_what_became_known_later_does_not_count():
+    later = [Point(key("2020-05"), 2000, 1e6), Point(key("2024-01"), 2000, 9.0), Point(key("2023-12"), 2000, 8.0)]
+    assert of([*HISTORY, READING, *later]) == of([*HISTORY, READING])
+    assert of([*HISTORY, READING, *later], at=2000)[:4] == (9.0, 4.0, 8.0, 1.0)
+
+
+def test_previous_is_what_was_known_before_and_its_revision_is_told_apart():
+    revised = Point(key("2023-12"), 1000, 3.9)
+    found = of([*HISTORY, READING, revised])
+    assert (found.actual, found.previous, found.revised_previous) == (3.5, 4.0, 3.9)
+    assert found.change == -0.4
+    # Without vintages nobody can tell what was known before.
+    assert of([*HISTORY, READING, revised], vintages=False)[:4] == (3.5, 3.9, None, -0.4)
+    # A withdrawn month is no previous one; a month the request may not see is none either.
+    gone = Point(key("2023-12"), 500, None)
+    assert of([*HISTORY, READING, gone])[:4] == (3.5, None, None, None)
+    assert of([*HISTORY, READING], before=None)[:4] == (3.5, None, None, None)
+
+
+def test_where_it_stands_and_what_is_usual_are_told_as_given():
+    found = of([*HISTORY, READING], standing=DecadePlace(0.5, 75.0), usual=1.25)
+    assert found[4:] == (0.5, 75.0, 1.25)
+    assert of([*HISTORY, READING])[4:] == (None, None, None)
+
+
+def test_a_reading_without_a_value():
+    assert of(HISTORY) == ReleaseFigures(None, 4.0, None, None, None, None)
+
+
+def test_there_are_words_for_the_headline_of_every_release():
+    assert {one.headline for one in shipped()} <= set(MEASURES)
+
+
+# -- spreads, slopes and means of yields, worked out by hand: no trace of binary fractions ----------------------------
+
+
+DAY = date(2026, 11, 20)
+
+
+def reading(scope, tenor, value, day=DAY):
+    return YieldReading(scope, tenor, value, day, 1_795_000_000, f"s:{scope}:{tenor}", "s", "par", "semi_annual")
+
+
+def payload(*readings, asked=None):
+    """With slopes of the latest legs."""
+    by = {(one.scope, one.tenor): one for one in readings}
+    slopes = [
+        SlopeLegs(scope, name, by[scope, short], by[scope, long])
+        for scope in dict.fromkeys(one.scope for one in readings)
+        for name, (short, long) in SLOPES.items()
+        if {(scope, short), (scope, long)} <= by.keys()
+    ]
+    return rates("USA", "United States", "USD", readings, slopes, [], asked)
+
+
+def test_spreads_and_slopes_are_exact_in_decimals():
+    found = payload(
+        reading("USA", "2y", 3.0), reading("USA", "10y", 3.69), reading("CHE", "2y", 4.48), reading("CHE", "10y", 3.0)
+    )
+    # Floats make -148.00000000000006 and 69 + 1e-14 of these.
+    assert [peer.spread_bp for spread in found.spreads for peer in spread.peers] == [-148.0, 69.0]
+    assert [slope.value_bp for slope in found.slopes] == [69.0]
+    assert [slope.value_bp for slope in found.peer_slopes] == [-148.0]
+
+
+def test_a_mean_and_what_is_held_against_it_have_twelve_digits():
+    (spread,) = payload(
+        *(reading(scope, "10y", y) for scope, y in [("USA", 4.5), ("CHE", 4.1), ("CAN", 4.2), ("GBR", 4.5)])
+    ).spreads
+    assert (spread.peer_mean, spread.spread_to_mean_bp) == (4.26666666667, 23.3333333333)
+    (alone,) = payload(reading("USA", "10y", 4.5)).spreads
+    assert (alone.peer_mean, alone.spread_to_mean_bp, alone.peer_count) == (None, None, 0)
+
+
+def test_a_scope_that_yields_what_its_peers_do_has_no_spread():
+    (spread,) = payload(*(reading(scope, "10y", 4.3) for scope in ("USA", "CHE", "CAN", "GBR"))).spreads
+    assert spread.spread_to_mean_bp == 0.0
+
+
+def test_legs_more_than_ten_days_apart_are_no_slope():
+    for gap, value, excluded in ((10, 69.0, None), (11, None, "stale")):
+        old = reading("USA", "2y", 3.0, DAY - timedelta(days=gap))
+        told = payload(old, reading("USA", "10y", 3.69))
+        (slope,) = told.slopes
+        assert (slope.value_bp, slope.excluded) == (value, excluded)
+        assert [leg.tenor for leg in slope.legs] == ["2y", "10y"]
+        assert ("too far apart for a slope" in " ".join(told.comparability)) == (excluded is not None)
+
+
+def test_a_slope_of_an_older_day_says_which_day_it_is_of():
+    day = date(2022, 5, 3)
+    legs = SlopeLegs("USA", "2s10s", reading("USA", "2y", 2.75, day), reading("USA", "10y", 3.0, day))
+    latest = [reading("USA", "2y", 2.75, day), reading("USA", "10y", 4.1)]
+    found = rates("USA", "United States", "USD", latest, [legs], [], None)
+    (slope,) = found.slopes
+    assert (slope.value_bp, slope.excluded) == (25.0, None)
+    assert {leg.period_end for leg in slope.legs} == {"2022-05-03T00:00:00Z"}
+    assert "USA 2s10s is of 2022-05-03, the newest day on which both its legs are known." in found.comparability
+
+
+def test_a_row_of_a_past_day_is_of_the_newest_day_of_its_own_curve():
+    found = payload(reading("USA", "2y", 3.0, date(2026, 11, 1)), reading("USA", "10y", 3.7), asked=1_796_000_000)
+    assert (of_day(found).period_end, found.as_of) == ("2026-11-20T00:00:00Z", "2026-11-30T00:53:20Z")
+    assert of_day(payload(reading("CHE", "2y", 1.0))) is None
+
+
+def test_a_yield_of_long_ago_is_none_of_a_curve():
+    def curve(days, **more):
+        old = msgspec.structs.replace(reading("USA", "30y", 5.37, DAY - timedelta(days=days)), **more)
+        return without_gone({"10y": reading("USA", "10y", 4.71), "30y": old})
+
+    assert list(curve(31)[0]) == ["10y", "30y"]
+    kept, notes = curve(32)
+    assert list(kept) == ["10y"]
+    assert notes == ["USA 30y: its newest yield is of 2026-10-19, too old for a curve of 2026-11-20."]
+    # What is published by the month is of the month before.
+    assert list(curve(80, allowance=90)[0]) == ["10y", "30y"]
+    assert without_gone({}) == ({}, [])
+
+
+def test_a_curve_of_several_days_says_so():
+    found = payload(reading("USA", "2y", 3.0, DAY - timedelta(days=11)), reading("USA", "10y", 3.7))
+    assert "USA 2y is of 2026-11-09, its curve of 2026-11-20." in found.comparability
+
+
+# The ten years before a reading: when they are all known, and where it stands among them, against hand-computed numbers.
+
+
+A, DECADE_QUARTER, DECADE_MONTH, DECADE_WEEK, D = (Frequency(letter) for letter in "AQMWD")
+
+
+@pytest.mark.parametrize(
+    ("period", "expected"),
+    [
+        ("2026-10", date(2016, 10, 31)),
+        ("2026-02", date(2016, 2, 28)),  # the last of that February is a day later, and among them
+        ("2024-02-29", date(2014, 2, 28)),
+        ("2025", date(2015, 12, 31)),
+        ("0005", date(1, 12, 31)),
+    ],
+)
+def test_they_begin_on_the_same_day_ten_years_before(period, expected):
+    assert begins(key(period)) == expected
+
+
+def regular(period, frequency, count):
+    """So many periods before one, newest first."""
+    months = frequency.months
+    end = end_of(key(period))
+    return [Period.ending(add_months(end, -months * n), frequency).key for n in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(("frequency", "count"), [(DECADE_MONTH, 120), (DECADE_QUARTER, 40), (A, 10)])
+def test_ten_years_are_whole_from_their_first_period_on(frequency, count):
+    period = Period.ending(date(2025, 12, 31), frequency).key
+    keys = regular("2025-12-31" if frequency is not A else "2025", frequency, count)
+    values = [1.0] * count
+    assert is_whole(Decade(values, keys[-1]), period, frequency)
+    # What begins a period later is not ten years, however many values it has.
+    assert not is_whole(Decade(values, keys[-2]), period, frequency)
+    # One in ten may be missing, and no more.
+    assert is_whole(Decade(values[: count * 9 // 10], keys[-1]), period, frequency)
+    assert not is_whole(Decade(values[: count * 9 // 10 - 1], keys[-1]), period, frequency)
+
+
+@pytest.mark.parametrize(("frequency", "step", "least"), [(DECADE_WEEK, 7, 468), (D, 10, 2_340)])
+def test_ten_years_of_weeks_and_days_begin_within_a_step(frequency, step, least):
+    end = date(2026, 11, 20)
+    period, first = Period.ending(end, frequency).key, begins(Period.ending(end, frequency).key)
+    within = Period.ending(first + timedelta(days=step - 1), frequency).key
+    late = Period.ending(first + timedelta(days=step), frequency).key
+    assert is_whole(Decade([1.0] * least, within), period, frequency)
+    assert not is_whole(Decade([1.0] * least, late), period, frequency)
+    assert not is_whole(Decade([1.0] * (least - 1), within), period, frequency)
+
+
+def test_the_place_is_the_mid_rank_and_the_distance_in_standard_deviations():
+    # 30 each of 1, 2, 3, 4: mean 2.5, squares 30·(2.25+0.25+0.25+2.25) = 150, divided by 119.
+    among = [float(number % 4 + 1) for number in range(120)]
+    found = place(3.5, among)
+    assert found.z_score == pytest.approx(1 / math.sqrt(150 / 119), rel=1e-11)
+    assert found.z_score == float(f"{found.z_score:.12g}")
+    assert found.percentile == 75.0
+    # A tie counts half: 60 below 3, 30 equal.
+    assert place(3.0, among).percentile == 62.5
+    assert place(3.0, among[::-1]) == place(3.0, among)
+    assert (place(0.5, among).percentile, place(9.0, among).percentile) == (0, 100)
+    # Where all others are equal there is no distance.
+    assert (place(2.0, [1.0] * 8), place(1.0, [1.0] * 8)) == (DecadePlace(None, 100.0), DecadePlace(None, 50.0))
+
+
+def test_nothing_stands_among_less_than_ten_years_nor_where_numbers_have_a_trend():
+    keys = regular("2025-12", DECADE_MONTH, 120)
+    whole = Decade([float(number % 4 + 1) for number in range(120)], keys[-1])
+    period = key("2025-12")
+    assert standing(3.5, "percent", period, DECADE_MONTH, whole).percentile == 75.0
+    assert standing(3.5, "index", period, DECADE_MONTH, whole) == DecadePlace()
+    assert standing(3.5, None, period, DECADE_MONTH, whole) == DecadePlace()
+    assert standing(3.5, "percent", period, DECADE_MONTH, None) == DecadePlace()
+    assert standing(3.5, "percent", period, DECADE_MONTH, Decade(whole.values[:29], keys[28])) == DecadePlace()

@@ -4,9 +4,19 @@ from datetime import date
 
 import pytest
 
+from almanac.catalog.load import shipped
 from almanac.domain.aliases import Alias
 from almanac.domain.names import normal
-from almanac.reports.names import Spellings, Subject, norms, resolve
+from almanac.reports.indicator_search import (
+    BEGUN,
+    CALLED,
+    MENTIONED,
+    NAMED,
+    name_nearness,
+    nearness,
+    relevance,
+)
+from almanac.reports.names import Spellings, Subject, Suggestions, norms, resolve
 
 
 def day(year):
@@ -164,3 +174,103 @@ def test_a_former_name_whose_last_day_is_not_stated_is_no_name_of_today():
     (entity, match, now), (_, _, then) = told("Bell Phones Corp")[:3], told("Bell Phones Corp", 1995)[:3]
     assert (entity, match) == ("phones", "exact")
     assert now < then
+
+
+# -- what may have been meant: a slip of the pen or the same words, and never a mere likeness -------------------------
+
+
+CATALOG = shipped()
+FIELDS = Suggestions((one.slug, (one.name, *one.aliases)) for one in CATALOG.indicators.values())
+PLACES = Suggestions(
+    (one.slug, (one.name, *one.aliases)) for one in CATALOG.entities.values() if one.kind in {"country", "region"}
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("gov_yeild_10y", "gov_yield_10y"),  # letters that changed places
+        ("unemployment_rte", "unemployment_rate"),  # one that is missing
+        ("GOV-YIELD 10Y", "gov_yield_10y"),
+        ("rate_of_unemployment", "unemployment_rate"),  # the same words, and one more
+        ("curent_ratio", "current_ratio"),
+        ("pe_ratio", None),  # like letters alone are no likeness
+        ("price_to_book_ratio", None),
+        ("gov_yield_11y", None),  # a digit is no slip
+        ("ratio_of_nothing", None),
+        ("", None),
+        ("…", None),
+    ],
+)
+def test_indicators(asked, meant):
+    assert FIELDS.nearest(asked) == meant
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [("untied-states", "united-states"), ("Cote d'Ivore", "cote-divoire"), ("switz", "switzerland"), ("ZZ", None), ("atlantis", None)],
+)  # fmt: skip
+def test_places(asked, meant):
+    assert PLACES.nearest(asked) == meant
+
+
+def test_what_is_named_is_never_another():
+    """Every name that there is leads to itself."""
+    names = Suggestions((slug, ()) for slug in CATALOG.indicators)
+    assert [slug for slug in CATALOG.indicators if names.nearest(slug) != slug] == []  # itself, whatever is like it
+
+
+# What words find among indicators, and in which order: by names first, by publishers' names too, measures of companies last.
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [
+        ("federal funds effective rate", CALLED),
+        ("Federal  Funds effective-rate", CALLED),
+        ("fed funds", BEGUN),
+        ("funds effective", NAMED),
+        ("ederal", MENTIONED),
+        ("funds fed rate", NAMED),
+        ("", MENTIONED),
+    ],
+)
+def test_how_near_a_name_is_to_words(words: str, near: int) -> None:
+    assert name_nearness(("overnight_rate", "Federal Funds Effective Rate"), words) == near
+
+
+def test_a_word_that_stands_nowhere_finds_nothing() -> None:
+    one = shipped().indicators["overnight_rate"]
+    assert nearness(one, "fed funds zzqq") is None
+    assert nearness(one, "transacted") == MENTIONED
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("fed funds", ["overnight_rate", "policy_rate_lower", "policy_rate_upper"]),
+        ("target range", ["policy_rate_lower", "policy_rate_upper", "policy_rate"]),
+        ("SONIA", ["overnight_rate"]),
+        ("cash rate target", ["policy_rate"]),
+        ("real gross domestic product", ["real_gdp", "potential_gdp"]),
+        ("all employees total nonfarm", ["nonfarm_payrolls"]),
+        ("yield", ["gov_yield_10y"]),
+        ("10-year", ["gov_yield_10y"]),
+        ("debt", ["government_debt_pct_gdp"]),
+        ("inflation", ["cpi_inflation_yoy"]),
+    ],
+)
+def test_what_words_find_first(words: str, first: list[str]) -> None:
+    every = shipped().indicators
+    near = {slug: nearness(one, words) for slug, one in every.items()}
+    found = sorted(
+        (slug for slug in every if near[slug] is not None), key=lambda s: relevance(every[s], near[s] or 0, every)
+    )
+    assert found[: len(first)] == first
+
+
+def test_facts_of_companies_come_after_what_is_as_near() -> None:
+    every = shipped().indicators
+    fund = every["us_gaap_federal_funds_sold"]
+    assert nearness(fund, "federal funds") == nearness(every["policy_rate_upper"], "federal funds") == BEGUN
+    assert relevance(fund, BEGUN, every) > relevance(every["policy_rate_upper"], BEGUN, every)

@@ -1,7 +1,5 @@
 """The simulated world and its companies, made and read once for each worker."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.catalog.records import Catalog

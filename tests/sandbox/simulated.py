@@ -1,7 +1,5 @@
 """A simulated world, read once by the connectors of the real feeds, for the tests of the sandbox."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from dataclasses import dataclass, field

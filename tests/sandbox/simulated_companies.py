@@ -1,7 +1,5 @@
 """The simulated companies' pages, made once and read with plain JSON, for the tests of the sandbox."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Statements of the simulated companies as the derivation makes them of their two pages, and their true books beside them."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """What the simulated world holds: who, what, since when, and how plausible."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime
 
 import pytest

@@ -1,7 +1,5 @@
 """Simulated companies that report as few others do, served through the whole pipeline: each shows what it is there for."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

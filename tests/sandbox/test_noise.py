@@ -1,7 +1,5 @@
 """The noise and the calendar under the simulated world."""
 
-from __future__ import annotations
-
 import hashlib
 from datetime import date
 

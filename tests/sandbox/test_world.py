@@ -1,7 +1,5 @@
 """The simulated world as a whole, and its formats, read by connectors and by small readers written here."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -15,7 +15,7 @@ from tests.sources.feeds import (
     test_fred_realtime,
     test_mof_japan,
     test_rba,
-    test_sdmx_services,
+    test_sdmx,
     test_sec_datasets,
     test_sec_facts,
     test_sec_reference,
@@ -24,13 +24,13 @@ from tests.sources.feeds import (
     test_us_treasury,
     test_world_bank,
 )
-from tests.sources.formats import test_jsonstat, test_sdmx_actions, test_sdmx_forms, test_workbook
+from tests.sources.formats import test_jsonstat, test_sdmx_forms, test_tables
 from tests.support import sdmx_invented
 from tests.support.invented_fred import KEY
 from tests.support.sec_invented import CIK, encoded
 
 QUARTERS = f"series/observations?series_id=QRT&api_key={KEY}"
-SERVICE = {"service": test_sdmx_services.OFFICE}
+SERVICE = {"service": test_sdmx.OFFICE}
 #: Where the wrong answers are, how one is read, and what a message says of every one.
 READERS = [
     (test_bls.WRONG, test_bls.parse, ""),
@@ -45,8 +45,8 @@ READERS = [
     (test_rba.WRONG, test_rba.parse, "f1-data.csv"),
     (test_rba.WRONG_BOOKS, test_rba.parse, "hist.xls"),
     (
-        test_sdmx_services.WRONG,
-        lambda old, new: sdmx_invented.parse(test_sdmx_services.CSV.replace(old, new), **SERVICE),
+        test_sdmx.WRONG,
+        lambda old, new: sdmx_invented.parse(test_sdmx.SERVICE_CSV.replace(old, new), **SERVICE),
         "",
     ),
     (test_sec_datasets.WRONG, lambda make: datasets.read(make(), "2009q3.zip", test_sec_datasets.WANTED), "2009q3.zip"),
@@ -67,11 +67,11 @@ READERS = [
     (test_us_treasury.WRONG, test_us_treasury.parse, "daily_treasury_yield_curve 2099"),
     (test_world_bank.WRONG, test_world_bank.parse, ""),
     (test_jsonstat.WRONG, lambda change: test_jsonstat.read(**change), ""),
-    (test_sdmx_actions.WRONG, sdmx_invented.parse, ""),
+    (test_sdmx_forms.WRONG, sdmx_invented.parse, ""),
     (test_sdmx_forms.WRONG_CSV, sdmx_invented.parse, ""),
     (test_sdmx_forms.WRONG_JSON, sdmx_invented.parse, ""),
     (test_sdmx_forms.WRONG_XML, sdmx_invented.parse, ""),
-    (test_workbook.WRONG, test_workbook.rows, ""),
+    (test_tables.WRONG, test_tables.workbook_rows, ""),
 ]
 
 

@@ -1,7 +1,5 @@
 """A browser without script: keeps cookies, follows nothing by itself, and fills in forms as they were given."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from typing import Any

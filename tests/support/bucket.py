@@ -1,7 +1,5 @@
 """A small server that speaks the part of S3 that Almanac uses, and does it badly where a test wants that."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A made-up filer: reports put together line by line, taken through the same steps as real ones."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 

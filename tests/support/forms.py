@@ -1,7 +1,5 @@
 """Readers of lists in the forms beside JSON, none of which knows the code that writes them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Invented responses for the small world: withdrawals, ties, late arrivals, claims to be complete, several sources."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import date
 from typing import Any

@@ -10,8 +10,6 @@ What is where (now is 2026-11-20T12:00:00Z, so the free plan begins on 2024-11-2
   copy of the Treasury's 2-year and 10-year yields, and a spread whose owner allows no redistribution.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 from datetime import date, timedelta

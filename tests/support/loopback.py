@@ -1,7 +1,5 @@
 """A server on loopback for as long as a block lasts."""
 
-from __future__ import annotations
-
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType

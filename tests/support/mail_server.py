@@ -1,7 +1,5 @@
 """A mail server on loopback that takes what it is sent, in thirty lines; it knows no TLS."""
 
-from __future__ import annotations
-
 import contextlib
 import socketserver
 import threading

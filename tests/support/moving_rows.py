@@ -1,7 +1,5 @@
 """Rows of which all are others in each data version: whoever reads a mixture of two versions is found out."""
 
-from __future__ import annotations
-
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sqlite import OPEN

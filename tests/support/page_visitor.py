@@ -1,7 +1,5 @@
 """The whole dashboard over a Service, and browsers with somebody signed in."""
 
-from __future__ import annotations
-
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.asking import InProcessApi
 from almanac.dashboard.letters import Letters

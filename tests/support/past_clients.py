@@ -6,8 +6,6 @@ Left out of both answers is what is told as of today, whatever the moment: the n
 their series, which go by the currency they report in today, and the number of the data version.
 """
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re

@@ -5,8 +5,6 @@ What is picked for a past day must not follow from what came later: an answer as
 loaded with nothing that came to be known after it.
 """
 
-from __future__ import annotations
-
 import json
 import operator
 import random

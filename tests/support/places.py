@@ -1,7 +1,5 @@
 """Places for databases that tests want on both engines: a file, or a schema of its own on a server."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """What stands as of a moment: from the vintages of a derivation, and plainly from the financials."""
 
-from __future__ import annotations
-
 from almanac.catalog.companies import items
 from almanac.domain.periods import Frequency, key_of
 

@@ -3,8 +3,6 @@ Invented responses of every feed, and each of them poisoned: one text or number 
 does not.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import random

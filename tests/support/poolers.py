@@ -1,7 +1,5 @@
 """A PgBouncer that a test runs for itself on loopback, in front of the server that tests use: each transaction gets any connection."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

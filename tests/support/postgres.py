@@ -6,8 +6,6 @@ settings of a home name it, and commands in processes of their own are told it: 
 one of both. A home that is made once and copied is a database, and each copy of its folder one made from that as a template.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import itertools

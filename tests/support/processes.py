@@ -1,7 +1,5 @@
 """The command line in processes of its own, so that they can be killed, starved and looked at from outside."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

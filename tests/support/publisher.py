@@ -1,7 +1,5 @@
 """A publisher on this machine that stands for all others: requests to any host come to it. All content is invented."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler
 

@@ -1,7 +1,5 @@
 """Requests by chance over every operation that a running service describes: the same for the same seed and data."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 import re

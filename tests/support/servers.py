@@ -1,7 +1,5 @@
 """A running `almanac serve` on ports of the system's choice."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

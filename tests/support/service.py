@@ -1,7 +1,5 @@
 """The whole service in one process: a real home, real accounts, the real application, and a client."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Iterator

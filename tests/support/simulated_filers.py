@@ -1,7 +1,5 @@
 """Some companies of the simulated world in a store of their own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from almanac.config import Settings

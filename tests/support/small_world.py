@@ -4,8 +4,6 @@ An invented world small enough to be built hundreds of times: three sources, two
 Payloads are JSON written by the generators below; the store lives in memory. All names and numbers are made up.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

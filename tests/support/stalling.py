@@ -1,7 +1,5 @@
 """A way to a server on loopback that a test may stop, cut and mend: so a database hangs, or is away, for those who come by it alone."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import threading

@@ -1,7 +1,5 @@
 """A small invented mirror in the Treasury's format, and a home it is taken into. Every number here is made up."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Rights that change: a source of a store that was public is restricted."""
 
-from __future__ import annotations
-
 import msgspec
 
 from almanac.store.engine import sqlite

@@ -1,7 +1,5 @@
 """Worlds built once for a state of the code: all workers and later runs share them, and none writes to them."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import functools

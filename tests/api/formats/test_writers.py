@@ -1,7 +1,5 @@
 """Writers of forms: what each makes of any record, whatever stands in it, as other programs read it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

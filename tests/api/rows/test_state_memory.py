@@ -1,7 +1,5 @@
 """What is kept with a state of the store is that state's own, and goes with it at once."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from datetime import date

@@ -1,10 +1,20 @@
 """The steps of a request in their order, and what is answered where one of them stops it."""
 
+import gzip
+import io
+import itertools
+import json
+import random
+
 import msgspec
 import pytest
+import zstandard
 from prometheus_client import REGISTRY
 
-from almanac.api.server import authentication
+from almanac.api.server import authentication, logs
+from almanac.api.server.envelope import choose_coding
+from almanac.api.server.journal import Journal
+from almanac.api.server.logs import told_path
 
 
 def test_what_is_wrong_first_is_told_first(frame):
@@ -247,3 +257,209 @@ def test_cors_on_answers(frame):
         assert "retry-after" in answer.headers["access-control-expose-headers"]
         assert answer.headers["vary"].endswith(", origin")
     assert "access-control-allow-origin" not in frame.get("/coverage", origin="https://evil.example").headers
+
+
+# What the line of a request tells an operator: who keeps being refused, what was not found; and which lines are kept.
+
+
+@pytest.fixture
+def lines(monkeypatch):
+    stream = io.BytesIO()
+    monkeypatch.setattr(logs.access, "stream", stream)
+
+    def told():
+        return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+    return told
+
+
+def refused(frame):
+    """One answer of each kind that says who asked, and others beside them."""
+    frame.limiter.hits["acc_pro"] = 1000
+    frame.get("/coverage", None)
+    frame.get("/events", frame.PRO)
+    frame.get("/screener?filter=a", frame.NARROW)
+    frame.get("/coverage", frame.FREE)
+    frame.get("/coverage?wrong=1", frame.FREE)
+
+
+def test_the_line_of_a_refused_client_says_from_where_it_asked(frame, lines):
+    refused(frame)
+    found = [(line["status"], line.get("address")) for line in lines()]
+    assert found == [(401, "192.0.2.1"), (429, "192.0.2.1"), (403, "192.0.2.1"), (200, None), (400, None)]
+
+
+def test_it_is_the_clients_address_behind_a_trusted_proxy(frame, lines):
+    frame.peer = "10.1.2.3"
+    frame.get("/coverage", None, x_forwarded_for="198.51.100.7, 10.9.9.9")
+    assert lines()[0]["address"] == "198.51.100.7"
+
+
+def test_addresses_are_left_out_where_the_operator_wants_none(frame, lines):
+    frame.settings = msgspec.structs.replace(frame.settings, log_addresses=False)
+    frame.__post_init__()
+    refused(frame)
+    assert [(line["status"], "address" in line) for line in lines()] == [
+        (401, False), (429, False), (403, False), (200, False), (400, False),
+    ]  # fmt: skip
+
+
+def test_the_line_of_a_429_says_which_path_was_asked_for(frame, lines):
+    """It is refused before its path is looked at; whoever wonders what keeps asking is told all the same."""
+    frame.limiter.hits["acc_pro"] = 1000
+    frame.limiter.failures["192.0.2.1"] = 300
+    frame.get("/indicators/secret-name", frame.PRO)
+    frame.get("/coverage", None)
+    frame.get("/coverage?api_key=x", None)
+    frame.get("/nowhere", frame.PRO)
+    found = [(line["status"], line["path"]) for line in lines()]
+    assert found == [(429, "/indicators/{idOrSlug}"), (429, "/coverage"), (429, "/coverage"), (429, None)]
+
+
+def test_the_line_of_a_404_says_what_was_asked_for(frame, lines):
+    frame.get("/indicators/gone")
+    frame.get("/a%0Ab/%22c%22/é?secret=s3cret")
+    frame.get(f"/{frame.PRO}/alm%5F{'Q' * 40}")
+    frame.get(f"/{'ab/' * 500}")
+    found = lines()
+    assert [(line["status"], line["path"]) for line in found] == [(404, "/indicators/{idOrSlug}")] + [(404, None)] * 3
+    assert found[0]["target"] == "/indicators/gone"
+    assert found[1]["target"] == "/a%0Ab/%22c%22/%C3%A9"
+    assert found[2]["target"] == "/[redacted]/[redacted]"
+    assert found[3]["target"] == f"/{'ab/' * 500}"[:200] + "..."
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        (f"/x/{'0123456789abcdef' * 2}/y", "/x/[redacted]/y"),  # a publisher's key
+        ("/observations/obs_vybtlprlj7yali3577brtjln77", "/observations/obs_vybtlprlj7yali3577brtjln77"),
+        (f"/alm%5F{'k' * 40}", "/alm%25[redacted]"),  # escaped twice
+        ("/\ud800", "/?"),
+        ("/" + "k" * 100_000, "/[redacted]"),
+    ],
+)
+def test_nothing_as_long_as_a_key_is_told(path, told):
+    assert told_path(path) == told.replace("?", "%3F")
+
+
+def statuses(lines):
+    return [line["status"] for line in lines()]
+
+
+@pytest.mark.parametrize(("share", "kept"), [(1.0, 1000), (0.1, 100), (0.0, 0)])
+def test_a_share_of_the_good_answers_is_kept_and_every_error(lines, monkeypatch, share, kept):
+    numbers = itertools.count()
+    monkeypatch.setattr(random, "random", lambda: next(numbers) % 1000 / 1000)
+    journal = Journal(share=share)
+    counted = {"path": f"/shared/{share}", "method": "GET", "status": "200"}
+    for number in range(1000):
+        journal.add(logs.AccessLine("req", None, "GET", counted["path"], 200, 1.0, None, None), 0.001)
+        if number % 100 == 0:
+            journal.add(logs.AccessLine("req", None, "GET", "/x", 404, 1.0, None, None), 0.001)
+    assert statuses(lines).count(200) == kept
+    assert statuses(lines).count(404) == 10
+    assert REGISTRY.get_sample_value("almanac_requests_total", counted) == 1000
+
+
+# -- eTag, conditional requests, HEAD, content coding, cache headers --------------------------------------------------
+
+
+DAY = 86_400
+LONG = "/observations?limit=25"
+
+
+def test_etag_is_of_the_data(frame):
+    """Equal from second to second, for other pages another one, none on an error; a 304 tells the plan's window too."""
+    urls = ["/coverage", "/observations?limit=3", "/observations?limit=4", LONG, "/observations?limit=26"]
+    cursor = frame.get(urls[1]).json()["meta"]["pagination"]["next_cursor"]
+    urls.append(f"{urls[1]}&cursor={cursor}")
+    etags = [frame.get(url).headers["etag"] for url in urls]
+    assert len(set(etags)) == len(urls)
+    frame.real, frame.now = frame.real + 5, frame.now + 5
+    assert [frame.get(url).headers["etag"] for url in urls] == etags
+    kept = frame.get(LONG, frame.FREE, if_none_match=frame.get(LONG, frame.FREE).headers["etag"])
+    assert (kept.status_code, kept.headers["x-history-from"]) == (304, "2024-11-20")
+    missing = frame.get("/indicators/none", if_none_match="*")
+    assert (missing.status_code, "etag" in missing.headers) == (404, False)
+
+
+def test_cached_page_does_not_outlive_its_cursor(frame):
+    """A page with a next cursor is confirmed on the day of its issue only, one without on any day."""
+    paged, whole = frame.get("/observations?limit=3").headers["etag"], frame.get(LONG).headers["etag"]
+    frame.real += DAY
+    assert frame.get("/observations?limit=3", if_none_match=paged).status_code == 200
+    assert frame.get(LONG, if_none_match=whole).status_code == 304
+
+
+@pytest.mark.parametrize("url", [LONG, "/heavy"])
+def test_codings(frame, url):
+    """zstd and gzip by Accept-Encoding; the ETag is equal for all encodings."""
+    plain = frame.get(url)
+    assert "content-encoding" not in plain.headers
+    etags = {plain.headers["etag"]}
+    for coding, decoder in (("gzip", gzip.decompress), ("zstd", zstandard.decompress)):
+        sent = raw(frame, url, coding)
+        assert sent.headers[b"content-encoding"] == coding.encode()
+        assert len(sent.body) == int(sent.headers[b"content-length"]) < len(plain.content)
+        assert decoder(sent.body).startswith(plain.content[:100])
+        etags.add(sent.headers[b"etag"].decode())
+    assert len(etags) == 1
+
+
+def test_small_bodies_stay_plain(frame):
+    """Bodies below about 1 KiB are sent as they are."""
+    assert "content-encoding" not in frame.get("/coverage", accept_encoding="gzip, zstd").headers
+
+
+@pytest.mark.parametrize(
+    ("accept", "chosen"),
+    [
+        (b"gzip", b"gzip"),
+        (b"gzip, deflate, br, zstd", b"zstd"),
+        (b"gzip;q=0", None),
+        (b"*", b"zstd"),
+        (b"br", None),
+        (b"identity, gzip;q=0.5", None),
+        (b"gzip;q=nonsense", None),
+        (b"gzip ; q=0.3", b"gzip"),
+    ],
+)
+def test_quality_values(accept, chosen):
+    """Codings by q-value; 0 forbids, `*` speaks for those not named, ties go to zstd."""
+    assert choose_coding(accept) == chosen
+
+
+class Raw:
+    """An answer as it left the app: the client library would decode it."""
+
+    headers: dict
+    body: bytes = b""
+
+
+def raw(frame, url, coding):
+    import asyncio
+
+    path, _, query = url.partition("?")
+    answer = Raw()
+
+    async def receive():
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message):
+        if message["type"] == "http.response.start":
+            answer.headers = dict(message["headers"])
+        else:
+            answer.body += message["body"]
+
+    scope = {
+        "type": "http",
+        "http_version": "2",
+        "method": "GET",
+        "path": path,
+        "query_string": query.encode(),
+        "headers": [(b"x-api-key", frame.PRO.encode()), (b"accept-encoding", coding.encode())],
+        "client": ("192.0.2.1", 1),
+    }
+    asyncio.run(frame.app(scope, receive, send))
+    return answer

@@ -1,7 +1,5 @@
 """The dashboard with real accounts: whoever has a password signs in with it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,22 +1,24 @@
 """Pages of companies: each number is the interface's, restated ones with what they were, withheld ones nowhere."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
+from datetime import date
+from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from almanac.dashboard.app import Dashboard
-from almanac.dashboard.explorer import companies
+from almanac.dashboard.explorer import companies, statements
+from almanac.dashboard.explorer import statements as restatements
+from almanac.dashboard.explorer.companies import age, compared, unscored
+from almanac.dashboard.explorer.statements import split, table
 from almanac.domain.companies import company_id
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.statements import INCOME, Key
 from tests.contract import filed
-from tests.contract.test_company_rights import COMPANY
-from tests.contract.test_company_rights import own as filer
+from tests.contract.test_rights import COMPANY, filer
 from tests.support.browser import Browser
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service
@@ -228,8 +230,7 @@ def test_companies_are_called_as_people_write_them_and_the_filed_name_is_kept(ow
         record = CompanyRecord(
             cik=filed.BOLT, part="submissions", name="BOLT & SONS CORP /DE/", sic="6022", country="BM"
         )
-        put_part(world.db, record, "sec", filed.at("2026-11-02T00:00:00"), "f" * 64)
-        settle_company(world.db, record.entity, filed.classify)
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
     browser = signed_in(dashboard(own))
     for address in ("/companies", "/search?q=bolt+sons&all=1", "/screeners/equity?filter=sector:eq:Financials"):
         text = html.unescape(browser.get(address).text)
@@ -257,17 +258,222 @@ def test_of_two_registrants_of_one_name_the_listed_one_is_first(own: Service) ->
     }
     with own.world() as world, world.batch("test") as batch:
         batch.touch()
-        put_part(
-            world.db,
-            CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571"),
-            "sec",
-            filed.at("2026-11-02T00:00:00"),
-            "f" * 64,
-        )
-        settle_company(world.db, company_id(old), filed.classify)
+        record = CompanyRecord(cik=old, part="submissions", name="ACME WIDGETS CORP/", sic="3571")
+        put_records(world.db, [record], "sec", filed.at("2026-11-02T00:00:00"), "f" * 64, filed.classify)
         filed.write(world.db, batch.version, company_id(old), told)
         mark_reports(world.db, company_id(old))
     assert [one["entityId"] for one in own.ok("/companies", q="acme")] == [company_id(old), ACME]
     text = signed_in(dashboard(own)).get("/search", q="acme", all="1").text
     assert re.findall(r'href="/companies/(company_\d+)"', text) == [ACME, company_id(old)]
     assert "Did you mean" not in text
+
+
+# -- statements as tables: how precisely columns are told, and what a split makes of a restated line ------------------
+
+
+def income(end: str, items: dict[str, float], computed: tuple[str, ...] = (), **more: Any) -> dict[str, Any]:
+    return {
+        "frequency": "quarterly", "periodEnd": f"{end}T00:00:00Z", "items": items, "revisionStatus": "initial",
+        "observedAt": f"{end}T00:00:00Z", "derivedItems": {key: {"method": "formula", "derivedFrom": []} for key in computed},
+        "quality": {"status": "ok", "checks": []}, **more,
+    }  # fmt: skip
+
+
+def texts(*told: dict[str, Any]) -> list[str]:
+    (line,) = table("income", told, {}, "millions")["lines"]
+    return [cell.look.text for cell in line.cells]
+
+
+def test_a_figure_per_share_is_told_as_precisely_as_it_was_filed() -> None:
+    """What was computed between two filed ones has twelve digits, which are nobody's."""
+    key = "earnings_per_share_basic"
+    filed, made = income("2026-03-28", {key: 2.02}), income("2025-09-27", {key: 1.853893534160}, (key,))
+    assert texts(filed, made) == ["2.02", "1.85"]
+    assert texts(made) == ["1.85"]
+    assert texts(income("2026-03-28", {key: 0.4975}), made) == ["0.4975", "1.8539"]
+    assert texts(income("2026-03-28", {key: 0.123456789})) == ["0.1235"]
+    # The whole number stays beside the short one.
+    (line,) = table("income", [made], {}, "millions")["lines"]
+    assert line.cells[0].look.full == "1.85389353416"
+
+
+def test_a_line_that_a_split_changed_is_no_revision_up_or_down() -> None:
+    before = income(
+        "2019-09-28",
+        {"revenue": 260e9, "earnings_per_share_basic": 11.97, "weighted_average_shares_basic": 4_617_834_000},
+    )
+    after = income(
+        "2019-09-28",
+        {"revenue": 261e9, "earnings_per_share_basic": 2.99, "weighted_average_shares_basic": 18_471_336_000},
+        revisionStatus="revised",
+        observedAt="2020-10-30T10:00:00Z",
+    )
+    was, _ = restatements.before([after], lambda _: [before])
+    assert {key: one.split for (_, key), one in was.items()} == {
+        "revenue": "",
+        "earnings_per_share_basic": "4-for-1 split",
+        "weighted_average_shares_basic": "4-for-1 split",
+    }
+    looks = {line.key: line.cells[0].look for line in table("income", [after], was, "millions")["lines"]}
+    per_share = looks["earnings_per_share_basic"]
+    assert (per_share.text, per_share.direction, per_share.note) == ("2.99", None, "4-for-1 split")
+    assert per_share.spoken == "2.99, restated for a 4-for-1 split"
+    assert looks["revenue"].direction == "up"
+
+
+# -- what cells were before filings changed them, also where several filings changed one statement --------------------
+
+
+def state(observed: str, status: str = "revised", end: str = "2024-12-31", **items: float) -> dict[str, Any]:
+    return {"frequency": "annual", "periodEnd": end, "observedAt": observed, "revisionStatus": status, "items": items}
+
+
+FIRST = state("2025-02-01T00:00:00Z", "initial", revenue=100, net_income=10)
+SECOND = state("2025-06-01T00:00:00Z", revenue=100, net_income=9)
+THIRD = state("2025-09-01T12:00:00Z", revenue=95, net_income=9)
+
+
+def history(moment: str) -> list[dict[str, Any]]:
+    known = [one for one in (FIRST, SECOND, THIRD) if one["observedAt"] <= moment]
+    return known[-1:]
+
+
+def test_each_cell_is_told_as_before_the_filing_that_changed_it_last() -> None:
+    asked: list[str] = []
+
+    def ask(moment: str) -> list[dict[str, Any]]:
+        asked.append(moment)
+        return history(moment)
+
+    found, more = statements.before([THIRD], ask)
+    assert asked == ["2025-09-01T11:59:59Z", "2025-05-31T23:59:59Z"]
+    assert {key: (was.value, was.before, was.after) for (_, key), was in found.items()} == {
+        "revenue": (100, SECOND, THIRD),
+        "net_income": (10, FIRST, SECOND),
+    }
+    assert not more
+
+
+def test_statements_changed_at_one_moment_are_asked_for_once() -> None:
+    asked: list[str] = []
+    other = state("2025-09-01T12:00:00Z", end="2023-12-31", revenue=7)
+    before = [SECOND | {"revisionStatus": "initial"}, state("2024-02-01T00:00:00Z", "initial", "2023-12-31", revenue=8)]
+    found, _ = statements.before([THIRD, other], lambda moment: asked.append(moment) or before)
+    assert len(asked) == 1
+    assert {place: was.value for place, was in found.items()} == {(0, "revenue"): 100, (1, "revenue"): 8}
+
+
+def test_nothing_is_asked_where_nothing_changed() -> None:
+    def never(_: str) -> list[dict[str, Any]]:
+        raise AssertionError
+
+    assert statements.before([FIRST], never) == ({}, False)
+
+
+def test_there_is_an_end_to_asking() -> None:
+    """A page costs a bounded number of requests, and says that there was more."""
+    ends = [f"20{number:02d}-12-31" for number in range(statements.MOST + 3)]
+    rows = [state(f"2025-01-{number + 1:02d}T00:00:00Z", end=end, revenue=1) for number, end in enumerate(ends)]
+    asked: list[str] = []
+    _, more = statements.before(rows, lambda moment: asked.append(moment) or [])
+    assert len(asked) == statements.MOST
+    assert more
+
+
+def test_a_line_that_is_new_or_gone_was_not_changed() -> None:
+    now = state("2025-06-01T00:00:00Z", revenue=1, ebitda=3)
+    found, _ = statements.before([now], lambda _: [state("2025-01-01T00:00:00Z", "initial", revenue=1, net_income=2)])
+    assert found == {}
+
+
+# How current statements are, why there is no score, among whom there is one; and what a split is, and what is none.
+
+
+TODAY = date(2026, 11, 1)
+
+
+def held(*frequencies: str) -> dict[tuple[str, str], dict[str, Any]]:
+    return {(one, "income"): {"frequency": one} for one in frequencies}
+
+
+@pytest.mark.parametrize(
+    ("frequencies", "end", "kind"),
+    [
+        (("annual", "quarterly"), "2026-06-30", "good"),
+        (("annual", "quarterly"), "2025-12-31", "warn"),
+        (("annual",), "2025-12-31", "good"),
+        (("semiannual",), "2025-12-31", "good"),
+        (("quarterly",), "2009-06-30", "warn"),
+    ],
+)
+def test_statements_are_as_current_as_series_of_their_frequency(
+    frequencies: tuple[str, ...], end: str, kind: str
+) -> None:
+    chip = age(f"{end}T00:00:00Z", held(*frequencies), TODAY)
+    assert chip is not None
+    assert chip["kind"] == kind
+    assert ("stale" in chip["text"]) == (kind == "warn")
+
+
+def test_without_statements_there_is_no_age() -> None:
+    assert age(None, {}, TODAY) is None
+
+
+def record(**more: Any) -> dict[str, Any]:
+    pillars = dict.fromkeys(("profitability", "growth", "strength", "efficiency", "quality"))
+    return {"score": None, "scores": pillars, "lastPeriodEnd": "2026-06-30T00:00:00Z", "sector": "Energy", **more}
+
+
+def test_why_there_is_no_score() -> None:
+    def said(**more: Any) -> str:
+        return unscored(record(**more), TODAY).replace("\xa0", " ")
+
+    assert said(score=50.0) == ""
+    assert "ended on 30 Jun 2009" in said(lastPeriodEnd="2009-06-30T00:00:00Z")
+    assert "last 18 months" in said(lastPeriodEnd="2025-04-30T00:00:00Z")
+    assert "needs 3 of 5 pillars, and of none a measure is known" in said(lastPeriodEnd="2025-05-01T00:00:00Z")
+    assert "of 2 of 5" in said(scores={**record()["scores"], "growth": 1.0, "quality": 2.0})
+    assert said(lastPeriodEnd=None) == "Not scored: no statement is known."
+
+
+def test_among_whom_a_score_is_taken_is_said_with_how_many() -> None:
+    def said(sector: int, within: int, measures: int = 20) -> str:
+        peers = {"sector": sector, "all": 14, "measures": measures, "measuresWithinSector": within}
+        return compared(record(scorePeers=peers))
+
+    assert compared(record(scorePeers=None)) == ""
+    assert "the 12 companies of Energy" in said(12, 20)
+    assert "all 14 companies" in said(2, 0)
+    assert "of Energy" in said(2, 0)
+    assert "5 of 20 measures compare with companies of Energy (11)" in said(11, 5)
+
+
+@pytest.mark.parametrize(
+    ("changed", "ratio"),
+    [
+        # A 4-for-1 split of 2020, restated in the next annual report.
+        (
+            {
+                "earnings_per_share_diluted": (11.89, 2.97),
+                "dividends_per_share": (3.00, 0.75),
+                "weighted_average_shares_diluted": (4_648_913_000, 18_595_651_000),
+            },
+            Fraction(4),
+        ),
+        ({"weighted_average_shares_basic": (1_000_000, 1_500_000)}, Fraction(3, 2)),
+        ({"earnings_per_share_basic": (-0.31, -3.1), "earnings_per_share_diluted": (-0.31, -3.1)}, Fraction(1, 10)),
+        ({"weighted_average_shares_basic": (500_000_000, 10_000_000)}, Fraction(1, 50)),
+        # A correction: the shares stay, or move by what is no split.
+        ({"earnings_per_share_basic": (1.20, 1.12), "earnings_per_share_diluted": (1.19, 1.11)}, None),
+        ({"earnings_per_share_basic": (2.00, 1.00)}, None),
+        (
+            {"earnings_per_share_basic": (2.00, 1.00), "weighted_average_shares_basic": (1_000_000, 1_010_000)},
+            None,
+        ),
+        ({}, None),
+    ],
+)
+def test_a_split_is_one_ratio_that_explains_all_lines(
+    changed: dict[str, tuple[float, float]], ratio: Fraction | None
+) -> None:
+    assert split(changed) == ratio

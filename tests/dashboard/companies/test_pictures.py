@@ -1,7 +1,5 @@
 """Small charts of a company with its peers behind: what was known on the day, of nothing that may not be shown."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Collection, Sequence

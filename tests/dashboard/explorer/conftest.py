@@ -1,7 +1,5 @@
 """The whole dashboard over the invented world, with somebody of each plan signed in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

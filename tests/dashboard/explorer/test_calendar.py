@@ -1,7 +1,5 @@
 """The calendar as a table, and where each of its events leads."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

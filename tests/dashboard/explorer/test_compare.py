@@ -1,7 +1,5 @@
 """Compare: each line is what the interface says of it on its day, whatever the others are; files say the same."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

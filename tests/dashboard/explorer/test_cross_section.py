@@ -1,7 +1,5 @@
 """One indicator over all its entities: ranked, drawn on the map and sorted as the interface tells it, on any day."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Charts in other pages: nowhere unless the operator says where, and never more than anybody may see."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Events under the axis of a chart: none unless asked for, those of the interface, and none that was not known then."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The heat map: a place among ten years in words, a number and a colour; nothing of it for what is stale, withheld or too short."""
 
-from __future__ import annotations
-
 from datetime import date
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The first page: what is new since the last visit, as the interface says it, and what is there where little is."""
 
-from __future__ import annotations
-
 import html
 import re
 

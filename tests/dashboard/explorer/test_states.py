@@ -1,7 +1,5 @@
 """What finding pages say when there is nothing, too much, something else, something withheld, or another day."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The watchlist: stars on pages, forms without script, what is withheld, files, bounds, and the morning page."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

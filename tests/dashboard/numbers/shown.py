@@ -1,7 +1,5 @@
 """Pages read back: their tables, the whole values in them, and the requests that they show."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit

@@ -1,7 +1,5 @@
 """Every number on a page is the interface's answer to the request that the page shows: over entities, days and plans."""
 
-from __future__ import annotations
-
 import random
 from datetime import date, timedelta
 from typing import Any

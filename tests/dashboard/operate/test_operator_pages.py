@@ -1,7 +1,5 @@
 """Operators' pages: for operators alone, nothing rendered that came from elsewhere, each deed noted, no key of others."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

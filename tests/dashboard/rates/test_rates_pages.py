@@ -1,7 +1,5 @@
 """Rates: each number is the interface's, of one day; what may not be shown, or is not known of the past, is named."""
 
-from __future__ import annotations
-
 import html
 import random
 import re

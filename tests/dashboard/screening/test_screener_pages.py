@@ -1,7 +1,5 @@
 """Screeners: the same rows as the interface for the same filter, counts clause by clause, and words for all that is wrong."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io

@@ -1,7 +1,5 @@
 """The small line beside each match: the values that were known on the day of the screen, and of nothing that is withheld."""
 
-from __future__ import annotations
-
 import html
 import re
 from datetime import date
@@ -15,13 +13,13 @@ from almanac.store.engine import opening
 from almanac.store.observations.writing.batch import Batch
 from tests.contract.conftest import sandbox
 from tests.contract.invented_companies import INSTANTS, QUARTERS, Made, known
-from tests.contract.test_equity_screener import EVERYONE, MADE, NOW, made_up, own, reading, screen, seconds
+from tests.contract.test_equity_screener import EVERYONE, MADE, NOW, changing, made_up, reading, screen, seconds
 from tests.support.browser import Browser
 from tests.support.drawn import strokes
 from tests.support.page_visitor import dashboard, signed_in
 from tests.support.service import Service
 
-__all__ = ["made_up", "own", "sandbox", "screen"]
+__all__ = ["changing", "made_up", "sandbox", "screen"]
 
 _ROW = re.compile(r'<tr><th scope="row"><a href="/(?:companies|countries)/([^"?]+)(.*?)</tr>', re.DOTALL)
 _LINE = re.compile(r'<svg class="spark".*?</svg>')
@@ -106,7 +104,7 @@ def test_a_line_is_what_was_known_then_and_ends_at_the_value_beside_it(
     assert gaps > 3
 
 
-def test_a_quarter_that_fails_a_grave_check_is_a_gap(own: Service) -> None:
+def test_a_quarter_that_fails_a_grave_check_is_a_gap(changing: Service) -> None:
     """A screen leaves such a value out, and so does the line."""
     company = next(
         one for one in MADE
@@ -115,7 +113,7 @@ def test_a_quarter_that_fails_a_grave_check_is_a_gap(own: Service) -> None:
     )  # fmt: skip
     assert "current_ratio" not in INSTANTS
     bad = sorted(company.values["current_ratio"], key=lambda quarter: quarter.end)[4]
-    db, at = opening.create(own.settings.data_path), known(bad, 0)
+    db, at = opening.create(changing.settings.data_path), known(bad, 0)
     with Batch(db, 1, "test") as batch:
         one = batch.existing(f"sec:{company.entity}:current_ratio:Q")
         lineage = batch.lineage([f"sec:{company.entity}:us_gaap_{tag}:Q" for tag in ("revenues", "net_income_loss")])
@@ -123,7 +121,9 @@ def test_a_quarter_that_fails_a_grave_check_is_a_gap(own: Service) -> None:
     db.close()
     values = told(company, "current_ratio", NOW, date.min)
     values[QUARTERS.index(bad)] = None
-    found = lines(signed_in(dashboard(own)), "/screeners/equity", filter="current_ratio:gt:-1,currency:in:USD|EUR|JPY")
+    found = lines(
+        signed_in(dashboard(changing)), "/screeners/equity", filter="current_ratio:gt:-1,currency:in:USD|EUR|JPY"
+    )
     assert drawn(found[company.entity]) == [pytest.approx(run, abs=0.06) for run in heights(values)]
 
 

@@ -1,7 +1,5 @@
 """A dashboard with the accounts of two people, and all that the one must never see of the other."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

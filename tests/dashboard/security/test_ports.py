@@ -1,7 +1,5 @@
 """Two doors: the interface's serves no page, and the dashboard's gives nothing for a key."""
 
-from __future__ import annotations
-
 import pytest
 
 from .conftest import ADA, PAGES, Two, address

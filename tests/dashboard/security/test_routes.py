@@ -5,8 +5,6 @@ One account never sees another's things; a plain account gets no operator's page
 its token does nothing; every answer carries the policy; and nobody is sent away from here.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from html import unescape

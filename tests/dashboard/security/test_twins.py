@@ -5,8 +5,6 @@ Every page, part, picture and file that there is: addresses are those that the p
 the routing table must be among them, so that a page that is added later is asked as well.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter, deque
@@ -254,11 +252,12 @@ def test_every_answer_of_the_interface_is_the_same(twins: tuple[Service, Service
 def test_every_form_of_a_list_is_the_same(twins: tuple[Service, Service], shut: list[str]) -> None:
     names = sorted({series.split(":")[2] for series in shut})
     for path, endpoint in ENDPOINTS.items():
-        queries: list[dict[str, str]] = [{}]
-        if endpoint.kind == "list":
-            queries += [{"all": "true"}, {"limit": str(endpoint.max_limit)}]
-            queries += [{"indicator": name, "all": "true"} for name in names if "indicator" in endpoint.by_name]
-        for form in endpoint.forms:
+        for place, form in enumerate(endpoint.forms):
+            queries: list[dict[str, str]] = [{}]
+            if endpoint.kind == "list":
+                # Each indicator in one form, and all of them in every form.
+                asked_for = names[place :: len(endpoint.forms)] if "indicator" in endpoint.by_name else []
+                queries += [{"all": "true"}, *({"indicator": name, "all": "true"} for name in asked_for)]
             for query in queries:
                 asked = {**REQUIRED.get(path, {}), **query}
                 answers = [service.get(f"{url(service, path)}.{form.name}", **asked) for service in twins]

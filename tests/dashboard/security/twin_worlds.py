@@ -7,8 +7,6 @@ was the largest is the least and what rose falls; of the company all is twice as
 Then consent of FRED is taken back and the source of filings is shut, in both.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import random

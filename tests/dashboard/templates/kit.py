@@ -1,7 +1,5 @@
 """What the templates get, without a server: an environment as the dashboard's, a visit, looks."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import NamedTuple
 

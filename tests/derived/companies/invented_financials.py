@@ -1,7 +1,5 @@
 """Invented financials, written as years, quarters, halves and balances of a company; amounts know what they are by their tags."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 from almanac.derived.companies.financials import Amount, CompanyFinancials

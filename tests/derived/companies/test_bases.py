@@ -1,6 +1,6 @@
 """Which of the numbers a fact has had is served, and which go together in a difference. All companies are invented."""
 
-from __future__ import annotations
+from datetime import date
 
 import pytest
 
@@ -135,6 +135,23 @@ def test_a_little_of_another_basis_is_served_and_marked():
     assert method(quarters, "cost_of_revenue", "2021-12-31") == "fy_minus_9m_mixed"
     body = statement(filer, "income", Frequency.QUARTERLY, "2021-12-31")
     assert (body.quality.status, failed(body).keys()) == ("failed", {"two_bases"})
+
+
+@pytest.mark.parametrize(("days", "marked"), [(-9, False), (-8, True), (0, True), (8, True), (9, False)])
+def test_the_year_before_may_end_eight_days_off(days, marked):
+    """A recast of the year before puts the last quarter in doubt, whichever day of a year of 52 or 53 weeks it ended on."""
+    filer = Filer()
+    names = year_of(filer, 2021, "CostOfRevenue", (100, 100, 100, 96))
+    start, third, end = (
+        date.fromordinal(day(text) + days).isoformat() for text in ("2020-01-01", "2020-09-30", "2020-12-31")
+    )
+    year, nine_months = (start, end), (start, third)
+    before = {year: 400 * MILLION, nine_months: 300 * MILLION}
+    filer.file("10-K", "2021-02-21", end, {"CostOfRevenue": before}, fy=2020, fp="FY")
+    filer.say(names[2], {"CostOfRevenue": {nine_months: 300 * MILLION}})
+    filer.say(names[3], {"CostOfRevenue": {year: 396 * MILLION}})
+    expected = "fy_minus_9m_mixed" if marked else "fy_minus_9m"
+    assert method(filer.financials().quarters, "cost_of_revenue", "2021-12-31") == expected
 
 
 def test_a_part_of_a_year_that_would_be_negative_is_not_served():

@@ -1,7 +1,5 @@
 """What checks say of statements: each right once and wrong once."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.derived.companies import checks
@@ -185,6 +183,25 @@ def test_cash_reconciles_with_the_balance_sheets():
 
 
 @pytest.mark.parametrize(
+    ("change", "effect", "expected"),
+    [
+        (113, 0, PASSED),
+        (113, 40, PASSED),  # the change after exchange rates
+        (113, -40, PASSED),
+        (73, 40, PASSED),  # and before them
+        (153, -40, PASSED),
+        (153, 40, FAILED),
+        (73, -40, FAILED),
+    ],
+)
+def test_cash_reconciles_before_or_after_the_effect_of_exchange_rates(change, effect, expected):
+    key = "cash_of_cash_flow_statement"
+    flows = {"net_change_in_cash": change, "effect_of_exchange_rate_on_cash": effect}
+    made = checks.of_cash_flow(around(flows, closing={key: 616}, opening={key: 503}))
+    assert status(made, "cash_reconciles") == expected
+
+
+@pytest.mark.parametrize(
     ("closing", "opening", "expected"),
     [
         # A part of the company is for sale from now on, with cash of 174: it is not in that of the sheet any more.
@@ -233,6 +250,28 @@ def test_liabilities_that_follow_from_the_total_prove_nothing_more():
         "shareholders_equity": 400,
     }
     assert status(checks.of_balance(around(values)), "balance_identity") == PASSED
+
+
+@pytest.mark.parametrize(
+    ("now", "then", "average", "average_before", "expected"),
+    [
+        (1_000, 990, 1_010, 1_000, PASSED),
+        (4_000, 990, 1_010, 1_000, FAILED),
+        # One of two classes is on the cover alone, in both periods.
+        (4_000, 3_990, 1_010, 1_000, PASSED),
+        # The period before has no shares to compare with, or none at all.
+        (1_000, 990, 1_010, 0, PASSED),
+        (4_000, 990, 1_010, 0, FAILED),
+        (1_000, 0, 1_010, 1_000, NOT_APPLICABLE),
+        (1_000, 990, 0, 1_000, NOT_APPLICABLE),
+        (1_000, None, 1_010, 1_000, NOT_APPLICABLE),
+    ],
+)
+def test_shares_outstanding_are_those_that_income_counts(now, then, average, average_before, expected):
+    key = "weighted_average_shares_basic"
+    period = around({"shares_outstanding": now}, before={"shares_outstanding": then})
+    period = period._replace(incomes=(getter({key: average}), getter({key: average_before})))
+    assert status(checks.of_balance(period), "shares_of_one_basis") == expected
 
 
 def test_a_part_is_within_its_whole():

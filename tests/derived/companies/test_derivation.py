@@ -1,7 +1,5 @@
 """The sweep: at every instant what stands is what the plain computation gives, and nothing looks ahead."""
 
-from __future__ import annotations
-
 import json
 from datetime import date
 from itertools import pairwise
@@ -11,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from almanac.catalog.companies import items
+from almanac.derived.companies import derivation
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import REACH_DAYS, measures
@@ -120,6 +119,16 @@ def _text(ordinal):
 def test_what_stands_at_every_instant_is_what_is_computed_plainly(filer):
     assume(filer.facts)
     check(filer.company(), measures)
+
+
+@given(companies())
+def test_what_a_moment_does_not_touch_would_come_out_as_it_stands(filer):
+    assume(filer.facts)
+    company = filer.company()
+    made = derive(company, measure=measures, reach=REACH_DAYS)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(derivation, "_is_within", lambda end, days: True)
+        assert derive(company, measure=measures, reach=REACH_DAYS) == made
 
 
 @given(companies(), st.data())

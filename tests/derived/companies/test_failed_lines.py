@@ -4,8 +4,6 @@ Whatever fails a grave check is marked wherever it goes: statements of simulated
 Screens, profiles and scores leave out what is marked so (`tests/contract/test_equity_screener.py`, `test_companies.py`).
 """
 
-from __future__ import annotations
-
 import random
 
 import pytest

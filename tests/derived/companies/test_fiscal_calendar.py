@@ -1,7 +1,5 @@
 """A company's own years, quarters and halves, told from its filings."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from almanac.derived.companies.facts import disclosures

@@ -1,7 +1,5 @@
 """What checks say of statements goes on to items, sums of twelve months and ratios, at every moment as it was then."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.derived.companies import ratios

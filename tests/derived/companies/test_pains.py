@@ -1,7 +1,5 @@
 """What users of other services complain of (a plausible wrong number), each as a test of its own."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

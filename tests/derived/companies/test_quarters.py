@@ -66,6 +66,16 @@ def test_the_last_quarter_from_three_stated_ones():
     assert method(quarters, "net_income", "2020-12-31") == "fy_minus_quarters"
 
 
+@pytest.mark.parametrize(("year", "last"), [(61, 1), (60, 0), (59, None)])
+def test_a_last_quarter_of_three_stated_ones_may_be_nothing_and_never_less(year, last):
+    filer = Filer()
+    names = plain_year(filer, 2020)
+    for number in (1, 2, 3):
+        filer.say(names[number - 1], {"PaymentsOfDividends": {quarter(2020, number): 10 * number}})
+    filer.say(names[3], {"PaymentsOfDividends": {ytd(2020, 4): year}})
+    assert value(filer.financials().quarters, "dividends_paid", "2020-12-31") == last
+
+
 def test_the_third_quarter_from_nine_months_and_two_quarters():
     filer = Filer()
     for number, lines in ((1, {quarter(2020, 1): 10}), (2, {quarter(2020, 2): 20}), (3, {ytd(2020, 3): 60})):
@@ -261,8 +271,8 @@ def test_a_fourth_quarter_that_would_be_less_than_nothing_is_absent_with_the_rea
         filer.say(list(filer.filings)[-2], {tag: {ytd(2023, 3): 3_000_000}})
         filer.say(ten_k, {tag: {ytd(2023, 4): 2_500_000}})
         lines = line_items_at(filer.company(), NOW)
-        assert day("2023-12-31") not in lines.values["Q"][item]
-        assert lines.remarks["Q"][item][day("2023-12-31")].startswith("not_of_one_basis: ")
+        assert item not in lines.of("Q", day("2023-12-31")).amounts
+        assert lines.of("Q", day("2023-12-31")).remarks[item].startswith("not_of_one_basis: ")
 
 
 def test_a_sum_of_which_a_part_is_told_for_the_year_alone_is_absent_in_its_quarters_with_the_reason():
@@ -277,8 +287,8 @@ def test_a_sum_of_which_a_part_is_told_for_the_year_alone_is_absent_in_its_quart
         },
     )
     lines = line_items_at(filer.company(), NOW)
-    assert day("2022-12-31") not in lines.values["Q"]["capital_expenditure"]
-    assert lines.remarks["Q"]["capital_expenditure"][day("2022-12-31")] == (
+    assert "capital_expenditure" not in lines.of("Q", day("2022-12-31")).amounts
+    assert lines.of("Q", day("2022-12-31")).remarks["capital_expenditure"] == (
         "not_of_one_basis: us-gaap:PaymentsToAcquireOtherPropertyPlantAndEquipment is given for a longer period, and not for"
         " this one"
     )

@@ -1,7 +1,5 @@
 """Which rows of which filings count as a state of a fact, and in which order."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

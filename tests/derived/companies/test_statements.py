@@ -1,7 +1,5 @@
 """Bodies of statements as they are served, and the versions of one."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Which tag an item is read from, what applies to which kind of company, and items that follow from others."""
 
-from __future__ import annotations
-
 import pytest
 
 from almanac.catalog.companies import items, styles

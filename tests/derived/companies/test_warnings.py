@@ -1,7 +1,5 @@
 """Statements of which their company says that they are not to be relied upon. All of it is invented."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.filer import Filer, at, plain_year, quarter, ytd

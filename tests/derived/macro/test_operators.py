@@ -2,12 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from almanac.catalog.load import shipped
+from almanac.derived.macro.derivation import InputSeries, derive
 from almanac.derived.macro.operators import FormulaError, fits, lag_months, operator
-from almanac.domain.periods import Frequency
+from almanac.derived.macro.rounding import exact_sum, significant
+from almanac.domain import numbers
+from almanac.domain.periods import Frequency, Period
+
+from .cells import made, series, vintage
 
 M, Q, A, D = Frequency.MONTHLY, Frequency.QUARTERLY, Frequency.ANNUAL, Frequency.DAILY
 SAHM = shipped().formulas["sahm_indicator"].params
@@ -142,3 +147,142 @@ def test_unknown_operators_and_missing_parameters_are_named():
         operator("magic", {}, M)
     with pytest.raises(FormulaError, match="operator 'growth' needs the parameter 'lag'"):
         operator("growth", {}, M)
+
+
+# Formulas over amounts of money and over parts of periods, against numbers worked by hand. All are invented.
+
+
+ANNUAL, QUARTERLY, MONTHLY = Frequency.ANNUAL, Frequency.QUARTERLY, Frequency.MONTHLY
+QUARTERS = [f"{year}-Q{quarter}" for year in (2022, 2023, 2024) for quarter in (1, 2, 3, 4)]
+
+
+def scaled(frequency, factor, values):
+    plain = series(frequency, {text: [vintage(place, value)] for place, (text, value) in enumerate(values.items())})
+    return InputSeries(frequency, plain.cells, factor=factor)
+
+
+def test_the_credit_impulse_by_hand():
+    # Credit of 1000, 1080 and 1180 billions at the ends of three years; output of 100 billions a quarter, then of 125.
+    # 100·((1180 − 1080)/500 − (1080 − 1000)/400) = 100·(0.2 − 0.2) = 0; with 1205: 100·(0.25 − 0.2) = 5 points.
+    levels = dict.fromkeys(QUARTERS, 1.0) | {"2022-Q4": 1000.0, "2023-Q4": 1080.0, "2024-Q4": 1205.0}
+    output = dict.fromkeys(QUARTERS[4:8], 100_000.0) | dict.fromkeys(QUARTERS[8:], 125_000.0)
+    found = derive(
+        operator("credit_impulse", {}, QUARTERLY),
+        QUARTERLY,
+        [[scaled(QUARTERLY, 1e9, levels)], [scaled(QUARTERLY, 1e6, output)]],
+        200,
+    )
+    ((_, value),) = made(found, "2024-Q4")
+    assert value == pytest.approx(5.0, abs=1e-12)
+    # Before, a quarter of output or of credit is missing.
+    assert {key for key, one in found.items() if one} == {Period.parse("2024-Q4").key}
+
+
+def test_the_trade_balance_as_a_share_of_output_by_hand():
+    # Deficits of 60 000 millions a month: 720 billions; output of 24 000 billions at annual rates, so that much a year: −3 %.
+    months = {f"2024-{month:02}": -60_000.0 for month in range(1, 13)}
+    output = dict.fromkeys(QUARTERS[8:], 24_000.0)
+    op = operator("share_of_output", {}, QUARTERLY)
+    inputs = [[scaled(MONTHLY, 1e6, months)], [scaled(QUARTERLY, 1e9 / 4, output)]]
+    ((_, value),) = made(derive(op, QUARTERLY, inputs, 200), "2024-Q4")
+    assert value == pytest.approx(-3.0, abs=1e-12)
+    # Without May there is no sum of twelve months.
+    del months["2024-05"]
+    assert not any(derive(op, QUARTERLY, [[scaled(MONTHLY, 1e6, months)], inputs[1]], 200).values())
+    # Quarterly flows do as well.
+    flows = dict.fromkeys(QUARTERS[8:], -180_000.0)
+    ((_, value),) = made(derive(op, QUARTERLY, [[scaled(QUARTERLY, 1e6, flows)], inputs[1]], 200), "2024-Q4")
+    assert value == pytest.approx(-3.0, abs=1e-12)
+
+
+def test_the_taylor_rule_by_hand():
+    # Taylor (1993), "Discretion versus policy rules in practice", p. 202: r = p + .5y + .5(p − 2) + 2. With inflation at its
+    # target and output at its trend the rule gives 4; a mean inflation of 4 and a gap of −1: 4 − .5 + 1 + 2 = 6.5.
+    apply = operator("taylor", {}, ANNUAL).apply
+    assert apply(0.0, 2.0) == 4.0
+    months = {f"2024-{month:02}": 3.0 if month <= 6 else 5.0 for month in range(1, 13)}
+    inputs = [[scaled(MONTHLY, 1.0, months)], [scaled(ANNUAL, 1.0, {"2024": -1.0})]]
+    op = operator("taylor", {}, ANNUAL)
+    assert [value for _, value in made(derive(op, ANNUAL, inputs, 600), "2024")] == [pytest.approx(6.5, abs=1e-12)]
+    del months["2024-12"]
+    assert not any(derive(op, ANNUAL, [[scaled(MONTHLY, 1.0, months)], inputs[1]], 600).values())
+
+
+def test_a_share_of_output_is_revised_with_any_of_its_months():
+    months = {f"2024-{month:02}": [vintage(0, -60_000.0)] for month in range(1, 13)}
+    months["2024-03"].append(vintage(40, -84_000.0))
+    flow = InputSeries(MONTHLY, series(MONTHLY, months).cells, factor=1e6)
+    output = scaled(QUARTERLY, 1e9 / 4, dict.fromkeys(QUARTERS[8:], 24_000.0))
+    found = made(derive(operator("share_of_output", {}, QUARTERLY), QUARTERLY, [[flow], [output]], 200), "2024-Q4")
+    assert found == [(3, pytest.approx(-3.0)), (40, pytest.approx(-3.1))]
+
+
+# -- whole arrays are rounded to the same bits as single numbers ------------------------------------------------------
+
+
+floats = st.floats()
+decimals = st.builds(lambda n, places: n / 10**places, st.integers(-(10**15), 10**15), st.integers(0, 12))
+#: Decimals of thirteen digits that end in five: in the middle of two of twelve digits.
+middles = st.builds(lambda n, power: float(f"{n}5e{power}"), st.integers(10**11, 10**12 - 1), st.integers(-40, 40))
+beside = st.builds(lambda power, steps: 10.0**power * (1 + steps * 2.0**-52), st.integers(-30, 30), st.integers(-5, 5))
+any_value = floats | decimals | middles | beside
+
+
+def bits(values):
+    return np.asarray(values, dtype=np.float64).view(np.int64).tolist()
+
+
+@given(st.lists(any_value, min_size=1, max_size=20))
+@example([0.0, -0.0, float("inf"), 5e-324, 1.7976931348623157e308])
+def test_arrays_are_rounded_to_twelve_digits_as_numbers_are(values):
+    got = significant(np.array(values))
+    finite = np.isfinite(values)
+    assert bits(got[finite]) == bits([float(f"{value:.12g}") + 0.0 for value in np.array(values)[finite].tolist()])
+    assert np.array_equal(got[~finite], np.array(values)[~finite], equal_nan=True)
+
+
+@given(st.lists(st.tuples(any_value, any_value, decimals), min_size=1, max_size=20))
+@example([(1.7e308, 1.7e308, -1e15)])
+def test_arrays_are_added_exactly_as_numbers_are(rows):
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    got = exact_sum(*columns)
+    finite = np.isfinite(columns).all(axis=0)
+    expected = [numbers.exact_sum(*row) for row, there in zip(rows, finite, strict=True) if there]
+    assert bits(got[finite]) == bits(expected)
+    assert not np.isfinite(got[~finite]).any()
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "cells", "expected"),
+    [
+        ("difference", {}, [5.3, 5.25], 0.05),
+        ("butterfly", {}, [4.1, 4.4, 4.3], 0.4),
+        ("sum", {}, [4.1, 0.294117647059], 4.39411764706),
+        ("spread_to", {}, [0.69, 0.0], 0.69),
+        ("spread_to", {}, [4.31, 3.62], 0.69),
+        ("real_rate", {}, [4.375, 0.294117647059], 4.08088235294),
+    ],
+)
+def test_results_are_rounded_where_they_are_computed(name, params, cells, expected):
+    months = Frequency.MONTHLY
+    made = derive(
+        operator(name, params, months), months, [[series(months, {"2025-01": [vintage(1, x)]})] for x in cells], 90
+    )
+    (history,) = made.values()
+    assert [repr(derived.vintage.value) for derived in history] == [repr(expected)]
+
+
+def test_a_restatement_that_leaves_the_difference_leaves_no_vintage():
+    # 0.69 − 0.25 and 4.69 − 4.25: both 0.44, though floats have 0.43999999999999995 and 0.4400000000000004.
+    months = Frequency.MONTHLY
+    first = series(months, {"2025-01": [vintage(1, 0.69), vintage(2, 4.69)]})
+    second = series(months, {"2025-01": [vintage(1, 0.25), vintage(2, 4.25)]})
+    made = derive(operator("difference", {}, months), months, [[first], [second]], 90)
+    assert [derived.vintage.value for history in made.values() for derived in history] == [0.44]
+
+
+def test_sahm_is_zero_where_the_means_are_equal():
+    # The same three months in two orders add up to two floats.
+    assert 3.5 + 3.6 + 3.8 != 3.8 + 3.6 + 3.5
+    sahm = operator("sahm", SAHM, Frequency.MONTHLY)
+    assert sahm.apply(*([3.5, 3.6, 3.8] + [3.8, 3.6, 3.5] * 4)) == 0.0

@@ -1,7 +1,5 @@
 """What a built site leads to and loads: the builder lets a reference to nothing pass, so every one is followed here."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Iterator

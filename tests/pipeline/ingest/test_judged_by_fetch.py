@@ -1,7 +1,5 @@
 """A policy rate that nobody changes is no stale one: it is judged by the source's last successful fetch."""
 
-from __future__ import annotations
-
 from datetime import date
 from pathlib import Path
 from unittest import mock

@@ -6,14 +6,15 @@ from msgspec.structs import replace
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing, company_id
 from almanac.pipeline import processes
 from almanac.pipeline.derive import companies as deriving
-from almanac.pipeline.ingest import ingest
+from almanac.pipeline.ingest import captures, ingest
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
+from almanac.pipeline.processes import Job
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Parsed
 from almanac.store.log import payloads
 from tests.faults.states import same, state, version
-from tests.support.filed_companies import ENTITIES, rows
+from tests.support.filed_company import ENTITIES, rows
 from tests.support.treasury_home import settings, take
 
 pytestmark = pytest.mark.slow
@@ -121,8 +122,8 @@ def test_a_company_is_not_waited_for_where_a_list_names_it():
     record = CompanyRecord(cik=CIK, part="tickers", name="Example")
     listed = Parsed(companies=[record])
     told = Parsed(companies=[record], filings=[(CIK, Filing("a", "10-K", 1))], facts=[CompanyFacts(CIK, ())])
-    several = [ingest.Judged(None, payloads.FOLDED, parsed=one) for one in (told, told, listed)]
-    assert ingest.mentions([*several, ingest.Judged(None, payloads.IGNORED)]) == {company_id(CIK): 2}
+    several = [captures.ParsedPayload(None, Job(lambda each=each: each, ())) for each in (told, told, listed)]
+    assert captures.mentions([*several, captures.ParsedPayload(None, None, "unreadable")]) == {company_id(CIK): 2}
 
 
 def test_the_same_answer_twice_is_known_the_second_time(tmp_path):

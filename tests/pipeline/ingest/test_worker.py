@@ -1,7 +1,5 @@
 """The worker on an invented clock: what it asks when, what it tells, and what another one does meanwhile."""
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections import Counter

@@ -1,7 +1,5 @@
 """The rooms of the stand-in, one for each publisher."""
 
-from __future__ import annotations
-
 from tests.publishers.figures import Figures
 from tests.publishers.room import Room
 from tests.publishers.rooms import banks, sdmx, sec, statistics, treasuries

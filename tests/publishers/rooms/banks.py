@@ -1,7 +1,5 @@
 """Rooms of central banks with formats of their own: Australia, Switzerland, Canada, England, Japan."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -12,8 +10,7 @@ from almanac.domain.periods import Frequency
 from almanac.sources.formats import strict
 from tests.publishers.figures import Figure, Timetable
 from tests.publishers.room import Asked, Reply, Room, Rules, as_json, newest
-from tests.support.workbooks import sheet, workbook, zipped
-from tests.support.xls import xls
+from tests.support.workbooks import sheet, workbook, xls, zipped
 
 #: Files of the Reserve Bank of Australia: the table's name, and how its series begin.
 _TABLES = {"f1-data.csv": ("F1", "FIRMM"), "f2-data.csv": ("F2", "FCMYG"), "f2.1-data.csv": ("F2.1", "FCMYG")}

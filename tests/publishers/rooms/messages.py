@@ -1,7 +1,5 @@
 """Data messages of SDMX services, written: CSV of four kinds, JSON-stat, SDMX-JSON, and both forms of SDMX-ML."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

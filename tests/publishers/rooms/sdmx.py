@@ -1,7 +1,5 @@
 """Rooms of publishers with an SDMX service: ABS, BIS, Bundesbank, ECB, Eurostat, IMF, Insee, Istat, Norges Bank, OECD."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """The room of the Securities and Exchange Commission, with companies of the simulated world."""
 
-from __future__ import annotations
-
 import functools
 import re
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """Rooms of the Bureau of Labor Statistics, of FRED and of the World Bank."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Rooms of two treasuries, with the formats of the simulated world: the United States' and Japan's."""
 
-from __future__ import annotations
-
 from datetime import date, timedelta
 
 import numpy as np

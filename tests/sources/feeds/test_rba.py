@@ -9,7 +9,7 @@ from almanac.domain.rights import Exposure
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.rba import CONNECTOR
 from tests.support.central_banks import key, payload, read, source, table
-from tests.support.xls import xls
+from tests.support.workbooks import xls
 
 BASE = "https://www.rba.gov.au/statistics/tables/csv/"
 F1, F2, MONTHLY = BASE + "f1-data.csv", BASE + "f2-data.csv", BASE + "f2.1-data.csv"

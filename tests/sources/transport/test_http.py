@@ -1,8 +1,11 @@
 """The polite client against a publisher that misbehaves. Nothing here leaves this machine."""
 
 import gzip
+import ssl
 from email.utils import formatdate
+from urllib.parse import quote, quote_plus
 
+import httpx2
 import pytest
 import stamina
 
@@ -11,8 +14,9 @@ from almanac.distribution import version
 from almanac.sources.base import Request
 from almanac.sources.transport.answers import Fetched, Validators
 from almanac.sources.transport.http import Fetcher
+from tests.support import certificates
 from tests.support.misbehaving import Server, answer, drip, endless, raw, reset, silence
-from tests.support.polite import failure, pauses
+from tests.support.polite import failure, pauses, table
 
 
 def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
@@ -297,3 +301,210 @@ def test_a_body_in_a_file_is_not_held_and_has_the_time_that_its_bound_takes(serv
     server.acts["/c"] = [answer(200, body)]
     refused = failure(fetcher(), Request(f"{server.url}/c", most_in_file=len(body) - 1))
     assert "larger than the 2047999 bytes allowed" in str(refused)
+
+
+# -- bodies that are too large, packed, or both -----------------------------------------------------------------------
+
+
+def test_the_size_limit_is_exact(server, fetcher):
+    server.acts["/a"] = [answer(body=bytes(1_000))]
+    assert len(fetcher(max_bytes=1_000).fetch(Request(f"{server.url}/a")).body) == 1_000
+    error = failure(fetcher(max_bytes=999), Request(f"{server.url}/a"))
+    assert "the body is larger than the 999 bytes allowed" in str(error)
+    assert len(server.asked) == 2
+
+
+def test_an_endless_body_is_cut_off_while_streaming_and_not_asked_for_again(server, fetcher):
+    server.acts["/a"] = [endless(b"HTTP/1.1 200 OK\r\n\r\n")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+    assert len(server.asked) == 1
+
+
+def test_a_gzip_bomb_is_cut_off_by_its_plain_size(server, fetcher):
+    bomb = gzip.compress(bytes(50_000_000))
+    assert len(bomb) < 100_000
+    server.acts["/a"] = [answer(body=bomb, content_encoding="gzip")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+    assert len(server.asked) == 1
+
+
+def test_packed_bytes_that_unpack_to_nothing_are_counted_too(server, fetcher):
+    server.acts["/a"] = [answer(body=gzip.compress(b"") * 60_000, content_encoding="gzip")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "larger than the 1000000 bytes allowed" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("packed", "encoding", "plain"),
+    [
+        (gzip.compress(b"one,") + gzip.compress(b"two"), "gzip", b"one,two"),
+        (gzip.compress(b"invented"), "X-GZip", b"invented"),
+        (b"invented", "identity", b"invented"),
+        (b"", "gzip", b""),
+        (gzip.compress(bytes(range(256)) * 3_000), "gzip", bytes(range(256)) * 3_000),
+    ],
+    ids=["members", "other name", "not at all", "empty", "long"],
+)
+def test_gzip_is_unpacked(server, fetcher, packed, encoding, plain):
+    server.acts["/a"] = [answer(body=packed, content_encoding=encoding)]
+    assert fetcher().fetch(Request(f"{server.url}/a")).body == plain
+
+
+def test_a_packing_nobody_asked_for_is_refused_by_name(server, fetcher):
+    server.acts["/a"] = [answer(content_encoding="br")]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert "packed with 'br', which was not asked for; allowed are gzip and none" in str(error)
+    assert len(server.asked) == 1
+
+
+# -- certificates count, the environment does not ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate for `localhost` that nobody has signed, made anew: no key lies in the repository."""
+    return certificates.make(tmp_path_factory.mktemp("tls"), "localhost")[0]
+
+
+def test_a_certificate_nobody_signed_is_refused_at_once(certificate, fetcher, clock):
+    with Server(certificate) as server:
+        error = failure(fetcher(), Request(f"https://localhost:{server.port}/a"))
+        assert "certificate verify failed" in str(error).lower().replace("_", " ")
+        assert (server.connections, server.asked, pauses(clock)) == (1, [], [])
+
+
+def test_a_trusted_certificate_counts_for_its_own_name_only(certificate, fetcher, monkeypatch):
+    trusting = ssl.create_default_context(cafile=certificate)
+    monkeypatch.setattr(httpx2, "create_ssl_context", lambda **_: trusting)
+    with Server(certificate) as server:
+        server.acts["/a"] = [answer(body=b"over tls")]
+        assert fetcher().fetch(Request(f"https://localhost:{server.port}/a")).body == b"over tls"
+        error = failure(fetcher(), Request(f"https://127.0.0.1:{server.port}/a"))
+        assert "certificate" in str(error)
+        assert len(server.asked) == 1
+
+
+def test_the_environment_neither_redirects_nor_trusts(server, fetcher, monkeypatch):
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("SSL_CERT_FILE", "/nonexistent")
+    server.acts["/a"] = [answer()]
+    assert fetcher().fetch(Request(f"{server.url}/a")).status == 200
+
+
+# -- where the client lets itself be sent, and what it takes along ----------------------------------------------------
+
+
+SECRET = 's3cr+t/k&y="invented"'
+
+
+def test_redirects_are_followed_and_the_url_stays_the_one_asked_for(server, fetcher):
+    server.acts["/a"] = [answer(301, location="/b")]
+    server.acts["/b"] = [answer(307, location=f"{server.url}/c?x=1")]
+    server.acts["/c"] = [answer(body=b"here")]
+    found = fetcher().fetch(Request(f"{server.url}/a", headers={"x-mine": "1"}), Validators('"v1"'))
+    assert (found.url, found.body) == (f"{server.url}/a", b"here")
+    assert [(asked.target, asked.headers["x-mine"], asked.headers["if-none-match"]) for asked in server.asked] == [
+        ("/a", "1", '"v1"'),
+        ("/b", "1", '"v1"'),
+        ("/c?x=1", "1", '"v1"'),
+    ]
+
+
+def test_five_redirects_are_followed_and_no_sixth(server, fetcher):
+    for n in range(6):
+        server.acts[f"/{n}"] = [answer(302, location=f"/{n + 1}")]
+    server.acts["/6"] = [answer()]
+    assert fetcher().fetch(Request(f"{server.url}/1")).status == 200
+    assert len(server.asked) == 6
+    error = failure(fetcher(), Request(f"{server.url}/0"))
+    assert "redirects more than 5 times, at last to 127.0.0.1" in str(error)
+    assert len(server.asked) == 12
+
+
+def test_a_redirect_loop_ends(server, fetcher):
+    server.acts["/a"] = [answer(302, location="/a")]
+    assert "redirects more than 5 times" in str(failure(fetcher(), Request(f"{server.url}/a")))
+    assert len(server.asked) == 6
+
+
+def test_a_redirect_to_nowhere_is_an_answer_like_others(server, fetcher):
+    server.acts["/a"] = [answer(302)]
+    assert "answered 302 Found" in str(failure(fetcher(), Request(f"{server.url}/a")))
+
+
+@pytest.mark.parametrize(
+    ("location", "message"),
+    [
+        ("http://publisher.example/a", "redirects to http://publisher.example, only https is asked"),
+        ("http://192.0.2.1/a", "redirects to http://192.0.2.1, only https is asked"),
+        ("ftp://publisher.example/a", "redirects to ftp://publisher.example, only https is asked"),
+        ("file:///etc/hostname", "redirects to not a URL with a host"),
+        ("https://someone:password@publisher.example/", "redirects to a URL with a user name or password"),
+        ("https://publisher.example:port/", "redirects to not a URL with a host"),
+    ],
+)
+def test_a_redirect_away_from_https_is_refused(server, fetcher, location, message):
+    server.acts["/a"] = [answer(302, location=location)]
+    error = failure(fetcher(), Request(f"{server.url}/a"))
+    assert message in str(error)
+    assert "password@" not in str(error)
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("http://publisher.example/a", "is http://publisher.example, only https is asked"),
+        ("publisher.example/a", "is not a URL with a host"),
+        ("https://someone:password@publisher.example/a", "is a URL with a user name or password"),
+    ],
+)
+def test_an_address_that_is_not_https_is_never_asked(fetcher, url, message):
+    def never(request):
+        raise AssertionError(request.url)
+
+    error = failure(fetcher(transport=httpx2.MockTransport(never)), Request(url))
+    assert message in str(error)
+    assert "password@" not in str(error)
+
+
+@pytest.mark.parametrize("host", ["publisher.example", "127.0.0.1", "localhost", "[::1]"])
+def test_a_redirect_from_https_to_http_is_refused_even_to_this_machine(fetcher, host):
+    transport, seen = table({"https://publisher.example/a": (302, {"location": f"http://{host}/a"})})
+    error = failure(fetcher(transport=transport), Request("https://publisher.example/a"))
+    assert "only https is asked" in str(error)
+    assert len(seen) == 1
+
+
+def test_headers_that_say_who_we_are_do_not_follow_to_another_host(fetcher):
+    transport, seen = table(
+        {
+            "https://one.example/a": (302, {"location": "https://two.example/a"}),
+            "https://two.example/a": (200, {}),
+        }
+    )
+    request = Request("https://one.example/a", headers={"Accept": "text/csv", "x-key": "mine", "authorization": "mine"})
+    assert fetcher(transport=transport).fetch(request, Validators('"v1"')).status == 200
+    names = [
+        ("x-key" in r.headers, "authorization" in r.headers, r.headers["accept"], r.headers["if-none-match"])
+        for r in seen
+    ]
+    assert names == [(True, True, "text/csv", '"v1"'), (False, False, "text/csv", '"v1"')]
+
+
+def test_a_redirect_to_another_host_with_the_key_in_it_is_not_followed(fetcher):
+    transport, seen = table(
+        {
+            f"https://one.example/a?key={quote_plus(SECRET)}": (
+                302,
+                {"location": f"https://two.example/{quote(SECRET)}"},
+            ),
+        }
+    )
+    error = failure(fetcher(transport=transport), Request("https://one.example/a", secret={"key": SECRET}))
+    assert "redirects to two.example with the key in the address" in str(error)
+    assert len(seen) == 1

@@ -1,8 +1,12 @@
 """Web sessions: what they outlive, who ends them, and that a token from before signing in is worth nothing after it."""
 
+import threading
+
 import pytest
 
-from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.form_numbers import LIFE_SECONDS, FormNumbers, FormStale, FormUsed
+from almanac.store.accounts.watchlist import MOST_WATCHED, Watchlist
 from almanac.store.accounts.web_sessions import IDLE_SECONDS, LONGEST_SECONDS, WebSessions
 from tests.support.invented_accounts import ADA, NOW, PLANS
 
@@ -91,3 +95,154 @@ def test_old_sessions_are_removed_when_somebody_signs_in(sessions, ada, accounts
     begun(sessions, ada, NOW + LONGEST_SECONDS)
     with accounts.opened() as db:
         assert db.execute("SELECT count(*) FROM web_session").get == 1
+
+
+# -- a form that is sent twice does once what it does -----------------------------------------------------------------
+
+
+@pytest.fixture
+def numbers(accounts):
+    return FormNumbers(accounts)
+
+
+def created(accounts, numbers, number, account, now=NOW, purpose="create_key", name=""):
+    with numbers.taken(number, account, purpose, now=now):
+        return accounts.create_key(ADA, name=name, now=now)
+
+
+def test_a_form_that_is_sent_again_makes_nothing(accounts, numbers, ada, place):
+    number = numbers.give(ada, "create_key", now=NOW)
+    created(accounts, numbers, number, ada)
+    other = Accounts(place)  # another worker
+    for each in (accounts, other):
+        with pytest.raises(FormUsed):
+            created(each, FormNumbers(each), number, ada)
+    assert len(accounts.list_keys()) == 1
+    other.close()
+
+
+def test_a_form_that_was_refused_can_be_sent_again(accounts, numbers, ada):
+    number = numbers.give(ada, "create_key", now=NOW)
+    with pytest.raises(AccountError, match="printable"):
+        created(accounts, numbers, number, ada, name="x" * 500)
+    created(accounts, numbers, number, ada, name="x")
+    assert [key.name for key in accounts.list_keys()] == ["x"]
+
+
+def test_a_number_is_good_for_one_account_one_purpose_and_a_day(accounts, numbers, ada):
+    number = numbers.give(ada, "create_key", now=NOW)
+    for account, purpose, now in (
+        ("acc_other", "create_key", NOW),
+        (ada, "rotate", NOW),
+        (ada, "create_key", NOW + LIFE_SECONDS),
+    ):
+        with pytest.raises(FormStale):
+            created(accounts, numbers, number, account, now, purpose)
+    for wrong in (
+        "",
+        "1",
+        number[:-1] + ("0" if number[-1] != "0" else "1"),
+        f"{number}\n",
+        "\udcff",
+        number.replace("-", "-9", 1),
+    ):
+        with pytest.raises(FormStale):
+            created(accounts, numbers, wrong, ada)
+    created(accounts, numbers, number, ada)
+    assert len(accounts.list_keys()) == 1
+
+
+def test_of_two_sent_at_once_one_makes_a_key(accounts, ada, place):
+    number, outcomes, start = FormNumbers(accounts).give(ada, "create_key", now=NOW), [], threading.Barrier(2)
+
+    def send():
+        opened = Accounts(place)
+        start.wait()
+        try:
+            created(opened, FormNumbers(opened), number, ada)
+            outcomes.append("made")
+        except FormUsed:
+            outcomes.append("used")
+        opened.close()
+
+    threads = [threading.Thread(target=send) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert sorted(outcomes) == ["made", "used"]
+    assert len(accounts.list_keys()) == 1
+
+
+def test_used_numbers_are_forgotten_when_they_have_run_out(accounts, numbers, ada):
+    created(accounts, numbers, numbers.give(ada, "create_key", now=NOW), ada)
+    later = NOW + LIFE_SECONDS
+    created(accounts, numbers, numbers.give(ada, "create_key", now=later), ada, later)
+    with accounts.opened() as db:
+        assert db.execute("SELECT count(*) FROM form_number").get == 1
+
+
+# -- the things that an account watches: bounded, its own alone, gone with the account --------------------------------
+
+
+BOB = "bob@example.org"
+
+
+@pytest.fixture
+def two(accounts: Accounts) -> tuple[Watchlist, str, str]:
+    bob = accounts.create_account(BOB, "pro", PLANS, now=NOW)
+    return Watchlist(accounts), accounts.account(ADA).id, bob.id
+
+
+def test_what_is_watched_is_listed_the_last_first_and_each_once(two: tuple[Watchlist, str, str]) -> None:
+    watchlist, ada, bob = two
+    watchlist.watch(ada, "series", "fred:country_usa:cpi_index:M", now=NOW)
+    watchlist.watch(ada, "indicator", "policy_rate", now=NOW + 1)
+    watchlist.watch(ada, "series", "fred:country_usa:cpi_index:M", now=NOW + 2)
+    assert [(one.kind, one.what, one.added) for one in watchlist.watched(ada)] == [
+        ("indicator", "policy_rate", NOW + 1),
+        ("series", "fred:country_usa:cpi_index:M", NOW),
+    ]
+    assert watchlist.watches(ada, "indicator", "policy_rate")
+    assert not watchlist.watches(bob, "indicator", "policy_rate")
+    assert watchlist.watched(bob) == []
+    watchlist.unwatch(bob, "indicator", "policy_rate")
+    watchlist.unwatch(ada, "company", "policy_rate")
+    assert len(watchlist.watched(ada)) == 2
+    watchlist.unwatch(ada, "indicator", "policy_rate")
+    assert [one.kind for one in watchlist.watched(ada)] == ["series"]
+
+
+def test_the_list_is_bounded(two: tuple[Watchlist, str, str]) -> None:
+    watchlist, ada, bob = two
+    for number in range(MOST_WATCHED):
+        watchlist.watch(ada, "company", f"company_{number}", now=NOW)
+    with pytest.raises(AccountError, match="the watchlist holds 200 things and is full: remove one first"):
+        watchlist.watch(ada, "company", "company_one_more", now=NOW)
+    watchlist.watch(ada, "company", "company_0", now=NOW)
+    assert len(watchlist.watched(ada)) == MOST_WATCHED
+    # Of one account alone.
+    watchlist.watch(bob, "company", "company_one_more", now=NOW)
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "\ud800", "x" * 81])
+def test_a_name_that_is_none_is_refused(two: tuple[Watchlist, str, str], name: str) -> None:
+    watchlist, ada, _ = two
+    with pytest.raises(AccountError, match="printable"):
+        watchlist.watch(ada, "series", name * 3, now=NOW)
+    assert watchlist.watched(ada) == []
+
+
+def test_other_kinds_are_refused(two: tuple[Watchlist, str, str]) -> None:
+    watchlist, ada, _ = two
+    with pytest.raises(AccountError, match="'planet' cannot be watched: allowed are series, company, indicator"):
+        watchlist.watch(ada, "planet", "mars", now=NOW)
+
+
+def test_the_list_goes_with_the_account(accounts: Accounts, two: tuple[Watchlist, str, str]) -> None:
+    watchlist, ada, bob = two
+    for one in (ada, bob):
+        watchlist.watch(one, "indicator", "policy_rate", now=NOW)
+    accounts.delete(ADA)
+    assert watchlist.watched(ada) == []
+    assert len(watchlist.watched(bob)) == 1

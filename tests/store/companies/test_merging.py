@@ -1,18 +1,20 @@
 """Companies put together from payloads that arrive in any order: fields, slugs, names, tickers. All of it is invented."""
 
+from contextlib import closing
 from datetime import date
 
 import msgspec
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
+from almanac.domain.periods import key_of
 from almanac.domain.reference import Entity
 from almanac.store.companies import aliases
-from almanac.store.companies import tickers as ticker_rows
-from almanac.store.companies.filings import FilingBook
-from almanac.store.companies.merging import mark_reports, put_part, settle_company
+from almanac.store.companies import filings as filing_rows
+from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.rows import (
     by_id,
     by_ids,
@@ -24,7 +26,10 @@ from almanac.store.companies.rows import (
     names,
     tickers,
 )
+from almanac.store.companies.statements import BALANCE, FREQUENCIES, INCOME, Key, newest, pack, replace, unpack
+from almanac.store.companies.succession import StatedAmount, shown_since
 from almanac.store.engine import data_schema, sqlite
+from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.reading.metadata import MetadataCache
 
 DAY = 86_400
@@ -69,8 +74,7 @@ def said(cik, part="tickers", name="Acme Inc", tickers=(), exchange=None, **more
 
 
 def put(db, record, day=0, sha="a"):
-    changed = put_part(db, record, "sec", at(day), sha)
-    return settle_company(db, record.entity, classify) if changed else False
+    return bool(put_records(db, [record], "sec", at(day), sha, classify))
 
 
 def dump(db):
@@ -104,8 +108,7 @@ def test_industry_and_country_are_known_at_the_same_time_as_the_name(db, order):
     for cik, then, now in ((8, "ACE LTD", "Chubb Ltd"), (9, "ACE LTD /BER/", "Ace, Ltd.")):
         parts = [said(cik, "datasets", then, **old), said(cik, "tickers", now, [f"T{cik}"])]
         for place in order:
-            put_part(db, parts[place], "sec", at(place), f"{cik}{place}")
-            settle_company(db, company_id(cik), told)
+            put_records(db, [parts[place]], "sec", at(place), f"{cik}{place}", told)
     renamed, same = by_id(db, company_id(8)), by_id(db, company_id(9))
     assert (renamed.name, renamed.sector, renamed.industry, renamed.country) == (
         "Chubb Ltd",
@@ -157,12 +160,11 @@ def test_the_same_again_changes_nothing(db):
     )
     assert put(db, record, day=1)
     before = dump(db)
-    assert not put_part(db, record, "sec", at(1), "a")
-    # Fetched again later, and saying the same: a part is written, nothing served changes.
-    assert put_part(db, record, "sec", at(2), "b")
-    assert not settle_company(db, record.entity, classify)
+    assert not put(db, record, day=1)
+    # Fetched again later, and saying the same: only the time of the part is written.
+    assert not put(db, record, day=2, sha="b")
     assert dump(db) == before
-    assert not settle_company(db, "company_0000000099", classify)
+    assert db.execute("SELECT fetched_at, sha256 FROM company_part").fetchall() == [(at(2), "b")]
 
 
 def test_an_exchange_from_another_payload(db):
@@ -273,7 +275,7 @@ def test_a_delisted_company_keeps_its_last_ticker_for_the_time_before(db):
     put(db, said(7, "submissions", tickers=()), day=60, sha="b")
     assert by_id(db, entity).ticker is None
     # Last seen on the first day, off the exchange on the fortieth.
-    FilingBook(db, entity).put(Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)), at(40), "sec", 1)
+    filing_rows.enter(db, [(entity, Filing("0000000007-26-000001", "25-NSE", ordinal(40), at(40)))], "sec", 1)
     told = [last_tickers(db, [entity, company_id(8)], at(day)) for day in (0, 1, 39, 40, 61)]
     assert told == [{entity: "ACM"}] * 3 + [{}] * 2
     # Whenever it was listed, that is the last one it had.
@@ -317,23 +319,39 @@ _records = st.builds(
 
 
 @pytest.mark.parametrize("listed", [(), ("ACME",), ("ACME-B", "ACME", "ACME.B", "acme")])
-def test_the_first_tickers_of_a_company_are_written_at_once(listed, monkeypatch):
-    def kept():
-        db = opened()
-        asked = []
-        db.set_exec_trace(lambda _, sql, __: asked.append(sql) or True)
-        put(db, said(1, name="First", tickers=listed), day=3)
-        db.set_exec_trace(None)
-        rows = [sorted(map(repr, db.execute(f"SELECT * FROM {table}"))) for table in ("company", "alias")]
-        # Another that claims the same finds them as it would otherwise.
-        put(db, said(2, name="Second", tickers=listed), day=4)
-        return rows, dump(db), len(asked)
+def test_several_companies_of_one_payload_are_entered_as_one_after_the_other(listed):
+    """Spellings of one ticker are one; companies that share a slug or a ticker are told apart."""
+    records = [
+        said(1, name="Acme", tickers=listed),
+        said(2, name="ACME", tickers=listed),
+        said(3, name="Other", tickers=["X"]),
+    ]
+    dumps = []
+    for groups in ([records], [[record] for record in records]):
+        with closing(opened()) as db:
+            for day, names_at in ((1, "a"), (2, "b")):
+                for group in groups:
+                    put_records(db, group, "sec", at(day), names_at, classify)
+            dumps.append(dump(db))
+    assert dumps[0] == dumps[1]
 
-    *at_once, few = kept()
-    monkeypatch.setattr(ticker_rows, "_was_ever_had", lambda *_: True)
-    *one_by_one, many = kept()
-    assert at_once == one_by_one
-    assert few <= many - 5
+
+def test_a_payload_that_says_nothing_new_writes_nothing_but_its_time():
+    """The list of tickers comes every day, and names ten thousand companies."""
+    records = [said(cik, name=f"Company {cik}", tickers=[f"T{cik}"]) for cik in range(1, 41)]
+    facts = [said(cik, "facts", f"Company {cik}") for cik in range(1, 41)]
+    with closing(opened()) as db:
+        put_records(db, records, "sec", at(1), "a", classify)
+        put_records(db, facts, "sec", at(1), "b", classify)
+        before, asked = dump(db), []
+        db.set_exec_trace(lambda _, sql, __: asked.append(sql) or True)
+        assert not put_records(db, facts, "sec", at(2), "c", classify)
+        assert {sql.split()[0] for sql in asked} == {"SELECT", "INSERT"}
+        assert sum(sql.startswith("INSERT INTO company_part") for sql in asked) == 40
+        assert not put_records(db, records, "sec", at(2), "d", classify)
+        db.set_exec_trace(None)
+        assert dump(db) == before
+        assert {seen for (seen,) in db.execute("SELECT seen FROM alias WHERE scheme = 'ticker'")} == {ordinal(2)}
 
 
 @given(
@@ -397,3 +415,134 @@ def test_filings(db):
         "a-4",
         "a-3",
     ]
+
+
+# What shows that one registrant goes on as another: the new one states the old one's numbers, or has them in its sums.
+
+
+def day(text):
+    return date.fromisoformat(text).toordinal()
+
+
+def flow(line, start, end, value, known=100):
+    return StatedAmount(line, day(start), day(end), value, known)
+
+
+def instant(line, end, value, known=100):
+    return StatedAmount(line, None, day(end), value, known)
+
+
+OLD = [
+    flow("revenues", "2026-01-01", "2026-03-31", 83e9),
+    flow("net_income_loss", "2026-01-01", "2026-03-31", 7e9),
+    instant("assets", "2025-12-31", 449e9),
+]
+
+
+def test_two_lines_stated_alike_show_it_from_the_later_one_on():
+    new = [instant("assets", "2025-12-31", 449e9, 200), flow("revenues", "2026-01-01", "2026-03-31", 83e9, 300)]
+    assert shown_since(OLD, new) == 300
+    assert shown_since(OLD, new[:1]) is None
+
+
+def test_a_year_to_date_less_its_last_part_is_stated_too():
+    new = [
+        flow("revenues", "2026-01-01", "2026-06-30", 168e9, 200),
+        flow("revenues", "2026-04-01", "2026-06-30", 85e9, 200),
+        flow("net_income_loss", "2026-01-01", "2026-06-30", 14.2e9, 200),
+        flow("net_income_loss", "2026-04-01", "2026-06-30", 7.2e9, 200),
+    ]
+    assert shown_since(OLD, new) == 200
+
+
+def test_one_line_twice_is_one_line():
+    """A ticker used again by a company that happens to have one number alike continues nothing."""
+    old = [*OLD, flow("revenues", "2025-01-01", "2025-03-31", 80e9)]
+    new = [
+        flow("revenues", "2026-01-01", "2026-03-31", 83e9, 200),
+        flow("revenues", "2025-01-01", "2025-03-31", 80e9, 200),
+    ]
+    assert shown_since(old, new) is None
+
+
+def test_small_numbers_and_numbers_stated_first_by_the_new_one_show_nothing():
+    small = [instant("assets", "2025-12-31", 0.0), instant("goodwill", "2025-12-31", 7.0)]
+    assert shown_since(small, [one._replace(known=200) for one in small]) is None
+    early = [one._replace(known=50) for one in OLD]
+    assert shown_since(OLD, early) is None
+
+
+# -- statements read back: of which periods, and in which order. All of it is invented --------------------------------
+
+
+ENTITY = "company_0000000001"
+
+
+def key(kind, frequency, start, end):
+    first = None if kind == BALANCE else date.fromisoformat(start).toordinal()
+    return Key(kind, frequency, key_of(first, date.fromisoformat(end).toordinal()))
+
+
+@pytest.fixture
+def statement_db():
+    """2021 in halves, 2022 in quarters as far as they are known, and in halves."""
+    connection = sqlite.Connection(":memory:")
+    data_schema.make(connection, {"version": "0", "reference": "0"})
+    periods = [
+        ("S", "2021-01-01", "2021-06-30"),
+        ("S", "2021-07-01", "2021-12-31"),
+        ("A", "2021-01-01", "2021-12-31"),
+        ("Q", "2022-01-01", "2022-03-31"),
+        ("Q", "2022-04-01", "2022-06-30"),
+        ("S", "2022-01-01", "2022-06-30"),
+    ]
+    bodies = {
+        key(kind, *period): [(1, pack(f"{kind} {period}".encode()))] for kind in (INCOME, BALANCE) for period in periods
+    }
+    replace(connection, 1, ENTITY, bodies)
+    yield connection
+    connection.close()
+
+
+def told(statement_db, kind, frequencies, limit=100):
+    found = newest(statement_db, ENTITY, kind, frequencies, version=1, known_by=9, ends_from=None, limit=limit)
+    return [(one.frequency, date.fromordinal(one.period >> 14).isoformat()) for one in found]
+
+
+@pytest.mark.parametrize("kind", [INCOME, BALANCE])
+def test_a_half_year_is_told_where_no_quarter_ends_with_it(statement_db, kind):
+    quarters = [("Q", "2022-06-30"), ("Q", "2022-03-31")]
+    halves = [("S", "2021-12-31"), ("S", "2021-06-30")]
+    assert told(statement_db, kind, ("Q", "S")) == quarters + halves
+    assert told(statement_db, kind, FREQUENCIES) == [*quarters, ("A", "2021-12-31"), *halves]
+    assert told(statement_db, kind, ("Q", "S"), limit=3) == [*quarters, halves[0]]
+    assert told(statement_db, kind, ("A",)) == [("A", "2021-12-31")]
+
+
+def test_the_same_body_packed_to_other_bytes_is_no_change(statement_db):
+    """Another version of the packer may pack a body otherwise."""
+    statement_db.execute("DELETE FROM statement")
+    one = key(INCOME, "Q", "2022-01-01", "2022-03-31")
+    other = key(BALANCE, "Q", "2022-01-01", "2022-03-31")
+    body, less = b'{"items":{"revenue":1}}', pack(b"{}")
+    plain = zstandard.ZstdCompressor(write_checksum=True).compress(body)
+    assert plain != pack(body)
+    assert replace(statement_db, 1, ENTITY, {one: [(1, pack(body))], other: [(1, less)]}) == [one, other]
+    assert replace(statement_db, 2, ENTITY, {one: [(1, plain)], other: [(1, less)]}) == []
+    assert set(replace(statement_db, 2, ENTITY, {one: [(1, plain), (2, less)]})) == {one, other}
+    stored = "SELECT kind, known_at, from_version, to_version, body FROM statement ORDER BY kind, known_at"
+    assert list(statement_db.execute(stored)) == [
+        (INCOME, 1, 1, OPEN, pack(body)),
+        (INCOME, 2, 2, OPEN, less),
+        (BALANCE, 1, 1, 2, less),
+    ]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b'{"items":{"revenue":470}}' * 20])
+def test_a_body_is_unpacked_as_it_was(body):
+    assert unpack(pack(body)) == body
+
+
+def test_a_damaged_body_is_refused():
+    with pytest.raises(zstandard.ZstdError):
+        unpack(pack(b'{"items":{"revenue":470}}')[:-3])

@@ -1,14 +1,14 @@
 """The engine's promises, kept by PostgreSQL."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from almanac.ops import HostGauges
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements, tables_of
 from almanac.store.engine.deadline import Deadline, deadline_scope
@@ -24,6 +24,7 @@ from almanac.store.engine.errors import (
 from almanac.store.engine.opening import Server
 from almanac.store.engine.sql_compat import next_id
 from tests.support import postgres
+from tests.support.treasury_home import settings
 
 pytestmark = [
     pytest.mark.postgres,
@@ -303,3 +304,38 @@ def test_behind_a_pooler_of_transactions_nothing_is_prepared(url: str) -> None:
 def test_without_a_schema_to_write_to_it_is_said(url: str) -> None:
     with pytest.raises(StoreError, match="has no schema where its search_path leads"):
         opening.create(Server(url.rpartition("%3D")[0] + "%3Dnowhere"))
+
+
+# -- how much a database on a server takes ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def at():
+    name, url = postgres.fresh()
+    yield opening.Server(url)
+    postgres.drop(name)
+
+
+def test_the_size_is_the_servers_own_and_grows_with_what_is_stored(at):
+    import psycopg
+
+    before = opening.database_bytes(at)
+    with psycopg.connect(at.url, autocommit=True) as db:
+        db.execute("CREATE TABLE much AS SELECT repeat('x', 1000) AS a FROM generate_series(1, 2000)")
+    assert opening.database_bytes(at) > before + 1_000_000
+
+
+def test_a_server_that_does_not_answer_holds_no_scrape_up(tmp_path):
+    """Its port takes connections, and nobody speaks: what is known otherwise is shown."""
+    import socket
+
+    with socket.socket() as mute, postgres.files():
+        mute.bind(("127.0.0.1", 0))
+        mute.listen()
+        url = f"postgresql://a@127.0.0.1:{mute.getsockname()[1]}/b?connect_timeout=3"
+        chosen = settings(tmp_path).__class__(home=tmp_path / "home", database_url=url)
+        begun = time.monotonic()
+        found = {one.name: one for one in HostGauges(chosen).collect()}
+        assert time.monotonic() - begun < 2.5
+    assert [one.labels["database"] for one in found["almanac_database_bytes"].samples] == []
+    assert [one.labels["folder"] for one in found["almanac_disk_free_bytes"].samples] == ["home"]

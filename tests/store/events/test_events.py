@@ -1,5 +1,7 @@
 """Official events: states are added and never lost, the latest known by a moment is served. All of it is invented."""
 
+from datetime import date, timedelta
+
 import apsw
 import msgspec
 import pytest
@@ -8,9 +10,14 @@ from hypothesis import strategies as st
 
 from almanac.domain.events import CATEGORIES, STATUSES, EventState, event_id
 from almanac.domain.events import settle as settled
+from almanac.domain.filings import page_of
+from almanac.domain.observations import Vintage
+from almanac.domain.periods import Period
 from almanac.store.engine import data_schema, sqlite
-from almanac.store.events import events
+from almanac.store.events import events, releases
+from almanac.store.events.bodies import body_of, fields_of
 from almanac.store.events.events import Wanted, coming, count, page, put, read_states, replace
+from tests.support.small_world import ALPHA, START, SmallWorld, spec
 
 LATE = 1 << 40
 
@@ -306,3 +313,77 @@ def test_a_page_begins_where_its_bounds_meet(db, descending):
         taken, moments, following = steps(following)
     assert moments == (list(range(middle - 600, middle - 610, -1)) if descending else list(range(600, 610)))
     assert taken < many
+
+
+# -- bodies of events come out as they went in ------------------------------------------------------------------------
+
+
+COMPANY = "company_0009900001"
+#: An invented one.
+FILED = {
+    "precision": "minute",
+    "time_zone": "America/New_York",
+    "title": "Invented Ploughs Inc files an annual report (10-K)",
+    "form": "10-K",
+    "accession": "0009900001-24-000007",
+    "url": "https://www.sec.gov/Archives/edgar/data/9900001/000990000124000007/plow-20231231.htm",
+    "data": (),
+}
+texts = st.text(max_size=20)
+urls = st.none() | st.text(min_size=1) | texts.map(lambda document: page_of(9_900_001, "a-1", document or None))
+
+
+@given(
+    st.sampled_from([COMPANY, "company_0000000007", "country_usa", "company_abc", None]),
+    texts,
+    urls,
+    st.floats(allow_nan=False, allow_infinity=False) | st.none(),
+)
+def test_a_body_is_read_as_it_was(entity, title, url, actual):
+    fields = {"title": title, "actual": actual, "data": ("fred",), "accession": "a-1", "url": url}
+    told = {name: value for name, value in fields.items() if value is not None}
+    assert fields_of(entity, body_of(entity, told)) == told
+
+
+def test_of_a_filing_s_address_only_the_document_is_kept():
+    assert b'"document":"plow-20231231.htm"' in body_of(COMPANY, FILED)
+    assert b"sec.gov" not in body_of(COMPANY, FILED)
+    # An address elsewhere stays whole, and one of another company too.
+    assert b"sec.gov" in body_of("company_0009900002", FILED)
+
+
+# -- vintages that releases and events are read from ------------------------------------------------------------------
+
+
+DAY = 86_400
+DAYS = [Period(day, day).key for day in (date(2025, 1, 1) + timedelta(n) for n in range(4))]
+
+
+def test_those_of_several_cells_are_those_of_each():
+    with SmallWorld() as world:
+        asked = []
+        for number in range(3):
+            with world.batch("test") as batch:
+                batch.replace(
+                    batch.series(spec(ALPHA, f"level{number}", letter="D"), "raw"),
+                    {
+                        key: [
+                            Vintage(at := START + (place + again) * DAY, float(again), None, 0, at, at, 1, None, 0)
+                            for again in range(number + 1)
+                        ]
+                        for place, key in enumerate(DAYS)
+                    },
+                )
+        view = world.view()
+        for series, topic in world.db.execute("SELECT series, topic FROM series ORDER BY series"):
+            asked += [(topic, series, low, high) for low in DAYS for high in DAYS]
+        asked.append((asked[0][0], asked[-1][1], DAYS[0], DAYS[-1]))  # of another topic
+        for version in (view.version - 1, view.version):
+            for by in (START, START + 2 * DAY, START + 9 * DAY):
+                found = releases.known_each(view, asked, version, by)
+                assert found == [
+                    releases.known(view, topic, series, (low, high), version, by) for topic, series, low, high in asked
+                ]
+        assert any(found)
+        assert sum(map(len, found)) > sum(map(len, releases.known_each(view, asked, view.version, START + DAY)))
+        assert releases.known_each(view, [], view.version, START) == []

@@ -1,7 +1,9 @@
 """Writing vintages: one transaction, one data version at most, and only the difference."""
 
+from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vintage
@@ -11,8 +13,9 @@ from almanac.domain.rights import Exposure
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
-from almanac.store.observations.writing import lineages
-from almanac.store.observations.writing.batch import Batch, by_period, fold
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import SeriesClaim, by_period, fold
+from almanac.store.observations.writing.numbering import LineageNumbers
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2026-{month:02}").key for month in (1, 2, 3))
 SPEC = SeriesSpec(
@@ -281,13 +284,13 @@ def test_a_set_of_inputs_has_one_number_in_the_order_given(db):
 
 def test_a_set_of_inputs_is_looked_for_once_in_a_batch_and_anew_in_the_next(db, monkeypatch):
     looked = []
-    put = lineages.put
+    search = LineageNumbers.search
 
-    def counted(db, inputs):
-        looked.append(inputs)
-        return put(db, inputs)
+    def counted(numbers, inputs):
+        looked.append(list(inputs))
+        return search(numbers, inputs)
 
-    monkeypatch.setattr(lineages, "put", counted)
+    monkeypatch.setattr(LineageNumbers, "search", counted)
     with Batch(db, AT, "test") as batch:
         numbers = [batch.lineage(["a", "b"]) for _ in range(3)]
     with pytest.raises(RuntimeError), Batch(db, AT, "test") as undone:
@@ -298,7 +301,8 @@ def test_a_set_of_inputs_is_looked_for_once_in_a_batch_and_anew_in_the_next(db, 
         batch.lineage(["d"])
         held = batch.lineage(["c"])
     assert len(set(numbers)) == 1
-    assert looked == [["a", "b"], ["a", "b"], ["c"], ["d"], ["c"]]
+    # A new one is encoded once more, for its row.
+    assert looked == [["a", "b"], ["a", "b"], ["a", "b"], ["c"], ["c"], ["d"], ["d"], ["c"], ["c"]]
     assert db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (held,)).get == '["c"]'
 
 
@@ -334,3 +338,30 @@ def test_what_is_noted_of_a_topic_spans_all_that_a_batch_wrote_there(db, periods
         for number, period in enumerate(periods, 1):
             batch.append(batch.series(SPEC, "raw"), payload(number), [ReportedValue(period, 1.0)], None)
     assert list(db.execute("SELECT version, low, high FROM change")) == [(version(db), JANUARY, MARCH)]
+
+
+def test_many_series_go_in_as_they_would_one_by_one(db, tmp_path):
+    """A series that a payload speaks of twice is folded in order; what it wrote itself leaves no trace."""
+    several = [msgspec.structs.replace(SPEC, indicator=name) for name in ("level", "other", "third")]
+
+    def claims(batch):
+        level, other, third = batch.put_series(several, "raw")
+        return [
+            SeriesClaim(level, [ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 2.0, note='{"a":1}')]),
+            SeriesClaim(other, [ReportedValue(JANUARY, 5.0)], (JANUARY, MARCH)),
+            SeriesClaim(third, []),
+            SeriesClaim(level, [ReportedValue(JANUARY, 1.0), ReportedValue(MARCH, 3.0, note='{"a":1}')]),
+            SeriesClaim(other, [ReportedValue(MARCH, 6.0)], (JANUARY, MARCH)),
+        ]
+
+    with closing(opening.create(tmp_path / "other.db")) as twin:
+        for number in (1, 2):
+            with Batch(db, AT, "test") as batch:
+                together = batch.append_all(payload(number), claims(batch))
+            with Batch(twin, AT, "test") as batch:
+                alone = [batch.append(each.series, payload(number), *each[1:]) for each in claims(batch)]
+            assert together == alone
+        for table in ("series", "topic", "spec", "note", "vintages", "change", "series_payload"):
+            rows, others = (sorted(each.execute(f"SELECT * FROM {table}"), key=repr) for each in (db, twin))
+            assert rows == others, table
+    assert together == [[], [JANUARY, MARCH], [], [], [JANUARY, MARCH]]

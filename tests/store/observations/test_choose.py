@@ -1,19 +1,32 @@
 """The preferred row of a cell: by the rights of each row and the order of sources at the version asked, in any order of a list."""
 
-from __future__ import annotations
-
+import gc
+import heapq
+import weakref
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
+import apsw
 import pytest
 
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import Period
+from almanac.domain.rights import Exposure
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta, set_meta
+from almanac.store.engine.deadline import Deadline, deadline_scope
+from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.opening import Place
+from almanac.store.engine.protocol import Database
+from almanac.store.log.payloads import PayloadRef
+from almanac.store.observations.reading import lookup, metadata
 from almanac.store.observations.reading import pages as reading
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import SORTS, ObservationFilter, ObservationQuery
-from almanac.store.observations.reading.reader import View
-from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, spec
+from almanac.store.observations.reading.reader import Reader, View
+from tests.support.places import on_each_engine, placed
+from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld, spec
 
 MONTHS = [Period.parse(f"2025-{month:02}").key for month in (1, 2, 3, 4)]
 
@@ -185,3 +198,167 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
         )
         found += [row.value for row in rows]
     assert (found, after) == ([1.0, 2.0][:: -1 if descending else 1], None)
+
+
+# Rights of thousands of rows at once are those of each: of what a row was computed from, with and without its owner's consent.
+
+
+@pytest.fixture
+def mixed_world() -> Iterator[SmallWorld]:
+    """Months of one derived series, each computed from a series of another source; that of GAMMA asks for a consent."""
+    with SmallWorld() as opened:
+        write(opened, MIXED, "derived", {0: [(1.0, ALPHA)], 1: [(2.0, BETA)], 2: [(3.0, GAMMA)]}, 1)
+        yield opened
+
+
+def judged(mixed_world: SmallWorld, *, at_once: bool) -> list[bool]:
+    """Of each month, whether its value may not be sent."""
+    view = mixed_world.view()
+    rows = view.execute(
+        "SELECT x.series, x.lineage FROM vintages x JOIN topic t USING(topic) WHERE t.kind = 'derived' ORDER BY x.period"
+    ).fetchall()
+    if not at_once:
+        return [view.directory.row_rights(view.directory.series(series), own).withheld for series, own in rows]
+    shut = view.directory.withheld([tuple(row) for row in rows])
+    return [tuple(row) in shut for row in rows]
+
+
+@pytest.mark.parametrize("consents", [(), (GAMMA,), (ALPHA,)])
+def test_rows_at_once_are_judged_as_each_is(
+    mixed_world: SmallWorld, consents: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metadata, "_FEW_LINEAGES", 0)
+    mixed_world.allow(*consents)
+    assert (
+        judged(mixed_world, at_once=True) == judged(mixed_world, at_once=False) == [False, False, GAMMA not in consents]
+    )
+
+
+def test_a_series_as_a_whole_is_as_shut_as_the_strictest_of_its_rows(mixed_world: SmallWorld) -> None:
+    """Its sources in order of their names: the one that is shut is neither the first nor alone."""
+
+    def whole() -> tuple[bool, str]:
+        view = mixed_world.view()
+        number = view.execute("SELECT s.series FROM series s JOIN topic t USING(topic) WHERE t.kind = 'derived'").get
+        rights = view.directory.series(number).rights
+        return rights.withheld, rights.attribution
+
+    every = "Calculated by Almanac from: Invented by alpha; Invented by beta; Invented by gamma"
+    assert whole() == (True, every)
+    mixed_world.allow(GAMMA)
+    assert whole() == (False, every)
+
+
+@pytest.mark.parametrize("stricter", list(Exposure))
+def test_a_payload_that_stated_anything_stricter_than_its_source_is_told(
+    mixed_world: SmallWorld, stricter: Exposure
+) -> None:
+    """Its rows tell no payload; rows of the same series from another one do."""
+    names = ("level", "jobless")
+    specs = [spec(ALPHA, name, "country_bbb") for name in names]
+    both, one = (PayloadRef(1 << 40 | place, START, (START, f"{place:064x}")) for place in (1, 2))
+    with mixed_world.batch("test") as batch:
+        plain, other = (batch.series(one, "raw") for one in specs)
+        for payload, stated in ((both, (plain, other)), (one, (plain,))):
+            for series in stated:
+                batch.append(series, payload, [ReportedValue(MONTHS[0], 1.0, START)], None)
+        batch.tighten(other, stricter, "invented")
+    view = mixed_world.view()
+    series = view.directory.series(plain.number)
+    assert lookup.brought_withheld(view, both.number, series) is (stricter is not Exposure.public)
+    assert not lookup.brought_withheld(view, one.number, series)
+
+
+# Requests that are given up or fail: the next one of their thread reads the newest state, and others of their turn are answered.
+
+
+pytest_generate_tests = on_each_engine
+place = placed("data.db")
+
+WITHOUT_END = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
+NAMES = "SELECT k FROM meta ORDER BY k"
+
+
+@pytest.fixture
+def writer(place: Place) -> Iterator[Database]:
+    with closing(opening.create(place)) as db:
+        yield db
+
+
+@pytest.fixture
+def reader(place: Place, writer: Database) -> Iterator[Reader]:
+    with closing(Reader(place)) as found:
+        yield found
+
+
+@pytest.fixture
+def _uncollected() -> Iterator[None]:
+    """What is in a cycle stays."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+def write_given_up(db: Database) -> int:
+    """A version more. Returns its number."""
+    version = int(meta(db, "version") or 0) + 1
+    with db.transaction():
+        set_meta(db, "version", str(version))
+    return version
+
+
+def read(reader: Reader) -> int:
+    with reader.view() as view:
+        return view.version
+
+
+def names(view: View) -> Iterator[Any]:
+    yield from view.scan(NAMES)
+
+
+def broken_off(view: View) -> list[Any]:
+    """A walk of two, in the midst of whose rows nobody waits any more."""
+
+    def without_end() -> Iterator[Any]:
+        for name in names(view):
+            yield name
+            yield from view.execute(WITHOUT_END).fetchall()
+
+    return list(heapq.merge(names(view), without_end()))
+
+
+@pytest.mark.usefixtures("_uncollected")
+def test_after_a_walk_that_was_broken_off_the_newest_state_is_read(reader: Reader, writer: Database) -> None:
+    read(reader)
+    connection = reader._here.connection
+    for _ in range(2):
+        with pytest.raises(StoppedError) as held, deadline_scope(Deadline(0.05)), reader.view() as view:
+            broken_off(view)
+        version = write_given_up(writer)
+        assert read(reader) == version
+        assert held.value.__cause__ is not None, "the engine ended it, and somebody knows of it still"
+        assert reader._here.connection is connection, "its rows were let go of"
+
+
+@pytest.mark.usefixtures("_uncollected")
+def test_an_error_is_gone_when_nobody_knows_of_it(reader: Reader) -> None:
+    told: list[weakref.ref[BaseException]] = []
+    for opened in (reader.view, opening.faults):
+        try:
+            with opened():
+                raise apsw.InterruptError("as if")
+        except StoppedError as error:
+            told.append(weakref.ref(error))
+    assert [error() for error in told] == [None, None]
+
+
+def test_rows_that_are_still_being_read_keep_no_later_reader_from_the_newest_state(
+    reader: Reader, writer: Database
+) -> None:
+    with reader.view() as view:
+        held = names(view)
+        assert next(held) is not None
+    version = write_given_up(writer)
+    assert read(reader) == version
+    held.close()

@@ -1,6 +1,8 @@
 """Columns of latest readings: what /observations/latest gives pair by pair, for all entities at once."""
 
+from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -9,13 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.observations import PROJECTION, ReportedValue, Vintage
-from almanac.domain.periods import Period
-from almanac.domain.reference import Source
+from almanac.domain.periods import Frequency, Period
+from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Exposure, Rights
+from almanac.store.engine import opening
+from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.reading import metadata
 from almanac.store.observations.reading.newest import Readings, read_latest
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.dependents import WHOLE
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent, spec
 
@@ -323,3 +328,110 @@ def test_lineages_judged_in_bulk_are_judged_as_one_by_one(world, monkeypatch):
     # Where a derived series is among them, or none is left, only the full way can tell.
     full = {lineage for lineage, inputs in lineages.items() if {"sum", "shut sum"} & set(inputs) or inputs == ["lost"]}
     assert set(directory._judged(lineages)) == set(lineages) - full
+
+
+# What is noted of a change that moves no row: whole topics, down to what is computed from what was computed.
+
+
+JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS = (Period.parse(f"2026-{month:02}").key for month in (1, 2))
+#: 2026-04-01T00:00:00Z
+AT = 1_775_001_600
+
+
+def dependent_spec(indicator, source="invented"):
+    return SeriesSpec(
+        source=source, native="x", indicator=indicator, entity="country_aaa", frequency=Frequency.MONTHLY,
+        unit="percent", name="x",
+    )  # fmt: skip
+
+
+A, B, OTHER = dependent_spec("a"), dependent_spec("b"), dependent_spec("other")
+FROM_A, FROM_FROM_A, FROM_ROWS = (
+    dependent_spec("from_a"),
+    dependent_spec("from_from_a"),
+    dependent_spec("from_rows", "almanac-derived"),
+)
+
+
+@dataclass
+class Store:
+    db: object
+
+    def batch(self):
+        return Batch(self.db, AT, "test")
+
+    def noted(self, version):
+        found = self.db.execute(
+            "SELECT t.indicator, c.low, c.high FROM change c JOIN topic t USING(topic) WHERE c.version = ? ORDER BY 1",
+            (version,),
+        )
+        return {name: (low, high) for name, low, high in found}
+
+
+@pytest.fixture
+def store():
+    """A, B, a series with one lineage from A, one from that, and one whose rows have lineages of their own."""
+    one = Store(opening.create(Path(":memory:")))
+    ref = PayloadRef(1, AT, (AT, "0" * 64))
+    with one.batch() as batch:
+        for raw in (A, B, OTHER):
+            batch.append(
+                batch.series(raw, "raw"),
+                ref,
+                [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0), ReportedValue(FEBRUARY_OF_DEPENDENTS, 2.0)],
+                None,
+            )
+        row = Vintage(AT, 1.0, None, 0, None, AT, 0)
+        batch.replace(batch.series(FROM_A, "derived", [A.id]), {JANUARY_OF_DEPENDENTS: [row]})
+        batch.replace(batch.series(FROM_FROM_A, "derived", [FROM_A.id, OTHER.id]), {JANUARY_OF_DEPENDENTS: [row]})
+        mixed = row._replace(lineage=batch.lineage([OTHER.id, B.id]))
+        batch.replace(batch.series(FROM_ROWS, "derived"), {FEBRUARY_OF_DEPENDENTS: [mixed]})
+    yield one
+    one.db.close()
+
+
+def test_rows_are_noted_by_the_span_they_lie_in(store):
+    assert store.noted(1) == {
+        "a": (JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS), "b": (JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS), "other": (JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS),
+        "from_a": (JANUARY_OF_DEPENDENTS, JANUARY_OF_DEPENDENTS), "from_from_a": (JANUARY_OF_DEPENDENTS, JANUARY_OF_DEPENDENTS), "from_rows": (FEBRUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS),
+    }  # fmt: skip
+    ref = PayloadRef(2, AT + 1, (AT + 1, "0" * 64))
+    with store.batch() as batch:
+        batch.append(batch.existing(A.id), ref, [ReportedValue(FEBRUARY_OF_DEPENDENTS, 3.0)], None)
+        batch.append(batch.existing(A.id), ref, [ReportedValue(JANUARY_OF_DEPENDENTS, 3.0)], None)
+        batch.append(batch.existing(B.id), ref, [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0)], None)
+    assert store.noted(2) == {"a": (JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS)}
+
+
+@pytest.mark.parametrize(
+    ("name", "concerned"),
+    [
+        (A, {"a", "from_a", "from_from_a"}),
+        (FROM_A, {"from_a", "from_from_a"}),
+        (B, {"b", "from_rows"}),
+        (OTHER, {"other", "from_from_a", "from_rows"}),
+    ],
+)
+def test_tightened_rights_are_noted_down_to_the_last_that_is_computed(store, name, concerned):
+    with store.batch() as batch:
+        batch.tighten(batch.existing(name.id), Exposure.restricted, "invented")
+    assert store.noted(2) == dict.fromkeys(concerned, (0, WHOLE))
+    with store.batch() as batch:
+        batch.tighten(batch.existing(name.id), Exposure.internal_only, "no tighter")
+        batch.touch()
+    assert store.noted(3) == {}
+
+
+def test_another_specification_or_lineage_is_noted(store):
+    with store.batch() as batch:
+        batch.series(msgspec.structs.replace(B, unit="index"), "raw")
+        batch.series(FROM_FROM_A, "derived", [FROM_A.id])
+        batch.series(A, "raw")
+    assert store.noted(2) == dict.fromkeys(("b", "from_rows", "from_from_a"), (0, WHOLE))
+
+
+def test_a_new_series_concerns_nobody(store):
+    with store.batch() as batch:
+        new = batch.series(dependent_spec("new"), "raw")
+        batch.tighten(new, Exposure.restricted, "invented")
+    assert store.noted(2) == {}

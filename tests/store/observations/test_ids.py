@@ -1,7 +1,5 @@
 """An id says where a row stands and nothing of its value."""
 
-from __future__ import annotations
-
 import re
 from datetime import date
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import itertools
 
+import msgspec
 import pytest
 
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period
 from almanac.store.observations.reading import metadata as module
 from almanac.store.observations.reading.metadata import MetadataCache
-from almanac.store.observations.writing import lineages
-from tests.support.small_world import ALPHA, BETA, SmallWorld, sent
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.numbering import LineageNumbers
+from tests.support.small_world import ALPHA, BETA, CATALOG, SmallWorld, sent, spec
 
 JANUARY = Period.parse("2025-01").key
 NAMES = [f"level.{country}" for country in ("aaa", "bbb")]
@@ -28,7 +30,8 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         first = world.view().directory
         series = [first.series(number) for (number,) in world.db.execute("SELECT series FROM series")]
         ids = sorted(one.id for one in series)
-        several = [lineages.put(world.db, inputs) for count in (1, 2) for inputs in itertools.combinations(ids, count)]
+        sets = [inputs for count in (1, 2) for inputs in itertools.combinations(ids, count)]
+        several = LineageNumbers(world.db).put(sets)
         pairs = [(one, lineage) for one in series for lineage in several]
         assert len(pairs) > 20
 
@@ -49,3 +52,41 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
             held = (bounded._mixed, bounded._rights, bounded._said, bounded._lineages)
             assert max(map(len, held)) <= 5
         assert told(bounded) == whole
+
+
+INVENTED = msgspec.structs.replace(
+    CATALOG.sources[ALPHA], id="sim-alpha", homepage="https://invented.example", simulated=True
+)
+HOME, INVENTED_HOME, OWN = CATALOG.sources[ALPHA].homepage, INVENTED.homepage, "https://publisher.example/page"
+
+
+@pytest.mark.parametrize(
+    ("source", "page_url", "inputs", "simulated", "page"),
+    [
+        (ALPHA, None, None, False, HOME),
+        (ALPHA, OWN, None, False, OWN),
+        (INVENTED.id, None, None, True, INVENTED_HOME),
+        # What was computed here has no page of a publisher, and is simulated as soon as one of its inputs is.
+        (ALPHA, None, [ALPHA], False, None),
+        (ALPHA, None, [ALPHA, INVENTED.id], True, None),
+        (INVENTED.id, None, [ALPHA], True, None),
+        (ALPHA, OWN, [ALPHA], False, OWN),
+    ],
+)
+def test_a_series_says_where_it_can_be_checked_and_if_it_is_simulated(
+    source: str, page_url: str | None, inputs: list[str] | None, simulated: bool, page: str | None
+) -> None:
+    with SmallWorld() as world:
+        with Batch(world.db, 1, "test") as batch:
+            world.db.execute(
+                "INSERT INTO record VALUES('source', ?, ?)", (INVENTED.id, msgspec.json.encode(INVENTED).decode())
+            )
+            ids = {name: batch.series(spec(name, "input"), "raw").id for name in (ALPHA, INVENTED.id)}
+            series = spec(source, "value", page_url=page_url)
+            number = (
+                batch.series(series, "raw")
+                if inputs is None
+                else batch.series(series, "derived", [ids[name] for name in inputs])
+            ).number
+        info = world.view().directory.series(number)
+        assert (info.simulated, info.page) == (simulated, page)

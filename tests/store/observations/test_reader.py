@@ -3,17 +3,28 @@
 import gc
 import threading
 import weakref
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
+import apsw
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from almanac.domain.companies import FiscalPeriod
 from almanac.domain.observations import ReportedValue
-from almanac.domain.periods import Period
+from almanac.domain.periods import Period, start_of
 from almanac.store.engine import opening
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.observations.reading.pages import read_page
-from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery, compile_query
+from almanac.store.observations.reading.query import (
+    START_ORDINAL_SQL,
+    STARTS_FROM_SQL,
+    ObservationFilter,
+    ObservationQuery,
+    ScanStrategy,
+    compile_query,
+)
 from almanac.store.observations.reading.reader import Reader, View
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent
 
@@ -445,3 +456,73 @@ def test_what_one_thread_learnt_of_series_another_one_knows(stored):
     world.allow(ALPHA)
     with reader.view() as view:
         assert view.directory.series(number) is not held
+
+
+# -- how a list is read, told from the question alone -----------------------------------------------------------------
+
+
+ONE = {"indicators": ("level",), "entities": ("country_aaa",)}
+NARROW = {"indicators": ("level",), "entities": ("country_aaa", "country_bbb")}
+
+
+@pytest.mark.parametrize(
+    ("asked", "more", "strategy"),
+    [
+        ({}, {}, ScanStrategy.CELLS),
+        ({}, {"as_of": 5}, ScanStrategy.CELLS),
+        ({"frequency": "A"}, {}, ScanStrategy.CELLS),
+        ({"sources": frozenset({"a"})}, {}, ScanStrategy.CELLS),
+        ({"starts_from": date(2025, 1, 1)}, {}, ScanStrategy.CELLS),
+        ({"ends_from": date(2025, 1, 1)}, {}, ScanStrategy.CELLS),  # a plan's window
+        ({**NARROW, "frequency": "A"}, {"as_of": 5}, ScanStrategy.CELLS),
+        ({}, {"every": True}, ScanStrategy.GROUPS),
+        (NARROW, {"history": True, "as_of": 5}, ScanStrategy.GROUPS),
+        ({"observed_from": 7}, {}, ScanStrategy.GROUPS),
+        ({**NARROW, "observed_to": 7}, {"history": True}, ScanStrategy.GROUPS),
+        ({**ONE, "observed_to": 7}, {}, ScanStrategy.GROUPS),
+        ({**ONE, "fiscal": FiscalPeriod(2025, None)}, {}, ScanStrategy.GROUPS),
+        ({}, {"sort": "released_at"}, ScanStrategy.SORTED),
+        (NARROW, {"sort": "period_end", "every": True}, ScanStrategy.SORTED),
+        (ONE, {"sort": "period_end", "descending": True}, ScanStrategy.SORTED),
+        ({"indicators": ()}, {"sort": "released_at"}, ScanStrategy.SORTED),  # nothing to be read
+    ],
+)
+def test_a_query_has_one_strategy(asked, more, strategy):
+    query = ObservationQuery(ObservationFilter(**asked), **{"version": 1, "as_of": None, "limit": 10, **more})
+    assert query.strategy is strategy
+
+
+# -- what a period key says in SQL is what it says in Python ----------------------------------------------------------
+
+
+DAYS = st.dates(date(1950, 1, 1), date(2100, 1, 1))
+PERIODS = st.one_of(
+    DAYS.map(lambda end: Period(None, end)),
+    st.builds(lambda end, span: Period(end - timedelta(days=span), end), DAYS, st.integers(0, 400) | st.just(16_382)),
+)
+
+
+WIDE = st.builds(
+    lambda end, span: Period(None if span is None else end - timedelta(days=span), end),
+    st.dates(date(1600, 1, 1), date(2400, 1, 1)),
+    st.none() | st.integers(0, 16_382),
+)
+
+
+@given(WIDE)
+def test_sql_reads_the_first_day_as_python_does(period):
+    found = apsw.Connection(":memory:").execute(f"SELECT {START_ORDINAL_SQL.format('?1')}", (period.key,)).get
+    assert found == (None if period.start is None else period.start.toordinal())
+
+
+@given(PERIODS, DAYS, st.sampled_from([None, -1, 0, 1]))
+def test_whether_a_period_starts_on_a_day_or_later(period, day, beside):
+    begins = period.start or period.end  # an instant on its only day
+    if beside is not None:
+        day = begins + timedelta(days=beside)
+    expected = begins >= day
+    asked = (period.key, day.toordinal())
+    sql = f"SELECT {START_ORDINAL_SQL.format('?1')}, {STARTS_FROM_SQL.format('?1', '?2')}"
+    ordinal, found = apsw.Connection(":memory:").execute(sql, asked).fetchone()
+    assert ordinal == (None if period.start is None else period.start.toordinal())
+    assert (bool(found), start_of(period.key)) == (expected, period.start)

@@ -10,9 +10,9 @@ from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.rights import Rights
 from almanac.store.engine import opening
 from almanac.store.engine.sql_compat import next_id
-from almanac.store.observations import specs
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
+from almanac.store.observations.writing.numbering import SpecNumbers
 from almanac.store.summary import feeds
 
 A, Q = Frequency.ANNUAL, Frequency.QUARTERLY
@@ -27,7 +27,9 @@ def view(tmp_path):
                 rights=Rights(license="x", attribution="x"),
             )  # fmt: skip
             db.execute("INSERT INTO record VALUES('source', ?, ?)", (name, msgspec.json.encode(made).decode()))
-        yield View(db, 0, "epoch", MetadataCache(db, 0), {})
+        made = View(db, 0, "epoch", MetadataCache(db, 0), {})
+        made.insert = db.insert
+        yield made
 
 
 def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
@@ -40,9 +42,10 @@ def add(view, source, entity, frequency, last, kind="raw", rows=1, **more):
     number = view.execute(
         "SELECT topic FROM topic WHERE (indicator, entity, frequency, kind) = (?, ?, ?, ?)", topic
     ).get
+    (spec_number,) = SpecNumbers(view).put([msgspec.structs.replace(spec, entity="")])
     view.execute(
         f"INSERT INTO series VALUES({next_id('series', 'series')}, ?, ?, ?, ?, 0, 0, NULL, NULL, ?, ?, NULL, ?, NULL, NULL, 0, 0)",
-        (spec.id, number, source, specs.put(view, spec, {}), rows, rows, Period.parse(last).key),
+        (spec.id, number, source, spec_number, rows, rows, Period.parse(last).key),
     )
     return spec.id
 

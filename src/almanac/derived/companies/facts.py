@@ -103,29 +103,37 @@ SignVote = Callable[[], int]
 
 class FactHistory:
     """
-    The states of one fact, of which the first `count` are known.
+    The states of one fact that are known.
 
     A state that repeats the number more coarsely is no change, and neither is one that turns its sign: that is an error
     of one of the two filings. What tells is `sign`, else the filing that came first.
     """
 
-    __slots__ = ("count", "history", "sign")
+    __slots__ = ("_bases", "sign", "states")
 
-    def __init__(self, history: Sequence[FactVintage], sign: SignVote, count: int = 0) -> None:
-        self.history = history
+    def __init__(self, sign: SignVote, states: Sequence[FactVintage] = ()) -> None:
         self.sign = sign
-        self.count = count
+        self.states = list(states)
+        self._bases: list[Basis] | None = None
+
+    def add(self, state: FactVintage) -> None:
+        """Add the next state."""
+        self.states.append(state)
+        self._bases = None
 
     @property
     def latest(self) -> FactVintage:
         """The state that holds now. Only for a fact of which something is known."""
-        return self.history[0] if self.count == 1 else self.bases[-1].state
+        return self.states[0] if len(self.states) == 1 else self.bases[-1].state
 
     @property
     def bases(self) -> list[Basis]:
         """The numbers it has had, oldest first."""
+        if self._bases is not None:
+            return self._bases
         found: list[Basis] = []
-        for state in self.history[: self.count]:
+        is_lasting = True
+        for state in self.states:
             now = Basis(state.known, state)
             if not found:
                 found.append(now)
@@ -136,11 +144,16 @@ class FactHistory:
                 found[-1] = Basis(found[-1].since, state if finer else held)
             elif not _turned(held.value, state.value):
                 found.append(now)
-            elif agree(-state.value, held.value):
-                if self.sign() * state.value > 0:
-                    found[-1] = Basis(found[-1].since, state)
-            elif self.sign() * state.value >= 0:
-                found.append(now)
+            else:
+                is_lasting = False  # facts that become known later may tell the sign
+                vote = self.sign() * state.value
+                if agree(-state.value, held.value):
+                    if vote > 0:
+                        found[-1] = Basis(found[-1].since, state)
+                elif vote >= 0:
+                    found.append(now)
+        if is_lasting:
+            self._bases = found
         return found
 
     def as_of(self, moment: int) -> FactVintage | None:
@@ -150,11 +163,11 @@ class FactHistory:
     @property
     def misread(self) -> bool:
         """Whether what was stated last has the wrong sign."""
-        return self.history[self.count - 1].value * self.latest.value < 0
+        return self.states[-1].value * self.latest.value < 0
 
     def misread_at(self, moment: int) -> bool:
         """Whether what was stated last by a moment has the wrong sign, as is known now."""
-        stated = next((s for s in reversed(self.history[: self.count]) if s.known <= moment), None)
+        stated = next((s for s in reversed(self.states) if s.known <= moment), None)
         held = self.as_of(moment)
         return stated is not None and held is not None and stated.value * held.value < 0
 
@@ -182,36 +195,28 @@ class Disclosure(NamedTuple):
 
 class KnownFacts:
     """
-    Facts by tag and last day, of one regime at a time. One of which nothing is known yet is not in it.
+    What is known of the facts of one reporting basis, by tag and last day. One of which nothing is known is not in it.
 
     `signs` tell which must be positive.
     """
 
-    def __init__(self, signs: Signs, regimes: int = 1) -> None:
+    def __init__(self, signs: Signs) -> None:
         self.signs = signs
-        #: What is known in each regime.
-        self.views: list[dict[str, dict[int, HistoriesByStart]]] = [{} for _ in range(regimes)]
-        self.tags = self.views[0]
-        #: Since when a restated figure is on another basis than before, by regime, `TAG:LETTER` and last day.
-        self.recasts: dict[tuple[int, str, int], int] = {}
-        #: When figures of a tag came to be on another basis, ascending, and by which part of them; by regime and tag.
-        self._changes: dict[tuple[int, str], list[tuple[int, float]]] = {}
+        self.tags: dict[str, dict[int, HistoriesByStart]] = {}
+        #: Since when a restated figure is on another basis than before, by `TAG:LETTER` and last day.
+        self.recasts: dict[tuple[str, int], int] = {}
+        #: When figures of a tag came to be on another basis, ascending, and by which part of them.
+        self._changes: dict[str, list[tuple[int, float]]] = {}
 
-    def look_at(self, regime: int) -> None:
-        """Show the facts of that regime."""
-        self.tags = self.views[regime]
-
-    def learn(self, disclosure: Disclosure, facts: Facts) -> None:
-        """Take in the next state of a fact; `facts` are those of its regime."""
-        self.tags = self.views[disclosure.regime]
+    def learn(self, disclosure: Disclosure) -> None:
+        """Take in the next state of a fact."""
         by_start = self.tags.setdefault(disclosure.tag, {}).setdefault(disclosure.end, {})
         fact = by_start.get(disclosure.start)
         if fact is None:
-            start, end = disclosure.start, disclosure.end
-            vote = partial(self._sign, disclosure.tag, start, end)
-            by_start[start] = fact = FactHistory(facts[disclosure.tag][start, end], vote)
-        fact.count += 1
-        if fact.count > 1:
+            vote = partial(self._sign, disclosure.tag, disclosure.start, disclosure.end)
+            by_start[disclosure.start] = FactHistory(vote, [disclosure.vintage])
+        else:
+            fact.add(disclosure.vintage)
             self._note_recast(disclosure, fact)
 
     def _note_recast(self, disclosure: Disclosure, fact: FactHistory) -> None:
@@ -229,13 +234,13 @@ class KnownFacts:
         size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
         if size <= CORRECTION or self._told_before(disclosure, now.state.value):
             return
-        changes = self._changes.setdefault((disclosure.regime, disclosure.tag), [])
+        changes = self._changes.setdefault(disclosure.tag, [])
         of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
         since = next(of_one_size, None)
         if since is None:
             since = now.since
             changes.append((since, size))
-        self.recasts[disclosure.regime, f"{disclosure.tag}:{kind}", disclosure.end] = since
+        self.recasts[f"{disclosure.tag}:{kind}", disclosure.end] = since
 
     def _told_before(self, disclosure: Disclosure, value: float) -> bool:
         """Return whether another tag had that value for the period before: a filer may swap its tags and restate nothing."""
@@ -245,9 +250,7 @@ class KnownFacts:
             if tag != disclosure.tag and (fact := ends.get(disclosure.end, {}).get(disclosure.start)) is not None
         )
         return any(
-            state.known < disclosure.known and agree(state.value, value)
-            for fact in beside
-            for state in fact.history[: fact.count]
+            state.known < disclosure.known and agree(state.value, value) for fact in beside for state in fact.states
         )
 
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
@@ -264,13 +267,13 @@ class KnownFacts:
         own = self.fact(tag, start, end)
         assert own is not None
         if tag in self.signs.taxes:
-            return self._sign_of_tax(own.history[0].value, start, end)
+            return self._sign_of_tax(own.states[0].value, start, end)
         if tag not in self.signs.incomes:
             return 0
         # Incomes and what they come to per share are gains or losses together. Who spoke first was not mistaken yet.
         beside = (self.fact(other, start, end) for other in self.signs.incomes if other != tag)
-        first = [fact.history[0] for fact in beside if fact is not None]
-        return _sign(sum(_sign(one.value) for one in first if one.known <= own.history[0].known))
+        first = [fact.states[0] for fact in beside if fact is not None]
+        return _sign(sum(_sign(one.value) for one in first if one.known <= own.states[0].known))
 
     def _sign_of_tax(self, tax: float, start: int | None, end: int) -> int:
         """Return the sign with which the tax leads from the income before it to the income after it."""
@@ -278,7 +281,7 @@ class KnownFacts:
         after = next((f for tag in self.signs.after_tax if (f := self.fact(tag, start, end))), None)
         if before is None or after is None:
             return 0
-        paid = before.history[0].value - after.history[0].value
+        paid = before.states[0].value - after.states[0].value
         return _sign(paid) if abs(abs(paid) - abs(tax)) < abs(tax) / 2 else 0
 
 

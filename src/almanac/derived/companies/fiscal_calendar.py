@@ -127,6 +127,10 @@ class FiscalCalendar:
             self.moments.update(known for known, _ in found)
         #: Accession → the period end its report is about.
         self.own_end = {own.accession: own.end for own in owns}
+        #: Last day of a period → when reports about it became known.
+        self.own_known: dict[int, set[int]] = defaultdict(set)
+        for own in self.owns:
+            self.own_known[own.end].add(own.known)
 
     def at(self, moment: int) -> FiscalPeriods:
         """Return the calendar as known at a moment."""

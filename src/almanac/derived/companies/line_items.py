@@ -1,33 +1,50 @@
 """
-The line items of a company as they stand: every item of every own period, computed from the facts that are known.
+The line items of a company at one moment: every item of every own period, computed plainly from the facts that are known.
 
-`as_known` computes all of them for one moment, plainly. A derivation keeps them and computes only what changed.
+Reporting basis → fiscal calendar → tags → selection → quarters → items: `period_items` is the one way to a period's items,
+for a derivation that goes from moment to moment and for `as_known`, which looks at one.
 """
 
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from almanac.catalog.companies import items as catalogue_items
 from almanac.catalog.companies import styles as catalogue_styles
-from almanac.derived.companies.facts import CompanyInput, Disclosure, KnownFacts, letter
+from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods
 from almanac.derived.companies.quotations import without_quotations
-from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.item_reader import ItemReader
-from almanac.derived.companies.reading.tag_mapping import TagMapping, mapping_for
-from almanac.derived.companies.regimes import Regimes
+from almanac.derived.companies.reading.tag_mapping import TagMapping, limited_to, mapping_for
+from almanac.derived.companies.regimes import basis_of, by_reporting_basis
 from almanac.derived.companies.scales import slips, without_restated
-from almanac.domain.observations import QUALITY
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
 QUARTER, YEAR, HALF, INSTANT, TO_DATE = "Q", "A", "S", "I", "T"
+#: In the order in which they are computed: a year that no filing gives is made of its quarters.
+KINDS = (INSTANT, QUARTER, HALF, YEAR, TO_DATE)
 #: Kinds of statements.
 INCOME, BALANCE, CASH_FLOW = "income", "balance", "cash_flow"
 #: More than any fiscal year has.
 _YEAR_DAYS = 400
+
+#: A kind of period and its last day.
+PeriodName = tuple[str, int]
+
+
+class PeriodItems(NamedTuple):
+    """The items of one own period, or of the balance sheet at its end, all of one reporting basis (by number)."""
+
+    basis: int
+    amounts: Mapping[str, Amount]
+    #: Item → why it is absent, or how a filing gave it otherwise.
+    remarks: Mapping[str, str]
+
+
+NO_ITEMS = PeriodItems(0, {}, {})
 
 
 @functools.lru_cache(maxsize=8)
@@ -36,160 +53,133 @@ def mapping_of(template: str) -> TagMapping:
     return mapping_for(catalogue_items(), template, catalogue_styles())
 
 
-class LineItems:
-    """Amounts of all own periods, by kind of period, item and last day."""
+class CompanyHistory:
+    """All that filings ever say of a company, in the order in which it became known."""
 
     def __init__(self, company: CompanyInput) -> None:
         #: Filings in another scale, by accession.
         self.slips = slips(company)
         self.company = company = without_quotations(without_restated(company, self.slips))
-        self.mapping = mapping_of(company.template)
-        self.regimes = Regimes(company, self.mapping.core, self.mapping.whole_sheet)
-        self.known_facts = KnownFacts(self.mapping.signs, len(self.regimes.names))
-        listed = self.regimes.disclosures
-        self.calendar = FiscalCalendar(company, listed, self.mapping.core)
-        covers = sorted(
-            {disclosure.end for disclosure in listed if disclosure.tag.startswith("dei:") and disclosure.start is None}
-        )
+        mapping = mapping_of(company.template)
+        self.bases, self.disclosures = by_reporting_basis(company, mapping.core, mapping.whole_sheet)
+        self.calendar = FiscalCalendar(company, self.disclosures, mapping.core)
+        self.mapping = limited_to(mapping, {disclosure.tag for disclosure in self.disclosures})
+        #: The days that facts on the covers of reports are dated.
+        self.covers = sorted({d.end for d in self.disclosures if d.tag.startswith("dei:") and d.start is None})
+        self.items = {item.key: item for item in mapping.order}
+
+
+class LineItems:
+    """What is known of a company at a moment: facts by reporting basis, its fiscal calendar, and the items that follow."""
+
+    def __init__(self, history: CompanyHistory) -> None:
+        self.history = history
+        self.facts = [KnownFacts(history.mapping.signs) for _ in history.bases]
         self.fiscal_periods = FiscalPeriods({}, {}, {}, {})
-        filed = frozenset(tag for facts in self.regimes.facts for tag in facts)
-        self.reader = ItemReader(self.known_facts, self.fiscal_periods, self.mapping, covers, self.calendar, filed)
-        self.values: dict[str, Values] = {
-            kind: {item.key: {} for item in self.mapping.order} for kind in (QUARTER, YEAR, HALF, INSTANT, TO_DATE)
-        }
-        #: Why an item is absent, or how a filing gave it otherwise; kind, item, last day.
-        self.remarks: dict[str, dict[str, dict[int, str]]] = {kind: defaultdict(dict) for kind in self.values}
-        self.items = {item.key: item for item in self.mapping.order}
-        flows = tuple(item.key for item in self.mapping.order if not item.is_instant)
-        instants = tuple(item.key for item in self.mapping.order if item.is_instant)
-        additive = tuple(key for key in flows if self.items[key].additive)
-        self._keys = {QUARTER: flows, YEAR: flows, HALF: flows, INSTANT: instants, TO_DATE: additive}
-        #: Keys in the order in which statements list them.
-        self.items_in_order = [key for key in catalogue_items() if key in self.items]
+        self.periods: dict[PeriodName, PeriodItems] = {}
 
-    def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
-        """Go on with another calendar."""
-        self.fiscal_periods = fiscal_periods
-        self.reader.use_calendar(fiscal_periods)
+    def spans_of(self, kind: str) -> Iterable[int]:
+        """Return the last days of the own periods of a kind."""
+        return self.fiscal_periods.ends if kind == INSTANT else self.fiscal_periods.of(kind)
 
-    def span(self, kind: str, end: int) -> Span | None:
-        """Return the own period of that kind with that last day."""
-        return self.fiscal_periods.of(kind).get(end)
+    def of(self, kind: str, end: int) -> PeriodItems:
+        """Return the items of a period, none where there is no such period."""
+        return self.periods.get((kind, end), NO_ITEMS)
 
-    def compute(self, kind: str, end: int, key: str) -> bool:
-        """Compute one item of one period anew; whether it, or what is to remark on it, came out different."""
-        values = self.values[kind]
-        item = self.items[key]
-        regime = self.regime(kind, end)
-        if kind == INSTANT:
-            made = self.reader.balance(item, end, values) if end in self.ends else None
-        else:
-            span = self.span(kind, end)
-            length = letter(span.start, end) if span is not None and kind == TO_DATE else kind
-            made = None if span is None or length is None else self.reader.flow(item, length, span, values)
+    def compute(self, names: Iterable[PeriodName]) -> set[PeriodName]:
+        """Compute the items of some periods anew. Returns the periods that came out different."""
+        history, readers = self.history, []
+        for facts in self.facts:
+            readers.append(ItemReader(facts, self.fiscal_periods, history.mapping, history.covers, history.calendar))
+        changed: set[PeriodName] = set()
+        for name in sorted(names, key=lambda name: (KINDS.index(name[0]), name[1])):
+            made = self._period_items(readers, *name)
+            if made != self.periods.get(name, NO_ITEMS):
+                changed.add(name)
+                self.periods[name] = made
+        return changed
+
+    def _period_items(self, readers: list[ItemReader], kind: str, end: int) -> PeriodItems:
+        """Compute every item of one period; none where there is no such period."""
+        span = None if kind == INSTANT else self.fiscal_periods.of(kind).get(end)
+        length = letter(span.start, end) if span is not None and kind == TO_DATE else kind
+        if length is None or (span is None if kind != INSTANT else end not in self.fiscal_periods.ends):
+            return NO_ITEMS
+        mapping = self.history.mapping
+        basis = basis_of(self.facts, mapping.whole_sheet if kind == INSTANT else mapping.core, kind, end)
+        reader = readers[basis]
+        amounts: dict[str, Amount] = {}
+        remarks: dict[str, str] = {}
+        for item in mapping.order:
+            if item.is_instant != (kind == INSTANT) or (kind == TO_DATE and not item.additive):
+                continue
+            made = reader.balance(item, end, amounts) if span is None else reader.flow(item, length, span, amounts)
             if made is None and span is not None and kind == YEAR:
-                made = self.reader.year_of_quarters(item, span, self.values[QUARTER][key])
-        held = values[key].get(end)
-        if made is not None:
-            # What checks say of it stands until they say something else.
-            flags = made.flags & ~QUALITY | (0 if held is None else held.flags & QUALITY)
-            if regime or flags != made.flags:
-                made = made._replace(regime=regime, flags=flags)
-        remark = self.reader.refused if made is None else self.reader.remark(item, made)
-        remarks = self.remarks[kind][key]
-        if remarks.get(end) != remark:
-            if remark is None:
-                del remarks[end]
-            else:
-                remarks[end] = remark
-        elif made == held:
-            return False
-        if made is None:
-            values[key].pop(end, None)
-        else:
-            values[key][end] = made
-        return True
-
-    def learn(self, disclosure: Disclosure) -> None:
-        """Take in the next state of a fact."""
-        self.known_facts.learn(disclosure, self.regimes.facts[disclosure.regime])
-
-    def regime(self, kind: str, end: int) -> int:
-        """Return the regime of a period, whose facts are looked at from now on."""
-        if len(self.regimes.names) == 1:
-            return 0
-        found = self.regimes.of(self.known_facts, kind, end)
-        self.known_facts.look_at(found)
-        return found
-
-    @property
-    def ends(self) -> set[int]:
-        """Every own period end."""
-        return self.fiscal_periods.ends
-
-    def keys(self, kind: str) -> tuple[str, ...]:
-        """Items that a kind of period has, in the order in which they are computed."""
-        return self._keys[kind]
+                made = reader.year_of_quarters(item, span, lambda last: self.of(QUARTER, last).amounts)
+            remark = reader.refused if made is None else reader.remark(item, made)
+            if made is not None:
+                amounts[item.key] = made._replace(regime=basis) if basis else made
+            if remark is not None:
+                remarks[item.key] = remark
+        return PeriodItems(basis, amounts, remarks)
 
     def financials(self) -> CompanyFinancials:
-        """Return what stands, for measures and readers. It shares the dictionaries: look, do not keep."""
-        return CompanyFinancials(
-            {key: of for key, of in self.values[QUARTER].items() if not self.items[key].is_instant},
-            {key: of for key, of in self.values[YEAR].items() if not self.items[key].is_instant},
-            {key: of for key, of in self.values[HALF].items() if not self.items[key].is_instant},
-            {key: of for key, of in self.values[TO_DATE].items() if not self.items[key].is_instant},
-            {key: of for key, of in self.values[INSTANT].items() if self.items[key].is_instant},
-            tuple(sorted(self.fiscal_periods.years)),
-            tuple(sorted(self.fiscal_periods.quarters)),
-            self.company.template,
-            self.company.currency,
-            recasts=self.known_facts.recasts,
-        )
+        """Return the amounts of all periods by item."""
+        values: dict[str, dict[str, dict[int, Amount]]] = {kind: {} for kind in KINDS}
+        for (kind, end), period in self.periods.items():
+            for key, amount in period.amounts.items():
+                values[kind].setdefault(key, {})[end] = amount
+        return financials_of(self, values)
+
+
+def financials_of(line_items: LineItems, values: Mapping[str, dict[str, dict[int, Amount]]]) -> CompanyFinancials:
+    """Return amounts, by kind of period, item and last day, as financials."""
+    company = line_items.history.company
+    return CompanyFinancials(
+        values[QUARTER],
+        values[YEAR],
+        values[HALF],
+        values[TO_DATE],
+        values[INSTANT],
+        tuple(sorted(line_items.fiscal_periods.years)),
+        tuple(sorted(line_items.fiscal_periods.quarters)),
+        company.template,
+        company.currency,
+        recasts={
+            (basis, *name): since
+            for basis, facts in enumerate(line_items.facts)
+            for name, since in facts.recasts.items()
+        },
+    )
 
 
 def line_items_at(company: CompanyInput, moment: int, ends: range | None = None) -> LineItems:
     """
-    All line items as known at a moment, each computed once, from the facts known by then.
+    Return all line items as known at a moment, each computed once, from the facts known by then.
 
     `ends`: only periods that end on one of these days (ordinals), and the quarters of years that do.
     """
-    line_items = LineItems(company)
-    for disclosure in line_items.regimes.disclosures:
+    history = CompanyHistory(company)
+    line_items = LineItems(history)
+    for disclosure in history.disclosures:
         if disclosure.known > moment:
             break
-        line_items.learn(disclosure)
-    line_items.use_calendar(line_items.calendar.at(moment))
-    fiscal_periods = line_items.fiscal_periods
+        line_items.facts[disclosure.regime].learn(disclosure)
+    line_items.fiscal_periods = history.calendar.at(moment)
     # A year that no filing gives is made of its quarters.
     quarters = None if ends is None else range(ends.start - _YEAR_DAYS, ends.stop)
-    for kind, every, among in (
-        (INSTANT, fiscal_periods.ends, ends),
-        (QUARTER, fiscal_periods.quarters, quarters),
-        (HALF, fiscal_periods.halves, ends),
-        (TO_DATE, fiscal_periods.to_date, ends),
-        (YEAR, fiscal_periods.years, ends),
-    ):
-        keys = line_items.keys(kind)
-        for end in sorted(every if among is None else (one for one in every if one in among)):
-            for key in keys:
-                line_items.compute(kind, end, key)
+    line_items.compute(
+        (kind, end)
+        for kind in KINDS
+        for end in line_items.spans_of(kind)
+        if (among := quarters if kind == QUARTER else ends) is None or end in among
+    )
     return line_items
 
 
 def as_known(company: CompanyInput, moment: int, ends: range | None = None) -> CompanyFinancials:
     """
-    Return the financials as of a moment, computed from nothing but what was known by then: the plain way, which the derivation must
-    equal at every instant. Items without any amount are left out. `ends`: as in `line_items_at`.
+    Return the financials as of a moment, computed from nothing but what was known by then. Items without any amount are
+    left out. `ends`: as in `line_items_at`.
     """
-    financials = line_items_at(company, moment, ends).financials()
-    return financials._replace(
-        quarters=_filled(financials.quarters),
-        years=_filled(financials.years),
-        halves=_filled(financials.halves),
-        to_date=_filled(financials.to_date),
-        balances=_filled(financials.balances),
-    )
-
-
-def _filled(values: dict[str, dict[int, Amount]]) -> dict[str, dict[int, Amount]]:
-    return {key: amounts for key, amounts in values.items() if amounts}
+    return line_items_at(company, moment, ends).financials()

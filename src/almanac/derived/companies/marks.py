@@ -1,101 +1,63 @@
 """
-What checks say of amounts: a mark on each line that a failed check is about, and on what is computed from it.
+What checks say of amounts: a flag on each line that a failed check is about, and on what is computed from it.
 
-So quality travels: sums of twelve months, ratios and scores have the marks of all that they are made of.
+So quality travels: sums of twelve months, ratios and scores have the flags of all that they are made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from almanac.derived.companies.checks import FATAL
+from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.line_items import BALANCE, CASH_FLOW, HALF, INCOME, INSTANT, QUARTER, YEAR, LineItems
 from almanac.derived.companies.quality_check import FAILED as CHECK_FAILED
 from almanac.derived.companies.quality_check import QualityCheck
-from almanac.domain.observations import FAILED, QUALITY, WARNED
+from almanac.domain.observations import FAILED, WARNED
 
-#: Statement (income, balance or cash_flow), letter of its length, last day.
-_Name = tuple[str, str, int]
+#: Statement (income, balance or cash_flow), letter of its length and last day → its checks, none where there is none.
+ChecksOf = Callable[[tuple[str, str, int]], Sequence[QualityCheck]]
 #: How an amount is come by that is computed from others of its period.
 _FORMULA = "formula"
-#: In place of a length: the marks that a fourth quarter has from its year.
-_FROM_YEAR = "from year"
 
 
-class Marks:
-    """The marks of one company's amounts, which it puts on those of `line_items`."""
+def quality_flags(line_items: LineItems, kind: str, end: int, checks_of: ChecksOf) -> dict[str, int]:
+    """
+    Return the flags of the items of one period (Q, S or A), or of the balances at its end (I): WARNED or FAILED by item.
 
-    def __init__(self, line_items: LineItems) -> None:
-        self._line_items = line_items
-        self._of: dict[_Name, dict[str, int]] = {}
-        self._moved: set[tuple[str, int, str]] = set()
-
-    def put(self, name: _Name, checks: Iterable[QualityCheck]) -> None:
-        """Replace what is said of the lines of a statement by what these checks say; without any the statement is gone."""
-        statement, letter, end = name
-        kind = INSTANT if statement == BALANCE else letter
-        marks: dict[str, int] = {}
-        for check in checks:
+    `checks_of` are those of statements; a fourth quarter that is computed from its year has the
+    failures of the year.
+    """
+    amounts, dependents = line_items.of(kind, end).amounts, line_items.history.mapping.dependents
+    statements = (
+        [(BALANCE, letter) for letter in (QUARTER, YEAR, HALF)]
+        if kind == INSTANT
+        else [(statement, kind) for statement in (INCOME, CASH_FLOW)]
+    )
+    flags: dict[str, int] = {}
+    for statement, letter in statements:
+        for check in checks_of((statement, letter, end)):
             if check.status == CHECK_FAILED:
-                mark = FAILED if check.name in FATAL else WARNED
-                for key in self._concerned(kind, end, check.items or ()):
-                    marks[key] = max(marks.get(key, 0), mark)
-        self._replace(name, kind, marks)
-        if kind in {YEAR, QUARTER}:
-            self._pass_to_last_quarter(statement, end)
+                flag = FAILED if check.name in FATAL else WARNED
+                for key in _with_dependents(amounts, check.items or (), dependents):
+                    flags[key] = max(flags.get(key, 0), flag)
+    if kind == QUARTER:
+        of_year = [key for key, amount in amounts.items() if any(tag.endswith(f":{YEAR}") for tag in amount.tags)]
+        failed = quality_flags(line_items, YEAR, end, checks_of) if of_year else {}
+        for key in _with_dependents(amounts, [key for key in of_year if failed.get(key) == FAILED], dependents):
+            flags[key] = FAILED
+    return flags
 
-    def _pass_to_last_quarter(self, statement: str, end: int) -> None:
-        """Pass a year's failures on to the quarter that is computed from it."""
-        failed = [key for key, mark in self._of.get((statement, YEAR, end), {}).items() if mark == FAILED]
-        quarters = self._line_items.values[QUARTER]
-        of_year = [
-            key
-            for key in failed
-            if (amount := quarters.get(key, {}).get(end)) is not None
-            and any(tag.endswith(f":{YEAR}") for tag in amount.tags)
-        ]
-        marks = dict.fromkeys(self._concerned(QUARTER, end, of_year), FAILED)
-        self._replace((statement, _FROM_YEAR, end), QUARTER, marks)
 
-    def _replace(self, name: _Name, kind: str, marks: dict[str, int]) -> None:
-        before = self._of.pop(name, {})
-        if marks:
-            self._of[name] = marks
-        for key in before.keys() | marks.keys():
-            self._mark(kind, name[2], key)
-
-    def taken(self) -> set[tuple[str, int, str]]:
-        """Amounts whose mark moved since this was asked last: kind of period, end, item."""
-        moved, self._moved = self._moved, set()
-        return moved
-
-    def _concerned(self, kind: str, end: int, keys: Iterable[str]) -> set[str]:
-        """Lines, and those that are computed from them."""
-        values, dependents = self._line_items.values[kind], self._line_items.mapping.dependents
-        found: set[str] = set()
-        left = [key for key in keys if key in values]
-        while left:
-            key = left.pop()
-            if key not in found:
-                found.add(key)
-                left += [
-                    one
-                    for one in dependents[key]
-                    if one in values and (amount := values[one].get(end)) is not None and amount.method == _FORMULA
-                ]
-        return found
-
-    def _mark(self, kind: str, end: int, key: str) -> None:
-        amount = self._line_items.values[kind][key].get(end)
-        if amount is None:
-            return
-        letters = (kind, _FROM_YEAR) if kind == QUARTER else (kind,)
-        names = (
-            [(BALANCE, letter, end) for letter in (QUARTER, YEAR, HALF)]
-            if kind == INSTANT
-            else [(statement, letter, end) for statement in (INCOME, CASH_FLOW) for letter in letters]
-        )
-        mark = max(self._of.get(name, {}).get(key, 0) for name in names)
-        if amount.flags & QUALITY != mark:
-            self._line_items.values[kind][key][end] = amount._replace(flags=amount.flags & ~QUALITY | mark)
-            self._moved.add((kind, end, key))
+def _with_dependents(
+    amounts: Mapping[str, Amount], keys: Iterable[str], dependents: Mapping[str, Iterable[str]]
+) -> set[str]:
+    """Return items, and those of the period that are computed from them."""
+    found: set[str] = set()
+    left = [key for key in keys if key in dependents]
+    while left:
+        key = left.pop()
+        if key not in found:
+            found.add(key)
+            left += [name for name in dependents[key] if name in amounts and amounts[name].method == _FORMULA]
+    return found

@@ -6,7 +6,7 @@ from datetime import date
 
 from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.fiscal_calendar import DRIFT, ReportPeriod
-from almanac.derived.companies.line_items import BALANCE, LineItems
+from almanac.derived.companies.line_items import BALANCE, CompanyHistory
 from almanac.derived.companies.quality_check import FAILED, QualityCheck
 from almanac.domain.companies import Filing, is_warning
 
@@ -23,17 +23,17 @@ class Reliance:
     it again beside the same one a year later.
     """
 
-    def __init__(self, line_items: LineItems) -> None:
-        self._line_items = line_items
+    def __init__(self, history: CompanyHistory) -> None:
+        self._history = history
         #: The last first.
-        self._warnings = sorted(filter(is_warning, line_items.company.filings.values()), key=known_at, reverse=True)
+        self._warnings = sorted(filter(is_warning, history.company.filings.values()), key=known_at, reverse=True)
         self.moments = {known_at(warning) for warning in self._warnings}
 
     def touched(self, moment: int, kind: str, end: int) -> bool:
         """Whether a warning, or a report that may lift one, of this instant may speak of a statement."""
         if not self._warnings:
             return False
-        owns = (own for own in self._line_items.calendar.owns if own.known == moment)
+        owns = (own for own in self._history.calendar.owns if own.known == moment)
         return moment in self.moments or any(_reports(own, kind, end) for own in owns)
 
     def check(self, moment: int, kind: str, end: int, accession: str, items: tuple[str, ...]) -> QualityCheck | None:
@@ -48,9 +48,9 @@ class Reliance:
 
     def _doubted(self, warning: Filing, moment: int, kind: str, end: int, accession: str) -> bool:
         since = known_at(warning)
-        if known_at(self._line_items.company.filings[accession]) >= since or end > warning.filed:
+        if known_at(self._history.company.filings[accession]) >= since or end > warning.filed:
             return False
-        owns = [own for own in self._line_items.calendar.owns if own.known <= moment]
+        owns = [own for own in self._history.calendar.owns if own.known <= moment]
         years = [own.end for own in owns if own.kind == "year" and own.known <= since]
         anew = any(own.known > since and _reports(own, kind, end) for own in owns)
         return not anew and end > max(years, default=_YEAR) - _YEAR

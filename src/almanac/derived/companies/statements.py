@@ -6,17 +6,18 @@ A body is the statement as it is stored and served: its fields in the order of t
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date
 from functools import partial
 from typing import NamedTuple
 
 import msgspec
 
+from almanac.catalog.companies import items as catalogue_items
 from almanac.derived.companies import checks
 from almanac.derived.companies.checks import CheckedPeriod
-from almanac.derived.companies.financials import Amount, AmountOf, series_ids, with_currency
+from almanac.derived.companies.financials import Amount, AmountOf, CompanyFinancials, series_ids, with_currency
 from almanac.derived.companies.fiscal_calendar import SLACK, Span
 from almanac.derived.companies.line_items import (
     BALANCE,
@@ -24,17 +25,16 @@ from almanac.derived.companies.line_items import (
     HALF,
     INCOME,
     INSTANT,
+    NO_ITEMS,
     QUARTER,
     YEAR,
     LineItems,
 )
-from almanac.derived.companies.marks import Marks
 from almanac.derived.companies.quality_check import QualityCheck
-from almanac.derived.companies.reading.choice import Values
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reliance import Reliance
 from almanac.derived.companies.scales import is_money
-from almanac.derived.companies.ttm import LONGEST, mixed
+from almanac.derived.companies.ttm import mixed
 from almanac.domain.companies import Filing, cik_of
 from almanac.domain.filings import page_of
 from almanac.domain.numbers import plain
@@ -51,9 +51,6 @@ _IS_STATEMENT = {
 }
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
-_SHARES = "weighted_average_shares_basic"
-#: Days within which the next period of a length ends.
-_NEXT = {QUARTER: 130, HALF: 230, YEAR: 400}
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
@@ -64,6 +61,10 @@ class StatementKey(NamedTuple):
     kind: str
     frequency: Frequency
     period: int
+
+
+#: Kind of statement, letter of its length, last day.
+StatementName = tuple[str, str, int]
 
 
 class DerivedLine(msgspec.Struct, frozen=True, rename="camel"):
@@ -119,99 +120,52 @@ class StatementHistory:
 
     def __init__(self, line_items: LineItems) -> None:
         self.line_items = line_items
+        self.history = history = line_items.history
         self.versions: dict[StatementKey, list[StatementVersion]] = {}
-        self.lines: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
-        self.additive: dict[str, list[str]] = {INCOME: [], BALANCE: [], CASH_FLOW: []}
-        for item in line_items.items.values():
-            if item.served:
-                self.lines[item.statement].append(item.key)
-                if item.additive and item.kind == "flow":
-                    self.additive[item.statement].append(item.key)
-        for lines in self.lines.values():
-            lines.sort(key=line_items.items_in_order.index)
-        self._statement_of = {item.key: item.statement for item in line_items.items.values()}
-        #: (statement, letter, end) → period key and body that stand.
-        self._standing: dict[tuple[str, str, int], tuple[int, StatementBody]] = {}
-        self._contradictions = any(
-            vintage.inconsistent
-            for periods in line_items.company.facts.values()
-            for history in periods.values()
-            for vintage in history
-        )
-        self._never_negative = frozenset(item.key for item in line_items.items.values() if item.never_negative)
+        served = [history.items[key] for key in catalogue_items() if key in history.items and history.items[key].served]
+        self.lines = {kind: [item.key for item in served if item.statement == kind] for kind in _CHECKS}
+        self.additive = {
+            kind: [item.key for item in served if item.statement == kind and item.additive and item.kind == "flow"]
+            for kind in _CHECKS
+        }
+        #: Period key and body of the statements that stand.
+        self._standing: dict[StatementName, tuple[int, StatementBody]] = {}
+        self._contradictions = any(disclosure.vintage.inconsistent for disclosure in history.disclosures)
+        self._never_negative = frozenset(item.key for item in history.items.values() if item.never_negative)
         self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        self._reliance = Reliance(line_items)
-        self.marks = Marks(line_items)
-        self._moment = 0
+        self._reliance = Reliance(history)
         #: Instants at which a warning of the company became known.
         self.moments = self._reliance.moments
 
     def write(
-        self, moment: int, filings: list[Filing], changed: Mapping[tuple[str, int], set[str]]
-    ) -> set[tuple[str, int, str]]:
+        self, moment: int, filing: Filing | None, names: AbstractSet[StatementName], financials: CompanyFinancials
+    ) -> set[StatementName]:
         """
-        Write what changed at an instant. `filings` became known at it, the one that counts last: none where only a warning
-        did, which changes no line. Returns the amounts of which checks say something else now: kind of period, end, item.
+        Write statements anew, and those that a warning is about. `filing` became known at the moment and counts last: None
+        where only a warning did, which changes no line. Returns the statements that changed.
         """
-        self._moment = moment
-        slipped = any(slip.since == moment for slip in self.line_items.slips.values())
+        slipped = any(slip.since == moment for slip in self.history.slips.values())
         doubted = {name for name in self._standing if slipped or self._reliance.touched(moment, name[0], name[2])}
-        for kind, letter, end in sorted(self._concerned(changed) | doubted):
-            self._write(moment, filings[-1] if filings else None, kind, letter, end)
-        return self.marks.taken()
+        return {name for name in sorted(names | doubted) if self._write(moment, filing, name, financials)}
 
-    # -- which -------------------------------------------------------------------------------------------------------
-
-    def _concerned(self, changed: Mapping[tuple[str, int], set[str]]) -> set[tuple[str, str, int]]:
-        """Statements whose lines or checks look at what changed."""
-        fiscal_periods = self.line_items.fiscal_periods
-        spans = {QUARTER: fiscal_periods.quarters, HALF: fiscal_periods.halves, YEAR: fiscal_periods.years}
-        ends = {letter: sorted(of) for letter, of in spans.items()}
-        found: set[tuple[str, str, int]] = set()
-        for (letter, end), keys in changed.items():
-            if letter == INSTANT:
-                for other, own in ends.items():
-                    found.add((BALANCE, other, end))
-                    found.add((CASH_FLOW, other, end))
-                    for last in own[bisect_right(own, end) :][:1]:
-                        # The next one compares with this, and begins with this cash.
-                        found.add((BALANCE, other, last))
-                        found.add((CASH_FLOW, other, last))
-                continue
-            for kind in {self._statement_of[key] for key in keys}:
-                found.add((kind, letter, end))
-                own = ends[letter]
-                found.update((kind, letter, last) for last in own[bisect_right(own, end) :][:1])
-                # Twelve months of later quarters are of this period and of the one a year before.
-                found.update((kind, QUARTER, last) for last in _after(ends[QUARTER], end, 2 * LONGEST))
-                if letter == QUARTER:
-                    years = ends[YEAR]
-                    found.update((kind, YEAR, last) for last in years[bisect_left(years, end) :][:1])
-            if _SHARES in keys:
-                found.update((BALANCE, letter, last) for last in ends[letter] if end <= last <= end + _NEXT[letter])
-            if letter == QUARTER and "revenue" in keys:
-                found.update(
-                    (INCOME, QUARTER, last) for last in ends[QUARTER] if end - 130 <= last <= end + 365 + SLACK
-                )
-            if letter == YEAR and INCOME in {self._statement_of[key] for key in keys}:
-                found.add((INCOME, QUARTER, end))
-            if letter == YEAR and _SHARES in keys:
-                found.update((INCOME, QUARTER, last) for last in ends[QUARTER] if end - 390 <= last <= end)
-        return found
+    def checks(self, name: StatementName) -> Sequence[QualityCheck]:
+        """Return the checks of a statement that stands; none where there is none."""
+        standing = self._standing.get(name)
+        return () if standing is None else standing[1].quality.checks
 
     # -- one statement -----------------------------------------------------------------------------------------------
 
-    def _write(self, moment: int, filing: Filing | None, kind: str, letter: str, end: int) -> None:
-        span = self.line_items.span(letter, end)
-        name = (kind, letter, end)
+    def _write(self, moment: int, filing: Filing | None, name: StatementName, financials: CompanyFinancials) -> bool:
+        """Write one statement; return whether it changed."""
+        kind, letter, end = name
+        span = self.line_items.fiscal_periods.of(letter).get(end)
         held = self._standing.get(name)
-        content = None if span is None else self._content(kind, letter, span)
+        content = None if span is None else self._content(moment, kind, letter, span, financials)
         if content is None or span is None:
             if held is not None:
                 del self._standing[name]
                 self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
-                self.marks.put(name, ())
-            return
+            return held is not None
         period = key_of(None if kind == BALANCE else span.start, end)
         versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
         told = [held[1]] if held is not None else [version.body for version in versions if version.body is not None]
@@ -226,16 +180,14 @@ class StatementHistory:
             found = [*body.quality.checks, warning]
             body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
         if held == (period, body):
-            return
-        self.marks.put(name, body.quality.checks)
+            return False
         if held is not None and held[0] != period:
             self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, body)
         versions.append(StatementVersion(moment, body))
+        return True
 
-    def _status(
-        self, moment: int, name: tuple[str, str, int], before: StatementBody | None, content: StatementBody
-    ) -> str:
+    def _status(self, moment: int, name: StatementName, before: StatementBody | None, content: StatementBody) -> str:
         """Return initial, revised or unknown by the rule for observations; revised once a served number has changed."""
         kind, letter, end = name
         if any(amount.flags & UNKNOWN for amount in self._amounts(kind, letter, end).values()):
@@ -247,18 +199,19 @@ class StatementHistory:
         return "initial" if moment <= midnight(end + allowance + 1) else "unknown"
 
     def _amounts(self, kind: str, letter: str, end: int) -> dict[str, Amount]:
-        values = self.line_items.values[INSTANT if kind == BALANCE else letter]
-        return {key: amount for key in self.lines[kind] if (amount := values[key].get(end)) is not None}
+        amounts = self.line_items.of(INSTANT if kind == BALANCE else letter, end).amounts
+        return {key: amounts[key] for key in self.lines[kind] if key in amounts}
 
-    def _content(self, kind: str, letter: str, span: Span) -> StatementBody | None:
+    def _content(
+        self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
+    ) -> StatementBody | None:
         """Return the body without what is said of the filing that made it; None where what is there is no statement."""
         amounts = self._amounts(kind, letter, span.end)
         if not _IS_STATEMENT[kind].intersection(amounts):
             return None
-        line_items = self.line_items
-        found = _CHECKS[kind](self._checked_period(kind, letter, span))
+        found = _CHECKS[kind](self._checked_period(moment, kind, letter, span, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
-        currency = line_items.regimes.names[next(iter(amounts.values())).regime].currency
+        currency = self.history.bases[next(iter(amounts.values())).regime].currency
         return StatementBody(
             frequency=_WORD[letter],
             fiscal_year=span.fiscal_year,
@@ -281,7 +234,7 @@ class StatementHistory:
     def _from(self, currency: str, tags: tuple[str, ...]) -> list[str]:
         found = self._ids.get((currency, tags))
         if found is None:
-            company = self.line_items.company
+            company = self.history.company
             names = with_currency(company, tags, currency)
             found = self._ids[currency, tags] = series_ids(company.source, company.entity, names)
         return found
@@ -298,100 +251,97 @@ class StatementHistory:
         )
 
     def _url(self, filing: Filing) -> str | None:
-        company = self.line_items.company
+        company = self.history.company
         if not company.archived:
             return None
         return page_of(cik_of(company.entity), filing.accession, filing.document)
 
     # -- what checks look at -----------------------------------------------------------------------------------------
 
-    def _checked_period(self, kind: str, letter: str, span: Span) -> CheckedPeriod:
-        line_items = self.line_items
-        values = line_items.values
-        own = values[INSTANT if kind == BALANCE else letter]
-        instants = values[INSTANT]
-        end, before = span.end, span.previous
-        regime = line_items.regime(INSTANT if kind == BALANCE else letter, end)
-        _at = partial(_of_regime, regime)
+    def _checked_period(
+        self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
+    ) -> CheckedPeriod:
+        line_items, end = self.line_items, span.end
+        own = INSTANT if kind == BALANCE else letter
+        period = line_items.of(own, end)
+        is_quarter = letter == QUARTER and kind == INCOME
+        has_twelve_months = letter == QUARTER or (letter == HALF and not line_items.fiscal_periods.quarters)
+
+        def amounts(kind: str, end: int | None) -> AmountOf:
+            """Return the amounts of another period, none where it is of another reporting basis."""
+            other = NO_ITEMS if end is None else line_items.of(kind, end)
+            return other.amounts.get if other.basis == period.basis else checks.nothing
+
         return CheckedPeriod(
-            get=partial(_at, own, end),
-            before=partial(_at, own, before),
-            closing=partial(_at, instants, end),
-            opening=partial(_at, instants, span.start - 1),
-            quarters=self._quarters(span, regime) if letter == YEAR and kind != BALANCE else (),
+            get=period.amounts.get,
+            before=amounts(own, span.previous),
+            closing=amounts(INSTANT, end),
+            opening=amounts(INSTANT, span.start - 1),
+            quarters=[amounts(QUARTER, last) for last in self._quarters(span)]
+            if letter == YEAR and kind != BALANCE
+            else (),
             additive=self.additive[kind],
             keys=self.lines[kind],
             contradicted=self._contradicted if self._contradictions else None,
-            in_another_scale=self._in_another_scale if line_items.slips else None,
-            remark=partial(self._remark, INSTANT if kind == BALANCE else letter, end),
+            in_another_scale=partial(self._in_another_scale, moment) if self.history.slips else None,
+            remark=period.remarks.get,
             never_negative=self._never_negative,
-            neighbours=self._neighbours(span, regime) if letter == QUARTER and kind == INCOME else (),
-            year=partial(_at, values[YEAR], self._year_of(end))
-            if letter == QUARTER and kind == INCOME
-            else checks.nothing,
-            incomes=(partial(_at, values[letter], end), partial(_at, values[letter], before)),
-            mixed=partial(mixed, line_items.financials(), end=end, frequency=_FREQUENCY[letter])
-            if kind != BALANCE and (letter == QUARTER or (letter == HALF and not line_items.fiscal_periods.quarters))
+            neighbours=[amounts(QUARTER, last) for last in self._neighbours(span)] if is_quarter else (),
+            year=amounts(YEAR, self._year_of(end)) if is_quarter else checks.nothing,
+            incomes=(amounts(letter, end), amounts(letter, span.previous)),
+            mixed=partial(mixed, financials, end=end, frequency=_FREQUENCY[letter])
+            if kind != BALANCE and has_twelve_months
             else checks.nothing,
         )
-
-    def _remark(self, kind: str, end: int, key: str) -> str | None:
-        return self.line_items.remarks[kind][key].get(end)
 
     def _year_of(self, end: int) -> int | None:
         """Return the end of the own year that a day lies in."""
         years = self.line_items.fiscal_periods.years.values()
         return next((year.end for year in years if year.start <= end <= year.end), None)
 
-    def _neighbours(self, span: Span, regime: int) -> list[AmountOf]:
+    def _neighbours(self, span: Span) -> Iterable[int]:
+        """Yield the ends of the quarters before and after a quarter, and of the one a year before."""
         quarters = self.line_items.fiscal_periods.quarters
-        after = next((one.end for one in quarters.values() if one.previous == span.end), None)
+        after = next((quarter.end for quarter in quarters.values() if quarter.previous == span.end), None)
         year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
-        ends = [end for end in (span.previous, after, year_before) if end is not None]
-        return [partial(_of_regime, regime, self.line_items.values[QUARTER], end) for end in ends]
+        return (end for end in (span.previous, after, year_before) if end is not None)
 
-    def _quarters(self, year: Span, regime: int) -> list[AmountOf]:
-        """Quarters that fill a year exactly; none where one is not there."""
-        values = self.line_items.values[QUARTER]
-        found: list[AmountOf] = []
+    def _quarters(self, year: Span) -> list[int]:
+        """Return the ends of the quarters that fill a year exactly; none where one is not there."""
+        found: list[int] = []
         last: int | None = year.end
         while last is not None:
             span = self.line_items.fiscal_periods.quarters.get(last)
             if span is None or span.start < year.start:
                 return []
-            found.append(partial(_of_regime, regime, values, last))
+            found.append(last)
             if span.start == year.start:
                 return found
             last = span.previous
         return []
 
-    def _in_another_scale(self, amount: Amount) -> bool:
+    def _in_another_scale(self, moment: int, amount: Amount) -> bool:
         """Whether an amount comes from a filing that is known to be in another scale."""
-        slips = self.line_items.slips
         within = amount.start is None or amount.method is None or amount.method in _WITHIN
         first = amount.end if within or amount.start is None else amount.start - 1
         for name in amount.tags:
             tag = name.rpartition(":")[0]
             if not is_money(tag):
                 continue
-            for end, facts in self.line_items.known_facts.views[amount.regime].get(tag, {}).items():
+            for end, facts in self.line_items.facts[amount.regime].tags.get(tag, {}).items():
                 for start, fact in facts.items() if first <= end <= amount.end else ():
-                    slip = slips.get(fact.latest.accession)
-                    if slip is not None and slip.since <= self._moment and slip.concerns(start):
+                    slip = self.history.slips.get(fact.latest.accession)
+                    if slip is not None and slip.since <= moment and slip.concerns(start):
                         return True
         return False
 
     def _contradicted(self, amount: Amount) -> bool:
-        for name in amount.tags:
-            tag = name.rpartition(":")[0]
-            for fact in self.line_items.known_facts.views[amount.regime].get(tag, {}).get(amount.end, {}).values():
-                if fact.latest.inconsistent:
-                    return True
-        return False
-
-
-def _after(ends: list[int], end: int, days: int) -> list[int]:
-    return ends[bisect_right(ends, end) : bisect_right(ends, end + days)]
+        tags = self.line_items.facts[amount.regime].tags
+        return any(
+            fact.latest.inconsistent
+            for name in amount.tags
+            for fact in tags.get(name.rpartition(":")[0], {}).get(amount.end, {}).values()
+        )
 
 
 def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
@@ -405,12 +355,6 @@ def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
         source_url=before.source_url,
         revision_status=before.revision_status,
     )
-
-
-def _of_regime(regime: int, values: Values, end: int | None, item: str) -> Amount | None:
-    """Return an item's amount for the period that ends on a day; None where there is none of one standard and currency."""
-    amount = values[item].get(end) if end is not None and item in values else None
-    return amount if amount is not None and amount.regime == regime else None
 
 
 def _basis(amounts: Iterable[Amount]) -> str:

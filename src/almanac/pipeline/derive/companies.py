@@ -28,6 +28,7 @@ from almanac.store.companies import facts, filings, merging, statements
 from almanac.store.companies.statements import Key, pack
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.vintages import Cells, Change
 
 _KINDS = {"income": statements.INCOME, "balance": statements.BALANCE, "cash_flow": statements.CASH_FLOW}
 _MONEY = {"money", "per_share"}
@@ -184,32 +185,31 @@ class CompanyDeriver:
     # -- items and measures -----------------------------------------------------------------------------------------
 
     def _items(self, batch: Batch, company: CompanyInput, found: Made) -> int:
-        changed = 0
-        made: set[str] = set()
-        lineages: dict[int, int] = {0: 0}
-        for slug, frequency, currency, cells in found.series:
-            spec = _spec(company, slug, frequency, currency)
-            made.add(spec.id)
-            handle = batch.series(spec, "derived")
-            target: dict[int, list[Vintage]] = {}
+        """Write the differences of all derived series of a company together. Returns how many cells changed."""
+        handles = batch.put_series(
+            [_spec(company, made.slug, made.frequency, made.currency) for made in found.series], "derived"
+        )
+        ids = {handle.id for handle in handles}
+        stored = facts.derived_series(self._db, company.entity, company.source)
+        handles += [batch.existing(identifier) for identifier in stored if identifier not in ids]
+        # Sets of tags in use, in the order in which rows name them; the first is empty.
+        used = dict.fromkeys(
+            row[-1] for made in found.series for rows in made.cells.values() for row in rows if row[-1]
+        )
+        inputs = [series_ids(company.source, company.entity, found.tags[tags]) for tags in used]
+        lineages = {0: 0, **dict(zip(used, batch.lineages(inputs), strict=True))}
+        histories = batch.histories(Cells(handle, EVERY_KEY) for handle in handles)
+        changes = []
+        for place, (handle, history) in enumerate(zip(handles, histories, strict=True)):
+            cells = found.series[place].cells if place < len(found.series) else {}
+            target: dict[int, list[Vintage]] = {period: [] for period in history}
             for period, vintages in cells.items():
-                served = target[period] = []
-                for known, value, flags, released, ingested, note, tags in vintages:
-                    lineage = lineages.get(tags)
-                    if lineage is None:
-                        inputs = series_ids(company.source, company.entity, found.tags[tags])
-                        lineage = lineages[tags] = batch.lineage(inputs)
-                    served.append(Vintage(known, value, None, flags, released, ingested, 0, note, lineage))
-            held = batch.history(handle, EVERY_KEY)
-            for period in held:
-                target.setdefault(period, [])
-            changed += len(batch.replace(handle, target, held))
-        for identifier in facts.derived_series(self._db, company.entity, company.source):
-            if identifier not in made:
-                handle = batch.existing(identifier)
-                gone: dict[int, list[Vintage]] = {period: [] for period in batch.history(handle, EVERY_KEY)}
-                changed += len(batch.replace(handle, gone))
-        return changed
+                target[period] = [
+                    Vintage(known, value, None, flags, released, ingested, 0, note, lineages[tags])
+                    for known, value, flags, released, ingested, note, tags in vintages
+                ]
+            changes.append(Change(handle, history, target))
+        return sum(map(len, batch.replace_all(changes)))
 
 
 def derived(company: CompanyInput) -> Made:

@@ -137,6 +137,8 @@ class Deriver:
         Derived series that change are added to `changes`.
         """
         self._directory = None
+        if not changes and not self._before and not self._compared_anew:
+            return  # a payload about companies: nothing here depends on it
         for series in changes:
             self._drop_if_empty(batch, self._specs[series])
         with self._all_or_nothing():

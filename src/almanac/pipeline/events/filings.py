@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 
 from almanac.catalog.filing_events import shipped
@@ -11,44 +11,44 @@ from almanac.domain.companies import Filing, cik_of
 from almanac.domain.events import EventState, event_id
 from almanac.domain.filings import page_of
 from almanac.domain.times import midnight
-from almanac.store.engine.protocol import Database
-from almanac.store.events import events
 
 _ZONE = "America/New_York"
 
 
-def enter(
-    db: Database, version: int, source: str, entity: str, name: str, filings: Iterable[tuple[Filing, bool]]
-) -> bool:
+def states(
+    source: str, filings: Mapping[str, Iterable[tuple[Filing, bool]]], names: Mapping[str, str]
+) -> dict[str, list[EventState]]:
     """
-    Store the events of a company's filings, each with whether its time is exact. Returns whether any changed.
+    Return the states of the events of companies' filings, by event. Each filing comes with whether its time is exact.
 
-    A filing never moves, so its event has one state, whose time may become known more exactly.
+    A filing never moves, so its event has one state, whose time may become known more exactly. A company without a name
+    is called by its entity id.
     """
-    target: dict[str, list[EventState]] = {}
-    for filing, exact in filings:
-        for kind in shipped().of(filing.form, filing.items):
-            assert filing.known_at is not None
-            identifier = event_id(source, filing.accession, kind.item)
-            state = EventState(
-                event=identifier,
-                known_at=filing.known_at,
-                occurred_at=filing.known_at if exact else midnight(filing.filed),
-                precision="minute" if exact else "day",
-                time_zone=_ZONE,
-                category=kind.category,
-                type=kind.type,
-                title=kind.named(name, filing.form),
-                status="released",
-                source=source,
-                entity=entity,
-                period=None if filing.report_date is None else date.fromordinal(filing.report_date).isoformat(),
-                form=filing.form,
-                accession=filing.accession,
-                url=_url(source, entity, filing),
-            )
-            target[identifier] = [state]
-    return events.replace(db, version, target)
+    found: dict[str, list[EventState]] = {}
+    for entity, filed in filings.items():
+        for filing, exact in filed:
+            for kind in shipped().of(filing.form, filing.items):
+                assert filing.known_at is not None
+                identifier = event_id(source, filing.accession, kind.item)
+                state = EventState(
+                    event=identifier,
+                    known_at=filing.known_at,
+                    occurred_at=filing.known_at if exact else midnight(filing.filed),
+                    precision="minute" if exact else "day",
+                    time_zone=_ZONE,
+                    category=kind.category,
+                    type=kind.type,
+                    title=kind.named(names.get(entity, entity), filing.form),
+                    status="released",
+                    source=source,
+                    entity=entity,
+                    period=None if filing.report_date is None else date.fromordinal(filing.report_date).isoformat(),
+                    form=filing.form,
+                    accession=filing.accession,
+                    url=_url(source, entity, filing),
+                )
+                found[identifier] = [state]
+    return found
 
 
 def _url(source: str, entity: str, filing: Filing) -> str | None:

@@ -1,18 +1,29 @@
-"""Captures on their way in: arriving, being read, grouped and ordered, and judged."""
+"""Captures on their way in: arriving, parsed, grouped and ordered."""
 
 from __future__ import annotations
 
+import functools
+import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
+import structlog
+
+from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.companies import reported_by, spoken_of
 from almanac.pipeline.processes import Job
-from almanac.sources.base import Parsed
+from almanac.sources import storable
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
 from almanac.store.engine.protocol import Queryable
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
+
+log = structlog.get_logger("almanac.ingest")
+#: Characters kept of an unforeseen error, whose text may repeat the payload.
+_REASON = 300
 
 
 class Arrival(NamedTuple):
@@ -45,20 +56,77 @@ def check_clock(db: Queryable, source: str, now: int) -> None:
             )
 
 
-class BeingRead(NamedTuple):
-    """A capture that is being read."""
+class ParsedPayload:
+    """
+    A capture and what reading it gave.
 
-    capture: Capture
-    read: Job[Parsed]
+    A worker process may be reading it: it is waited for when the result is first asked for. Ask before a transaction
+    begins, so that no lock is held meanwhile.
+    """
+
+    def __init__(self, capture: Capture, job: Job[Parsed] | None, refused: str | None = None) -> None:
+        """`refused`: why the payload is quarantined without being read."""
+        self.capture = capture
+        self._job = job
+        self._refused = refused
+
+    @property
+    def state(self) -> str:
+        """Return `folded` if the payload is to be folded, else `ignored` or `quarantined`."""
+        return self._result[0]
+
+    @property
+    def reason(self) -> str | None:
+        """Return why the payload isn't folded."""
+        return self._result[1]
+
+    @property
+    def parsed(self) -> Parsed | None:
+        """Return the content if the payload is to be folded."""
+        return self._result[2]
+
+    @cached_property
+    def _result(self) -> tuple[str, str | None, Parsed | None]:
+        if self._job is None:
+            return payloads.QUARANTINED, self._refused, None
+        try:
+            content = self._job.result()
+        except SourceChanged as error:
+            return payloads.QUARANTINED, str(error), None
+        except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
+            log.exception("a response could not be read", source=self.capture.source, url=self.capture.url)
+            return payloads.QUARANTINED, f"reader failed: {describe_error(error)}", None
+        if content.ignored is not None:
+            return payloads.IGNORED, content.ignored, None
+        return payloads.FOLDED, None, content
 
 
-class Judged(NamedTuple):
-    """A capture that was read: `parsed` if it is to be folded, or else its state and the reason."""
+def describe_error(error: Exception) -> str:
+    """Return type and message of an unforeseen error, on one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= _REASON else text[:_REASON] + "…"
 
-    capture: Capture
-    state: str
-    reason: str | None = None
-    parsed: Parsed | None = None
+
+def describe_source(source: Source, series: dict[str, SeriesSpec]) -> bytes:
+    """Serialise the context that `parse_described` needs for a source's payloads."""
+    return pickle.dumps((source, series))
+
+
+def parse_described(about: bytes, payload: Payload) -> Parsed:
+    """Parse a payload of the source that `about` describes, in a worker process. Raises what `parse` raises."""
+    source, series = _described(about)
+    return parse(connector(source.connector), payload, source, series)
+
+
+def parse(reader: Connector, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    """Parse a payload and check that everything in it can be stored. Raises SourceChanged, and any fault of its reader."""
+    return storable.check(reader.parse(payload, source, series))
+
+
+@functools.lru_cache(maxsize=64)
+def _described(about: bytes) -> tuple[Source, dict[str, SeriesSpec]]:
+    found: tuple[Source, dict[str, SeriesSpec]] = pickle.loads(about)  # noqa: S301  (made by this program a moment ago)
+    return found
 
 
 class Window:
@@ -72,17 +140,17 @@ class Window:
         self._most = most
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._before: list[BeingRead] = []
-        self._group: list[BeingRead] = []
+        self._before: list[ParsedPayload] = []
+        self._group: list[ParsedPayload] = []
 
     def holds(self, capture: Capture) -> bool:
         """Return whether a capture is being read."""
-        return any(capture.id == kept.capture.id for kept in (*self._before, *self._group))
+        return any(capture.id == payload.capture.id for payload in (*self._before, *self._group))
 
-    def put(self, kept: BeingRead) -> list[BeingRead]:
+    def put(self, payload: ParsedPayload) -> list[ParsedPayload]:
         """Add a capture. Returns those to be written now, in order."""
-        self._group.append(kept)
-        self._bytes += kept.capture.bytes
+        self._group.append(payload)
+        self._bytes += payload.capture.bytes
         if len(self._group) < self._most and self._bytes < self._most_bytes:
             return []
         found, self._before = self._before, self._group
@@ -91,19 +159,19 @@ class Window:
             found, self._before = self._before, []
         return found
 
-    def rest(self) -> Iterator[list[BeingRead]]:
+    def rest(self) -> Iterator[list[ParsedPayload]]:
         """Yield all remaining groups, in order."""
         left = [self._before, self._group]
         self._before, self._group, self._bytes = [], [], 0
         yield from left
 
 
-def mentions(several: Iterable[Judged]) -> Counter[str]:
+def mentions(several: Iterable[ParsedPayload]) -> Counter[str]:
     """Count, for each company, the captures that contain inputs of its statements."""
-    return Counter(entity for one in several if one.parsed is not None for entity in reported_by(one.parsed))
+    return Counter(entity for each in several if each.parsed is not None for entity in reported_by(each.parsed))
 
 
-def place(judged: Judged) -> int:
+def place(payload: ParsedPayload) -> int:
     """
     Return the sort key of a capture within its group: captures about companies come after all others, so that these
     stay together.
@@ -111,11 +179,11 @@ def place(judged: Judged) -> int:
     Captures about a single company come first among them, because workers derive it while those that only name
     companies are written. Captures with inputs of several come last.
     """
-    if judged.parsed is None or not about_companies(judged):
+    if payload.parsed is None or not about_companies(payload):
         return 0
-    reported = len(reported_by(judged.parsed))
+    reported = len(reported_by(payload.parsed))
     return 1 if reported == 1 else 2 if not reported else 3
 
 
-def about_companies(judged: Judged) -> bool:
-    return judged.parsed is not None and bool(spoken_of(judged.parsed))
+def about_companies(payload: ParsedPayload) -> bool:
+    return payload.parsed is not None and bool(spoken_of(payload.parsed))

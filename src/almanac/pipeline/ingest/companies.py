@@ -9,14 +9,13 @@ arrival does not matter.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from almanac.catalog.sectors import classify
 from almanac.derived.companies.facts import letter
 from almanac.derived.companies.reported_values import reported_values
 from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, is_warning, raw_slug
-from almanac.domain.filings import known_at
 from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY, Frequency
 from almanac.domain.reference import SeriesSpec
@@ -26,13 +25,18 @@ from almanac.pipeline.events import filings as filing_events
 from almanac.sources.base import Parsed
 from almanac.store.companies import facts, filings, merging
 from almanac.store.engine.protocol import Database
+from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import by_period, fold
+from almanac.store.observations.writing.fold import SeriesClaim, by_period, fold
+from almanac.store.observations.writing.vintages import Cells, Change
 
 #: Kinds of a company's record: from its own facts, and from the regulator's quarterly data sets.
 FACTS, DATASETS = "facts", "datasets"
+
+#: The vintages of a cell that goes.
+_NOTHING: list[Vintage] = []
 
 #: Parses a payload again, to fold a company's facts again.
 Reread = Callable[[PayloadRow], Parsed]
@@ -104,12 +108,19 @@ class CompanyFolding:
             record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
         ]
         renamed: list[str] = []
-        places = merging.Places(self._db) if parsed.companies else None
-        for record in parsed.companies:
-            if merging.put_part(self._db, record, self._source, row.fetched_at, row.sha256):
-                name_moved, currency_moved = self._settle(batch, record.entity, places)
-                renamed += [record.entity] * name_moved
-                replaced += [record.entity] * currency_moved
+        if parsed.companies:
+            changed = merging.put_records(
+                self._db, parsed.companies, self._source, row.fetched_at, row.sha256, classify
+            )
+            for entity, (before, after) in changed.items():
+                batch.touch()
+                if before is None:
+                    continue
+                if before.template != after.template:
+                    self._deriver.note(entity)  # other lines, other scores
+                renamed += [entity] * (before.name != after.name)
+                if before.currency != after.currency and facts.payloads(self._db, entity):
+                    replaced.append(entity)
         moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
         waiting = reported_by(parsed)
         last = {company_id(told.cik): told for told in parsed.facts}
@@ -148,46 +159,28 @@ class CompanyFolding:
             if told.cik not in datasets or not merging.has_part(self._db, company_id(told.cik), FACTS):
                 yield told
 
-    def _settle(self, batch: Batch, entity: str, places: merging.Places | None) -> tuple[bool, bool]:
-        """
-        Merge the records of a company. Returns whether its name changed, and whether the main currency of its facts
-        did.
-        """
-        before = facts.company(self._db, entity)
-        if not merging.settle_company(self._db, entity, classify, places):
-            return False, False
-        batch.touch()
-        after = None if before is None else facts.company(self._db, entity)
-        if before is None or after is None:
-            return False, False
-        if before.template != after.template:
-            self._deriver.note(entity)  # other lines, other scores
-        return before.name != after.name, before.currency != after.currency and bool(facts.payloads(self._db, entity))
-
-    def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Iterable[str]) -> dict[str, None]:
+    def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Sequence[str]) -> dict[str, None]:
         """Store filings and their events. Returns companies with facts whose knowledge time changed."""
+        # In the order of the store, so that rows fill its pages.
+        filed = [(company_id(cik), filing) for cik, filing in sorted(parsed.filings, key=_filed)]
         moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
-        books: dict[str, filings.FilingBook] = {}
-        # In the order of the store, so that rows fill its pages.
-        for cik, filing in sorted(parsed.filings, key=_filed):
-            entity = company_id(cik)
-            book = books.get(entity) or books.setdefault(entity, filings.FilingBook(self._db, entity))
-            entered = book.put(filing, known_at(filing.filed), self._source, row.number)
+        for entered in filings.enter(self._db, filed, self._source, row.number):
             if entered.moved:
-                moved[entity] = None
+                moved[entered.entity] = None
             if entered.new:
-                fresh[entity].append((entered.filing, entered.exact))
+                fresh[entered.entity].append((entered.filing, entered.exact))
                 if is_periodic(entered.filing.form) or is_warning(entered.filing):
                     # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
-                    self._deriver.note(entity)
-        for entity in renamed:
-            fresh[entity] = filings.every(self._db, entity)
-        for entity, filed in fresh.items():
-            record = facts.company(self._db, entity)
-            name = entity if record is None else record.name
-            if filing_events.enter(self._db, batch.version, self._source, entity, name, filed):
-                batch.touch()
+                    self._deriver.note(entered.entity)
+        if renamed:
+            fresh |= {entity: [] for entity in renamed}
+            for (entity, _), filing in filings.stored(self._db, renamed).items():
+                fresh[entity].append(filing)
+        names = {entity: record.name for entity in fresh if (record := facts.company(self._db, entity)) is not None}
+        states = filing_events.states(self._source, fresh, names)
+        if events.replace(self._db, batch.version, states):
+            batch.touch()
         return {entity: None for entity in moved if facts.payloads(self._db, entity)}
 
     # -- facts ------------------------------------------------------------------------------------------------------
@@ -199,44 +192,43 @@ class CompanyFolding:
         """
         entity = company_id(told.cik)
         shelf = self._shelve(entity, told, passed)
-        handles = [(batch.series(spec, "raw"), statements) for spec, statements in shelf.values()]
-        if any(batch.behind(handle, row.ref) for handle, _ in handles):
-            for handle, _ in handles:
-                batch.remember(handle, row.ref)
+        handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
+        claims = [SeriesClaim(handle, values) for handle, (_, values) in zip(handles, shelf.values(), strict=True)]
+        if any(batch.behind(handle, row.ref) for handle in handles):
+            batch.remember_all(row.ref, claims)
             return False
-        for handle, statements in handles:
-            self._note(entity, batch.append(handle, row.ref, statements, None))
+        self._note(entity, batch.append_all(row.ref, claims))
         return True
 
-    def _note(self, entity: str, keys: Iterable[int]) -> None:
-        changed = list(keys)
-        if changed:
-            self.vintages += len(changed)
+    def _note(self, entity: str, changed: Iterable[list[int]]) -> None:
+        cells = sum(map(len, changed))
+        if cells:
+            self.vintages += cells
             self._deriver.note(entity)
 
     def _refold(self, batch: Batch, entity: str, row: PayloadRow, parsed: Parsed, reread: Reread) -> None:
         """Fold all payloads with facts of a company again, in order, and write the differences."""
         numbers = {*facts.payloads(self._db, entity), row.number}
         rows = [found for number in numbers if (found := payloads.by_number(self._db, number)) is not None]
-        specs: dict[str, SeriesSpec] = {}
         cells: dict[str, dict[int, list[Vintage]]] = defaultdict(dict)
         for one in sorted(rows, key=lambda r: r.ref.order):
             said = parsed if one.number == row.number else reread(one)
             for told in self._counting(said):
                 if company_id(told.cik) != entity:
                     continue
-                for identifier, (spec, statements) in self._shelve(entity, told, {}).items():
-                    specs[identifier] = spec
-                    batch.remember(batch.series(spec, "raw"), one.ref)
-                    held = cells[identifier]
-                    allowance = spec.frequency.allowance_days
-                    held.update(fold(held, one.ref, by_period(statements), None, allowance))
+                shelf = self._shelve(entity, told, {})
+                handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
+                batch.remember_all(one.ref, [SeriesClaim(handle, ()) for handle in handles])
+                for handle, (_, values) in zip(handles, shelf.values(), strict=True):
+                    held = cells[handle.id]
+                    held.update(fold(held, one.ref, by_period(values), None, handle.allowance_days))
         # Series that no payload mentions any more (another main currency, a replaced data set) lose their rows.
-        for identifier in facts.raw_series(self._db, entity, self._source):
-            handle = batch.existing(identifier)
-            held = batch.history(handle, EVERY_KEY)
-            gone: dict[int, list[Vintage]] = {period: [] for period in held}
-            self._note(entity, batch.replace(handle, gone | cells[identifier], held))
+        every = [batch.existing(identifier) for identifier in facts.raw_series(self._db, entity, self._source)]
+        changes = [
+            Change(handle, stored, dict.fromkeys(stored, _NOTHING) | cells[handle.id])
+            for handle, stored in zip(every, batch.histories(Cells(handle, EVERY_KEY) for handle in every), strict=True)
+        ]
+        self._note(entity, batch.replace_all(changes))
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
         """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""

@@ -15,20 +15,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from almanac.catalog.currencies import apart, in_currency
 from almanac.catalog.succession import Stretch, stretches
-from almanac.domain.observations import ReportedValue
+from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import midnight
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import CompanyFolding
-from almanac.pipeline.ingest.shrinking import Loss, SeriesClaim, loss
+from almanac.pipeline.ingest.shrinking import Loss, loss
 from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged
 from almanac.sources.formats import notes
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
-from almanac.store.observations.writing import served
-from almanac.store.observations.writing.batch import Batch, Handle, History, by_period, fold
+from almanac.store.observations.writing import vintages
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import History, SeriesClaim, SeriesHandle, by_period, fold
+from almanac.store.observations.writing.vintages import Cells, Change
+
+#: The vintages of a cell that goes.
+_NOTHING: list[Vintage] = []
 
 
 class Folding:
@@ -70,15 +75,14 @@ class Folding:
         self.past = len(claims) - len(fresh)
         why = None if late else self._why_held(row, self._loss_now(fresh))
         if late or why is not None:
-            for claim in claims:
-                batch.remember(claim.series, row.ref, claim.updated)
+            batch.remember_all(row.ref, claims)
         if late:
             self._replay(batch, claims, row, parsed, changes)
         elif why is not None:
             self.turned[row.number] = row, why
         else:
-            for handle, statements, complete, updated in claims:
-                self._note(batch, handle, batch.append(handle, row.ref, statements, complete, updated), changes)
+            for claim, changed in zip(claims, batch.append_all(row.ref, claims), strict=True):
+                self._note(claim.series, changed, changes)
         for native, (exposure, reason) in parsed.tightened.items():
             stretch = self._stretch(native)
             if stretch is not None:
@@ -129,7 +133,7 @@ class Folding:
         found = self._stretches.get(plain)
         return None if found is None or code is None else found._replace(series=in_currency(found.series, code))
 
-    def _series_of(self, batch: Batch, spec: SeriesSpec) -> Handle:
+    def _series_of(self, batch: Batch, spec: SeriesSpec) -> SeriesHandle:
         handle = batch.series(spec, "raw")
         self._specs[handle.number] = spec
         return handle
@@ -146,8 +150,8 @@ class Folding:
         db = self._world.db
         return loss(
             claims,
-            lambda series: served.count(db, series.number),
-            lambda series, span: served.periods(db, series.topic, series.number, span),
+            lambda series: vintages.count(db, series.number),
+            lambda series, span: vintages.periods(db, series.topic, series.number, span),
         )
 
     # -- payloads out of order --------------------------------------------------------------------------------------
@@ -165,13 +169,13 @@ class Folding:
         #: Update time of the newest payload of each series, if stated.
         newest: dict[int, int] = {}
 
-        def count(series: Handle) -> int:
+        def count(series: SeriesHandle) -> int:
             return sum(not told[-1].withdrawn for told in cells[series.number].values() if told)
 
         def is_past(claim: SeriesClaim) -> bool:
             return claim.updated is not None and claim.updated < newest.get(claim.series.number, claim.updated)
 
-        def periods(series: Handle, span: tuple[int, int]) -> list[int]:
+        def periods(series: SeriesHandle, span: tuple[int, int]) -> list[int]:
             held = cells[series.number].items()
             return [period for period, told in held if span[0] <= period <= span[1] and told and not told[-1].withdrawn]
 
@@ -191,9 +195,13 @@ class Folding:
                 self.turned[one.number] = one, why
             if one.held != (why is not None):
                 moved.update({claim.series.number: claim.series for claim in told})
-        for number, handle in moved.items():
-            gone: History = {period: [] for period in batch.history(handle, EVERY_KEY)}
-            self._note(batch, handle, batch.replace(handle, gone | cells[number]), changes)
+        stored = batch.histories(Cells(handle, EVERY_KEY) for handle in moved.values())
+        replaced = [
+            Change(handle, history, dict.fromkeys(history, _NOTHING) | cells[handle.number])
+            for handle, history in zip(moved.values(), stored, strict=True)
+        ]
+        for handle, changed in zip(moved.values(), batch.replace_all(replaced), strict=True):
+            self._note(handle, changed, changes)
 
     def _tied(self, series: Iterable[int], row: PayloadRow) -> list[PayloadRow]:
         """
@@ -217,7 +225,7 @@ class Folding:
         rows = [one for one in rows if one.state == payloads.FOLDED or one.held]
         return sorted(rows, key=lambda one: one.ref.order)
 
-    def _note(self, batch: Batch, handle: Handle, changed: list[int], changes: Changes) -> None:
+    def _note(self, handle: SeriesHandle, changed: list[int], changes: Changes) -> None:
         if changed:
             self._world.deriver.register(self._specs[handle.number])
             self._changed += len(changed)

@@ -13,7 +13,7 @@ import contextlib
 import copy
 import hashlib
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import groupby
 
@@ -22,13 +22,23 @@ import structlog
 from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.captures import Arrival, BeingRead, Judged, Window, about_companies, mentions, place
+from almanac.pipeline.ingest.captures import (
+    Arrival,
+    ParsedPayload,
+    Window,
+    about_companies,
+    describe_error,
+    describe_source,
+    mentions,
+    parse,
+    parse_described,
+    place,
+)
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.ingest.reading import described, parsed, read
 from almanac.pipeline.processes import Job
 from almanac.pipeline.workplace import Workplace
-from almanac.sources.base import Connector, Payload, SourceChanged, connector
+from almanac.sources.base import Connector, Payload, connector
 from almanac.store.engine import opening
 from almanac.store.engine.errors import ConflictError, DatabaseError, UnfitError
 from almanac.store.engine.opening import faults
@@ -39,8 +49,6 @@ from almanac.store.raw.captures import Capture, Corrupt
 log = structlog.get_logger("almanac.ingest")
 #: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
-#: Characters kept of an unforeseen error, whose text may repeat the payload.
-_REASON = 300
 #: Errors of the storage rather than of the payload, except those by which a database refuses a payload's content.
 _STORAGE = (DatabaseError, OSError, Corrupt)
 _REFUSED = (ConflictError, UnfitError)
@@ -60,12 +68,6 @@ def _is_the_storages(error: Exception) -> bool:
     return isinstance(error, _STORAGE) and not isinstance(error, _REFUSED)
 
 
-def _describe_error(error: Exception) -> str:
-    """Return type and message of an unforeseen error, on one line."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
-    return text if len(text) <= _REASON else text[:_REASON] + "…"
-
-
 class Ingest:
     """One run over one source. `reader` is its connector if an operator's settings chose one with options."""
 
@@ -77,7 +79,7 @@ class Ingest:
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
         #: Workers can read only with a connector that no settings changed; they need its description.
         self._ahead = reader is None and world.processes.count > 1
-        self._about = described(source, self._series) if self._ahead else b""
+        self._about = describe_source(source, self._series) if self._ahead else b""
         self._folding = Folding(world, source, self.connector, self._series)
         self.run_id = secrets.token_hex(8)
         self.outcome = RunOutcome(source.id)
@@ -102,8 +104,8 @@ class Ingest:
         self._world.claim()
         self.begin()
         window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
-        for capture in self.left_behind():
-            self._take(window.put(self.reading(capture, self._world.raw.read(capture))))
+        for capture in left_behind(self._world, self._source):
+            self._take(window.put(self.parse(capture, self._world.raw.read(capture))))
         for arrival in arrivals:
             held = self.keep(arrival)
             if held is not None and window.holds(held):
@@ -112,7 +114,7 @@ class Ingest:
                     self._take(group)
                 held = self._unless_folded(held)
             if held is not None:
-                self._take(window.put(self.reading(held, arrival.body)))
+                self._take(window.put(self.parse(held, arrival.body)))
         for group in window.rest():
             self._take(group)
         return self.close()
@@ -163,7 +165,7 @@ class Ingest:
         if isinstance(error, OSError) and error.filename is not None:
             described = explain(error)
         else:
-            described = _describe_error(opening.fault(error) or error)
+            described = describe_error(opening.fault(error) or error)
         told = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
@@ -180,12 +182,6 @@ class Ingest:
         """Record the end of the run."""
         clock = self._world.settings.clock()
         payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
-
-    def left_behind(self) -> list[Capture]:
-        """Return the captures stored by a run that was killed before it folded them, in the best order for folding."""
-        captures = self._world.raw.captures(self._source.id)
-        left = [capture for capture in captures if payloads.find(self._world.db, capture.id) is None]
-        return sorted(left, key=lambda capture: self.connector.turn(capture.url))
 
     def keep(self, arrival: Arrival) -> Capture | None:
         """
@@ -245,48 +241,36 @@ class Ingest:
         self._answered(None)
         return False
 
-    def reading(self, capture: Capture, body: bytes) -> BeingRead:
-        """Begin to read a capture."""
+    def parse(self, capture: Capture, body: bytes) -> ParsedPayload:
+        """Begin to parse a capture."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
         if self._ahead:
-            return BeingRead(capture, self._world.processes.job(read, self._about, payload, weight=len(body)))
-        return BeingRead(capture, Job(parsed, (self.connector, payload, self._source, self._series)))
+            return ParsedPayload(
+                capture, self._world.processes.job(parse_described, self._about, payload, weight=len(body))
+            )
+        return ParsedPayload(capture, Job(parse, (self.connector, payload, self._source, self._series)))
 
-    def judge(self, kept: BeingRead) -> Judged:
-        """Return the result of reading a capture. It writes nothing, so no lock is held meanwhile."""
-        capture = kept.capture
-        try:
-            told = kept.read.result()
-        except SourceChanged as error:
-            return Judged(capture, payloads.QUARANTINED, str(error))
-        except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
-            log.exception("a response could not be read", source=self._source.id, url=capture.url)
-            return Judged(capture, payloads.QUARANTINED, f"reader failed: {_describe_error(error)}")
-        if told.ignored is not None:
-            return Judged(capture, payloads.IGNORED, told.ignored)
-        return Judged(capture, payloads.FOLDED, parsed=told)
-
-    def write(self, batch: Batch, judged: Judged, changes: Changes) -> None:
+    def write(self, batch: Batch, payload: ParsedPayload, changes: Changes) -> None:
         """
         Record the outcome of a capture, and fold it if it could be read. Changed cells are added to `changes`.
 
         Raises Unstorable if it cannot be folded; the batch must then be undone.
         """
-        url = judged.capture.url
-        row = payloads.put(self._world.db, judged.capture, self.run_id, judged.state, judged.reason)
-        if judged.parsed is None:
-            quarantined = judged.state == payloads.QUARANTINED
-            self.outcome.set_aside(url, judged.reason or "", quarantined=quarantined)
-            self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {judged.reason}")
+        url = payload.capture.url
+        row = payloads.put(self._world.db, payload.capture, self.run_id, payload.state, payload.reason)
+        if payload.parsed is None:
+            quarantined = payload.state == payloads.QUARANTINED
+            self.outcome.set_aside(url, payload.reason or "", quarantined=quarantined)
+            self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {payload.reason}")
             return
         before = self._folding.vintages
         try:
             with faults():
-                unmapped = self._folding.fold(batch, row, judged.parsed, changes)
+                unmapped = self._folding.fold(batch, row, payload.parsed, changes)
         except Exception as error:  # a fault of ours, whatever it is: it costs this payload, never the others
             if _is_the_storages(error):
                 raise
-            raise self._unstorable(judged.capture, error) from error
+            raise self.unstorable(payload.capture, error) from error
         changed = self._folding.vintages - before
         held = self._tell_of(row.number)
         if held is not None:
@@ -297,7 +281,7 @@ class Ingest:
         self.outcome.vintages += changed
         self.outcome.unmapped.update(unmapped)
         told = f", {len(unmapped)} series not mapped" if unmapped else ""
-        unread = judged.parsed.unread
+        unread = payload.parsed.unread
         self.outcome.unread.update(unread)
         told += f"; {', '.join(unread)}" if unread else ""
         told += f"; an older state of {self._folding.past} series than is known" if self._folding.past else ""
@@ -323,7 +307,7 @@ class Ingest:
         self._world.claim()
         self.begin()
         for capture in captures:
-            self._take([self.reading(capture, self._world.raw.read(capture))])
+            self._take([self.parse(capture, self._world.raw.read(capture))])
         self.finish()
         return self.outcome
 
@@ -333,19 +317,18 @@ class Ingest:
         moment = clock if fetched_at is None else min(fetched_at, clock)
         self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
 
-    def _unstorable(self, capture: Capture, error: Exception) -> Unstorable:
+    def unstorable(self, capture: Capture, error: Exception) -> Unstorable:
         log.error("a response cannot be stored", source=self._source.id, url=capture.url, exc_info=error)
-        return Unstorable(capture, f"cannot be stored: {_describe_error(error)}")
+        return Unstorable(capture, f"cannot be stored: {describe_error(error)}")
 
-    def _take(self, kept: Sequence[BeingRead]) -> None:
-        judged = sorted((self.judge(one) for one in kept), key=place)
-        for of_companies, group in groupby(judged, key=about_companies):
+    def _take(self, kept: Sequence[ParsedPayload]) -> None:
+        for of_companies, group in groupby(sorted(kept, key=place), key=about_companies):
             together = list(group)
             if not of_companies or len(together) == 1 or not self._taken(together):
-                for one in together:
-                    self._alone(one)
+                for payload in together:
+                    self._alone(payload)
 
-    def _taken(self, together: Sequence[Judged]) -> bool:
+    def _taken(self, together: Sequence[ParsedPayload]) -> bool:
         """Fold several captures in one transaction. Returns False, with nothing written, if one of them cannot be stored."""
         before, told = copy.deepcopy(self.outcome), self._say
         lines: list[str] = []
@@ -361,25 +344,56 @@ class Ingest:
             self._say(line)
         return True
 
-    def _alone(self, judged: Judged) -> None:
-        cause = f"payload {judged.capture.id}"
+    def _alone(self, payload: ParsedPayload) -> None:
+        cause = f"payload {payload.capture.id}"
         before = self.outcome.folded, self.outcome.vintages
         try:
-            self._fold([judged], cause)
+            self._fold([payload], cause)
         except Unstorable as error:
             self.outcome.folded, self.outcome.vintages = before
-            self._fold([Judged(judged.capture, payloads.QUARANTINED, error.reason)], cause)
+            self._fold([ParsedPayload(payload.capture, None, error.reason)], cause)
 
-    def _fold(self, several: Sequence[Judged], cause: str) -> None:
-        changes: Changes = {}
-        with self._world.batch(cause) as batch:
-            self._world.company_deriver.expect(mentions(several))
-            for judged in several:
-                self.write(batch, judged, changes)
-            try:
-                with faults():
-                    self._world.bring_into_step(batch, changes)
-            except Exception as error:  # as above; left unfolded, it would fail first thing in every run to come
-                if _is_the_storages(error) or all(judged.parsed is None for judged in several):
-                    raise
-                raise self._unstorable(several[-1].capture, error) from error
+    def _fold(self, several: Sequence[ParsedPayload], cause: str) -> None:
+        fold_together(self._world, {self._source.id: self}, several, cause)
+
+
+class Ingests(dict[str, Ingest]):
+    """Runs by source, each begun when it is first asked for."""
+
+    def __init__(self, world: Workplace, say: Say) -> None:
+        super().__init__()
+        self._world, self._say = world, say
+
+    def __missing__(self, source: str) -> Ingest:
+        run = self[source] = Ingest(self._world, self._world.catalog.sources[source], self._say)
+        run.begin()
+        return run
+
+
+def left_behind(world: Workplace, source: Source) -> list[Capture]:
+    """Return the captures stored by a run that was killed before it folded them, in the best order for folding."""
+    left = [capture for capture in world.raw.captures(source.id) if payloads.find(world.db, capture.id) is None]
+    turn = connector(source.connector).turn
+    return sorted(left, key=lambda capture: turn(capture.url))
+
+
+def fold_together(world: Workplace, runs: Mapping[str, Ingest], several: Sequence[ParsedPayload], cause: str) -> None:
+    """
+    Fold payloads, and derive what depends on them, in one transaction. `runs`: those of their sources.
+
+    Raises Unstorable if one of them cannot be folded, or derived from; nothing is written then.
+    """
+    awaited = mentions(several)
+    changes: Changes = {}
+    with world.batch(cause) as batch:
+        world.company_deriver.expect(awaited)
+        for payload in several:
+            runs[payload.capture.source].write(batch, payload, changes)
+        try:
+            with faults():
+                world.bring_into_step(batch, changes)
+        except Exception as error:  # left unfolded, it would fail first thing in every run to come
+            if _is_the_storages(error) or all(payload.parsed is None for payload in several):
+                raise
+            last = several[-1].capture
+            raise runs[last.source].unstorable(last, error) from error

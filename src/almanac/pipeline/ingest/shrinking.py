@@ -13,21 +13,11 @@ from typing import NamedTuple
 
 from almanac.domain.observations import ReportedValue
 from almanac.store.log.payloads import HELD
-from almanac.store.observations.writing.batch import Handle
+from almanac.store.observations.writing.fold import SeriesClaim, SeriesHandle
 
 #: A response is held back if it would withdraw more values than LEAST, and more than one in ONE_IN of those served in
 #: its range.
 LEAST, ONE_IN = 50, 10
-
-
-class SeriesClaim(NamedTuple):
-    """A response's statements about one series: the values, and the span of period keys that it lists completely."""
-
-    series: Handle
-    statements: Sequence[ReportedValue]
-    complete: tuple[int, int] | None
-    #: When the publisher last updated the data, if stated.
-    updated: int | None = None
 
 
 class Loss(NamedTuple):
@@ -50,8 +40,8 @@ class Loss(NamedTuple):
 
 def loss(
     claims: Iterable[SeriesClaim],
-    count: Callable[[Handle], int],
-    periods: Callable[[Handle, tuple[int, int]], Collection[int]],
+    count: Callable[[SeriesHandle], int],
+    periods: Callable[[SeriesHandle, tuple[int, int]], Collection[int]],
 ) -> Loss:
     """
     Count the values that a response would withdraw. `count` returns how many values a series serves, `periods` the keys

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
-from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.captures import Arrival, BeingRead, mentions
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.captures import Arrival, ParsedPayload, Window
+from almanac.pipeline.ingest.ingest import Ingests, fold_together, left_behind
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.workplace import Workplace
 from almanac.sandbox import world as simulated
@@ -22,8 +21,8 @@ from almanac.sandbox.world import Response, SimulatedPages
 _GROUP, _BYTES = 500, 16 << 20
 #: Pages created ahead, and the approximate bytes of one: fewer than a group has for companies.
 _AHEAD, _PAGE = 64, 256 << 10
-#: Pages of a source that are stored concurrently.
-_KEEPING = 4
+#: Pages of a source that are stored together, and concurrently.
+_KEPT_TOGETHER, _KEEPING = 64, 4
 
 
 def load(
@@ -69,55 +68,33 @@ def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter 
     If it is killed at any instant, the next run continues: a group is written whole, with everything derived from it,
     or not at all.
     """
-    runs = {key: Ingest(world, source, say) for key, source in world.catalog.sources.items() if source.simulated}
     world.claim()
-    for run in runs.values():
-        run.begin()
-    left = [
-        (run, run.reading(capture, world.raw.read(capture))) for run in runs.values() for capture in run.left_behind()
-    ]
-    left.sort(key=lambda one: one[1].capture.order)
-    _write(world, left)
+    runs = Ingests(world, say)
+    sources = [source for source in world.catalog.sources.values() if source.simulated]
+    left = sorted((capture for source in sources for capture in left_behind(world, source)), key=attrgetter("order"))
+    _write(world, runs, [runs[capture.source].parse(capture, world.raw.read(capture)) for capture in left])
     advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
-    before: list[tuple[Ingest, BeingRead]] = []
+    window = Window(_GROUP, _BYTES)
     with ThreadPoolExecutor(_KEEPING) as pool:
-        for group in _groups(pages):
-            kept = []
-            # In the order of the pages; consecutive pages of one source are stored together.
-            for source, told in groupby(group, key=attrgetter("source")):
-                run, several = runs[source], list(told)
-                arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
-                for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
-                    if capture is not None:
-                        kept.append((run, run.reading(capture, page.body)))
-            # These are read while the group before is written.
-            _write(world, before)
-            before = kept
-            advance(len(group))
-    _write(world, before)
-    return [run.close() for run in runs.values()]
+        for name, several in _together(pages):
+            run = runs[name]
+            arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
+            for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
+                if capture is not None:
+                    _write(world, runs, window.put(run.parse(capture, page.body)))
+            advance(len(several))
+    for group in window.rest():
+        _write(world, runs, group)
+    return [runs[source.id].close() for source in sources if source.id in runs]
 
 
-def _groups(pages: Iterable[Response]) -> Iterator[list[Response]]:
-    group: list[Response] = []
-    held = 0
-    for page in pages:
-        group.append(page)
-        held += len(page.body)
-        if len(group) == _GROUP or held >= _BYTES:
-            yield group
-            group, held = [], 0
-    if group:
-        yield group
+def _together(pages: Iterable[Response]) -> Iterator[tuple[str, list[Response]]]:
+    """Yield consecutive pages of one source, which are stored together, with the source."""
+    for source, several in groupby(pages, key=attrgetter("source")):
+        while group := list(islice(several, _KEPT_TOGETHER)):
+            yield source, group
 
 
-def _write(world: Workplace, kept: list[tuple[Ingest, BeingRead]]) -> None:
-    if not kept:
-        return
-    judged = [(run, run.judge(one)) for run, one in kept]
-    changes: Changes = {}
-    with world.batch(f"{len(kept)} simulated payloads") as batch:
-        world.company_deriver.expect(mentions(one for _, one in judged))
-        for run, one in judged:
-            run.write(batch, one, changes)
-        world.bring_into_step(batch, changes)
+def _write(world: Workplace, runs: Ingests, several: Sequence[ParsedPayload]) -> None:
+    if several:
+        fold_together(world, runs, several, f"{len(several)} simulated payloads")

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline import missing_payloads, raw_store_binding
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.captures import BeingRead, Judged, Window
-from almanac.pipeline.ingest.ingest import Ingest, Unstorable
+from almanac.pipeline.ingest.captures import ParsedPayload, Window
+from almanac.pipeline.ingest.ingest import Ingests, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.missing_payloads import Demand, Lost
 from almanac.pipeline.workplace import Workplace
@@ -62,7 +62,7 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         batch.touch()
         world.write_catalog(batch)
         world.renew()
-        runs: dict[str, Ingest] = {}
+        runs = Ingests(world, say)
         newest: dict[str, int] = {}
         unknown: dict[str, int] = defaultdict(int)
         replayed = 0
@@ -77,13 +77,12 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
         captures = sorted(world.raw.captures(passed_by=missing), key=turn)
         ahead = Window(_AHEAD, _AHEAD_BYTES)
 
-        def write(kept: Sequence[BeingRead]) -> None:
-            for one in kept:
-                capture = one.capture
+        def write(several: Sequence[ParsedPayload]) -> None:
+            for payload in several:
+                capture = payload.capture
                 reason = refused.get(capture.id)
-                run = runs[capture.source]
-                judged = run.judge(one) if reason is None else Judged(capture, payloads.QUARANTINED, reason)
-                run.write(batch, judged, changes)
+                judged = payload if reason is None else ParsedPayload(capture, None, reason)
+                runs[capture.source].write(batch, judged, changes)
                 newest[capture.source] = max(newest.get(capture.source, 0), capture.ingested_at)
 
         for capture in track(captures, "rebuild"):
@@ -91,13 +90,11 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
             if source is None:
                 unknown[capture.source] += 1
                 continue
-            if source.id not in runs:
-                runs[source.id] = Ingest(world, source, say)
-                runs[source.id].begin()
+            run = runs[source.id]
             body = _body(world, capture, missing)
             if body is not None:
                 replayed += 1
-                write(ahead.put(runs[source.id].reading(capture, body)))
+                write(ahead.put(run.parse(capture, body)))
         for group in ahead.rest():
             write(group)
         world.bring_into_step(batch, changes)

@@ -24,7 +24,9 @@ from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import StoredSeries, StoredVintage
 from almanac.store.observations.ids import series_hash
-from almanac.store.observations.writing.batch import Batch, Handle
+from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import SeriesHandle
+from almanac.store.observations.writing.vintages import Change
 from almanac.store.raw.captures import Capture, Corrupt, RawStore
 
 #: Fields that a payload row repeats from its capture.
@@ -281,14 +283,20 @@ class _Probe(Batch):
         self.version = 0
         self.problems = []
 
-    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
+    def put_series(
+        self, wanted: Sequence[SeriesSpec], kind: str, inputs: Sequence[Sequence[str] | None] | None = None
+    ) -> list[SeriesHandle]:
+        sets = [None] * len(wanted) if inputs is None else inputs
+        return [self._compared(spec, of) for spec, of in zip(wanted, sets, strict=True)]
+
+    def _compared(self, spec: SeriesSpec, inputs: Sequence[str] | None) -> SeriesHandle:
         held = self._handles.get(spec.id)
         if held is None:
             try:
                 held = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                held = self._handles[spec.id] = Handle(-1, spec.id, -1, 0, is_new=False, lineage=0)
+                held = self._handles[spec.id] = SeriesHandle(-1, spec.id, -1, 0, is_new=False, lineage=0)
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:
@@ -297,20 +305,19 @@ class _Probe(Batch):
                     self.problems.append(f"series {spec.id}: its inputs are not {', '.join(inputs or ['per row'])}")
         return held
 
-    def lineage(self, inputs: Sequence[str]) -> int:
-        number = self.known_lineage(inputs)
-        return -1 if number is None else number
+    def lineages(self, sets: Iterable[Sequence[str]]) -> list[int]:
+        return [-1 if number is None else number for number in map(self.known_lineage, sets)]
 
-    def replace(
-        self, series: Handle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
-    ) -> list[int]:
-        if held is None:
-            held = self.history(series, (min(target), max(target))) if target else {}
-        changed = [period for period in sorted(target) if held.get(period, []) != target[period]]
+    def replace_all(self, changes: Sequence[Change]) -> list[list[int]]:
+        return [self._differing(change) for change in changes]
+
+    def _differing(self, change: Change) -> list[int]:
+        series, stored, target = change
+        changed = [period for period in sorted(target) if stored.get(period, []) != target[period]]
         if series.number >= 0:
             self.problems += [
                 f"series {series.id}, {Period.from_key(period)}: computed anew it is {_encode(target[period])},"
-                f" stored is {_encode(held.get(period, []))}"
+                f" stored is {_encode(stored.get(period, []))}"
                 for period in changed
             ]
         return changed

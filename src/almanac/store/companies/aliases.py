@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from almanac.domain.aliases import Alias
 from almanac.domain.companies import CompanyRecord
@@ -12,64 +13,73 @@ from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 
 _COLUMNS = "entity, alias, scheme, main, valid_from, valid_to, source, norm"
+#: Schemes of names that follow from what companies are called; tickers and slugs are contested.
+NAMING = frozenset({"name", "former_name", "cik", "lei"})
 
 
-def put_names(db: Database, entity: str, record: CompanyRecord, spelled: Iterable[str], source: str) -> bool:
-    """
-    Make these the names of a company, tickers and slug aside. Returns whether any differs from before.
+class AliasRow(NamedTuple):
+    """One row of `alias`. Days are ordinals; `seen`: of a ticker, the last day on which a list had it."""
 
-    `spelled`: the name as each kind of payload spells it. A former name has the days the regulator states; so has the
-    name of today, where the list of former ones holds it too.
-    """
-    wanted: dict[tuple[str, str, int | None], tuple[str, bool, int | None]] = {}
+    entity: str
+    scheme: str
+    alias: str
+    norm: str
+    main: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+    source: str | None = None
+    seen: int | None = None
 
-    def add(scheme: str, alias: str, first: int | None = None, last: int | None = None, *, main: bool = False) -> None:
-        norm = normal(alias, scheme)
-        if norm:
-            wanted.setdefault((scheme, alias, first), (norm, main, last))
 
-    today = normal(record.name)
-    began = [
-        day
-        for former in record.former_names
-        if normal(former.name) == today and (day := _day(former.from_)) is not None
-    ]
-    add("name", record.name, min(began, default=None), main=True)
-    for name in (record.legal_name, *spelled):
-        if name is not None and name != record.name:
-            add("name", name, min(began, default=None) if normal(name) == today else None)
-    for former in record.former_names:
-        if former.name != record.name:
-            add("former_name", former.name, _day(former.from_), _day(former.to))
-    add("cik", f"{record.cik:010d}", main=True)
-    if record.lei is not None:
-        add("lei", record.lei, main=True)
-    rows = {(scheme, alias, norm, main, first, last) for (scheme, alias, first), (norm, main, last) in wanted.items()}
-    stored = {
-        (scheme, alias, norm, bool(main), first, last)
-        for scheme, alias, norm, main, first, last in db.execute(
-            "SELECT scheme, alias, norm, main, valid_from, valid_to FROM alias WHERE entity = ?"
-            " AND scheme NOT IN ('ticker', 'slug')",
-            (entity,),
+class Names(NamedTuple):
+    """The names of a company, tickers and slug aside. `spelled`: its name as each kind of payload spells it."""
+
+    record: CompanyRecord
+    spelled: tuple[str, ...]
+    source: str
+
+    def rows(self) -> set[AliasRow]:
+        """
+        Return the names as they are stored.
+
+        A former name has the days the regulator states; so has the name of today, where the list of former ones holds it too.
+        """
+        record, today = self.record, normal(self.record.name)
+        formers = [(former.name, _day(former.from_), _day(former.to)) for former in record.former_names]
+        began = min((day for name, day, _ in formers if day is not None and normal(name) == today), default=None)
+        spelled = [name for name in (record.legal_name, *self.spelled) if name is not None and name != record.name]
+        listed: list[tuple[str, str, int, int | None, int | None]] = [
+            ("name", record.name, 1, began, None),
+            *(("name", name, 0, began if normal(name) == today else None, None) for name in spelled),
+            *(("former_name", name, 0, first, last) for name, first, last in formers if name != record.name),
+            ("cik", f"{record.cik:010d}", 1, None, None),
+            ("lei", record.lei or "", 1, None, None),
+        ]
+        found: dict[tuple[str, str, int | None], AliasRow] = {}
+        for scheme, alias, main, first, last in listed:
+            if norm := normal(alias, scheme):
+                row = AliasRow(record.entity, scheme, alias, norm, main, first, last, self.source)
+                found.setdefault((scheme, alias, first), row)
+        return set(found.values())
+
+
+def stored(db: Database, column: str, values: Iterable[str]) -> set[AliasRow]:
+    """Return the names whose column, `entity` or `norm`, has one of these values."""
+    sql = f"SELECT x.{', x.'.join(AliasRow._fields)} FROM {{keys}}alias x WHERE x.{column} = k.column1"
+    return set(map(AliasRow._make, db.seek(sql, [(value,) for value in sorted(values)])))
+
+
+def write(db: Database, before: set[AliasRow], after: set[AliasRow]) -> None:
+    """Write the difference between the stored names and those that shall be."""
+    gone = sorted((row.norm, row.entity, row.scheme, row.alias, row.valid_from) for row in before - after)
+    if gone:
+        # Found by what is compared, which few have; by the company there may be thousands of tickers.
+        db.executemany(
+            "DELETE FROM alias WHERE norm = ? AND entity || '' = ? AND scheme = ? AND alias = ?"
+            " AND valid_from IS NOT DISTINCT FROM ?",
+            gone,
         )
-    }
-    if rows == stored:
-        return False
-    db.execute("DELETE FROM alias WHERE entity = ? AND scheme NOT IN ('ticker', 'slug')", (entity,))
-    db.insert(
-        "alias",
-        [
-            (entity, scheme, alias, norm, int(main), first, last, source, None)
-            for scheme, alias, norm, main, first, last in sorted(rows, key=repr)
-        ],
-    )
-    return True
-
-
-def put_slug(db: Database, entity: str, slug: str, source: str) -> None:
-    """Make this the slug of a company."""
-    db.execute("DELETE FROM alias WHERE entity = ? AND scheme = 'slug'", (entity,))
-    db.execute("INSERT INTO alias VALUES(?, 'slug', ?, ?, 1, NULL, NULL, ?, NULL)", (entity, slug, slug, source))
+    db.insert("alias", sorted(after - before, key=repr))
 
 
 def _day(text: str | None) -> int | None:

@@ -3,90 +3,102 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from almanac.domain.companies import Filing
+from almanac.domain.filings import known_at
 from almanac.store.engine.protocol import Database, Queryable
 
 #: What nearly all filings have for items.
 _NO_ITEMS = "[]"
-_COLUMNS = "accession, form, filed, known_at, report_date, fiscal_year, fiscal_period, items, document, description"
+_COLUMNS = (
+    "x.entity, x.accession, x.form, x.filed, x.known_at, x.report_date, x.fiscal_year, x.fiscal_period, x.items, x.document,"
+    " x.description, x.exact"
+)
 
 
-class Entered(NamedTuple):
-    """A filing as it now stands; whether its time is exact, whether that moved, whether anything is new."""
+class EnteredFiling(NamedTuple):
+    """A filing as it now stands: whether its time is exact, whether that moved, and whether anything is new."""
 
+    entity: str
     filing: Filing
     exact: bool
     moved: bool
     new: bool
 
 
-class FilingBook:
-    """The filings of one company, read once, to which payloads add."""
+def enter(db: Database, filed: Sequence[tuple[str, Filing]], source: str, payload: int) -> list[EnteredFiling]:
+    """
+    Enter the filings of one payload, each with its company, or what the payload adds to those that are stored.
 
-    def __init__(self, db: Database, entity: str) -> None:
-        self._db = db
-        self._entity = entity
-        self._held = {filing.accession: (filing, exact) for filing, exact in every(db, entity)}
-
-    def put(self, filing: Filing, fallback: int, source: str, payload: int) -> Entered:
-        """
-        Enter a filing, or what another payload adds to it.
-
-        `fallback`: when it counts as known while only its day is told. Of exact times the earlier one counts: each is a
-        moment by which the filing could be read. Of the other fields the first that is told.
-        """
-        held = self._held.get(filing.accession)
-        if held is None:
-            return self._insert(filing, fallback, source, payload)
-        stored, exact = held
-        assert stored.known_at is not None
-        known = stored.known_at
-        if filing.known_at is not None:
-            known = min(known, filing.known_at) if exact else filing.known_at
-        merged = Filing(
-            stored.accession,
-            # The regulator's index is the authority on the form; facts may say "Other".
-            filing.form if filing.known_at is not None and not exact else stored.form,
-            stored.filed if exact else filing.filed,
-            known,
-            _first(stored.report_date, filing.report_date),
-            _first(stored.fiscal_year, filing.fiscal_year),
-            stored.fiscal_period or filing.fiscal_period,
-            stored.items or filing.items,
-            stored.document or filing.document,
-            stored.description or filing.description,
+    A filing of which only the day is stated counts as known from the end of that day. Of exact times the earlier one
+    counts: each is a moment by which the filing could be read. Of the other fields the first that is stated counts.
+    """
+    before = stored(db, {entity for entity, _ in filed})
+    after = dict(before)
+    entered = []
+    for entity, filing in filed:
+        key = (entity, filing.accession)
+        held = after.get(key)
+        after[key] = filing, exact = _merged(held, filing)
+        moved = held is not None and held[0].known_at != filing.known_at
+        entered.append(EnteredFiling(entity, filing, exact, moved, after[key] != held))
+    changed = {key: now for key, now in after.items() if before.get(key) != now}
+    db.insert(
+        "filing",
+        [
+            (entity, accession, *_columns(filing, exact), source, payload)
+            for (entity, accession), (filing, exact) in changed.items()
+            if (entity, accession) not in before
+        ],
+    )
+    updates = [
+        (*_columns(*now), entity, before[entity, accession][0].known_at, accession)
+        for (entity, accession), now in changed.items()
+        if (entity, accession) in before
+    ]
+    if updates:
+        db.executemany(
+            "UPDATE filing SET form = ?, filed = ?, known_at = ?, exact = ?, report_date = ?, fiscal_year = ?,"
+            " fiscal_period = ?, items = ?, document = ?, description = ?"
+            " WHERE entity = ? AND known_at = ? AND accession = ?",
+            updates,
         )
-        now_exact = exact or filing.known_at is not None
-        different = (merged, now_exact) != held
-        if different:
-            self._db.execute(
-                "UPDATE filing SET form = ?, filed = ?, known_at = ?, exact = ?, report_date = ?, fiscal_year = ?,"
-                " fiscal_period = ?, items = ?, document = ?, description = ?"
-                " WHERE entity = ? AND known_at = ? AND accession = ?",
-                (
-                    merged.form, merged.filed, merged.known_at, now_exact, merged.report_date, merged.fiscal_year,
-                    merged.fiscal_period, json.dumps(merged.items), merged.document, merged.description,
-                    self._entity, stored.known_at, filing.accession,
-                ),
-            )  # fmt: skip
-            self._held[filing.accession] = merged, now_exact
-        return Entered(merged, now_exact, known != stored.known_at, different)
+    return entered
 
-    def _insert(self, filing: Filing, fallback: int, source: str, payload: int) -> Entered:
-        exact = filing.known_at is not None
-        entered = filing._replace(known_at=fallback if filing.known_at is None else filing.known_at)
-        self._db.execute(
-            "INSERT INTO filing VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-            (
-                self._entity, filing.accession, filing.form, filing.filed, entered.known_at, exact, filing.report_date,
-                filing.fiscal_year, filing.fiscal_period, json.dumps(filing.items), filing.document, filing.description,
-                source, payload,
-            ),
-        )  # fmt: skip
-        self._held[filing.accession] = entered, exact
-        return Entered(entered, exact, moved=False, new=True)
+
+def _merged(held: tuple[Filing, bool] | None, filing: Filing) -> tuple[Filing, bool]:
+    """Return a stored filing (and whether its time is exact) with what another payload adds to it."""
+    exact = filing.known_at is not None
+    if held is None:
+        return (filing if exact else filing._replace(known_at=known_at(filing.filed))), exact
+    stored, was_exact = held
+    assert stored.known_at is not None
+    known = stored.known_at
+    if filing.known_at is not None:
+        known = min(known, filing.known_at) if was_exact else filing.known_at
+    merged = Filing(
+        stored.accession,
+        # The regulator's index is the authority on the form; facts may say "Other".
+        filing.form if exact and not was_exact else stored.form,
+        stored.filed if was_exact else filing.filed,
+        known,
+        _first(stored.report_date, filing.report_date),
+        _first(stored.fiscal_year, filing.fiscal_year),
+        stored.fiscal_period or filing.fiscal_period,
+        stored.items or filing.items,
+        stored.document or filing.document,
+        stored.description or filing.description,
+    )
+    return merged, was_exact or exact
+
+
+def _columns(filing: Filing, exact: bool) -> tuple[object, ...]:
+    return (
+        filing.form, filing.filed, filing.known_at, exact, filing.report_date, filing.fiscal_year, filing.fiscal_period,
+        json.dumps(filing.items), filing.document, filing.description,
+    )  # fmt: skip
 
 
 def _first(held: int | None, told: int | None) -> int | None:
@@ -94,25 +106,26 @@ def _first(held: int | None, told: int | None) -> int | None:
 
 
 def of(db: Queryable, entity: str) -> dict[str, Filing]:
-    """All filings of a company by accession number; `known_at` is never None."""
-    found = db.execute(f"SELECT {_COLUMNS} FROM filing WHERE entity = ?", (entity,))
-    return {row[0]: _filing(row) for row in found}
+    """Return all filings of a company by accession number; `known_at` is never None."""
+    return {
+        row[1]: _filing(row)[0] for row in db.execute(f"SELECT {_COLUMNS} FROM filing x WHERE entity = ?", (entity,))
+    }
 
 
-def _filing(row: tuple[object, ...]) -> Filing:
-    accession, form, filed, known, report, year, period, items, document, description = row
-    told = () if items == _NO_ITEMS else tuple(json.loads(items))  # type: ignore[arg-type]  # a text
-    return Filing(accession, form, filed, known, report, year, period, told, document, description)  # type: ignore[arg-type]  # the columns' types are these
+def stored(db: Database, entities: Iterable[str]) -> dict[tuple[str, str], tuple[Filing, bool]]:
+    """Return all filings of companies by entity and accession number, each with whether its time is exact."""
+    rows = db.seek(f"SELECT {_COLUMNS} FROM {{keys}}filing x WHERE x.entity = k.column1", [(key,) for key in entities])
+    return {(row[0], row[1]): _filing(row) for row in rows}
 
 
-def every(db: Queryable, entity: str) -> list[tuple[Filing, bool]]:
-    """All filings of a company, each with whether its time is exact."""
-    found = db.execute(f"SELECT {_COLUMNS}, exact FROM filing WHERE entity = ?", (entity,))
-    return [(_filing(row[:-1]), bool(row[-1])) for row in found]
+def _filing(row: Sequence[Any]) -> tuple[Filing, bool]:
+    _, accession, form, filed, known, report, year, period, items, document, description, exact = row
+    told = () if items == _NO_ITEMS else tuple(json.loads(items))
+    return Filing(accession, form, filed, known, report, year, period, told, document, description), bool(exact)
 
 
 def times(db: Queryable, entity: str) -> tuple[dict[str, int], frozenset[str]]:
-    """When each filing of a company was known, by accession number; and those of which only the day is told."""
+    """Return when each filing of a company was known, by accession number, and those of which only the day is known."""
     known: dict[str, int] = {}
     by_day: set[str] = set()
     for accession, moment, exact in db.execute(

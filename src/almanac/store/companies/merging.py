@@ -1,26 +1,31 @@
 """
-Companies: what payloads say of one, put together into the record that is served.
+The register of companies: what payloads say of each, put together into the record that is served.
 
-Payloads arrive in any order; what is held after all of them is the same. Names and tickers are in `almanac.store.companies.aliases`.
+Payloads arrive in any order; what is stored after all of them is the same. A payload that says nothing new of a company
+changes nothing but the time of its part. Names are in `almanac.store.companies.aliases`, tickers in `.tickers`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.domain.companies import CompanyRecord, Listing
 from almanac.domain.names import normal, slugify
 from almanac.store.companies import aliases
-from almanac.store.companies.tickers import LISTING, Claim, contest, listed, seen
+from almanac.store.companies.aliases import NAMING, AliasRow, Names
+from almanac.store.companies.facts import FilerTraits
+from almanac.store.companies.tickers import LISTING, Claim, Tickers, award, newest_list, note_seen
 from almanac.store.engine.protocol import Database
 
 #: Which kind of payload is believed where several speak of one field.
 PARTS = ("submissions", "facts", "tickers", "datasets", "currency")
-#: A data set that has no amount of a company's own does not tell its currency: the newest that does is kept beside it.
+#: A data set that has no amount of a company's own does not state its currency: the newest that does is kept beside it.
 _DATASETS, _CURRENCY = "datasets", "currency"
 #: From a standard industrial classification code: sector, industry, template.
 Classify = Callable[[str | None], tuple[str, str | None, str]]
@@ -30,48 +35,62 @@ _SPECIAL = frozenset({"cik", "part", "listings"})
 _OF_ITS_NAME = frozenset({"sic", "sic_description", "country", "state_of_incorporation"})
 
 
+class CompanyRow(NamedTuple):
+    """One row of `company`. Its slug and its ticker are told apart from those of others."""
+
+    entity: str
+    cik: int
+    source: str
+    base: str
+    slug: str
+    name: str
+    ticker: str | None
+    exchange: str | None
+    country: str | None
+    currency: str | None
+    sector: str
+    industry: str | None
+    template: str
+    reports: int
+    body: str
+
+    @property
+    def traits(self) -> FilerTraits:
+        return FilerTraits(self.name, self.source, self.template, self.currency)
+
+
 class Part(msgspec.Struct, frozen=True):
-    """What the newest payload of one kind said, and when it was fetched (unix seconds)."""
+    """What the newest payload of one kind said, its source, and when it was fetched (unix seconds)."""
 
     record: CompanyRecord
     source: str
     fetched_at: int
+    sha256: str
+
+    @property
+    def order(self) -> tuple[int, str]:
+        return self.fetched_at, self.sha256
 
 
-def put_part(db: Database, record: CompanyRecord, source: str, fetched_at: int, sha256: str) -> bool:
-    """
-    Keep what one payload says of a company, where it is the newest of its kind by (`fetched_at`, `sha256`).
-
-    Tickers of one that is not are kept as seen on its day. Returns whether anything was written: then the company wants
-    `settle_company`.
-    """
-    written = _put(db, record, source, fetched_at, sha256)
-    if record.part == _DATASETS and record.currency is not None:
-        money = CompanyRecord(cik=record.cik, part=_CURRENCY, name=record.name, currency=record.currency)
-        written |= _put(db, money, source, fetched_at, sha256)
-    return written
+#: A company's parts by kind.
+Parts = Mapping[str, Part]
 
 
-def _put(db: Database, record: CompanyRecord, source: str, fetched_at: int, sha256: str) -> bool:
-    body = msgspec.json.encode(record).decode()
-    held = db.execute(
-        "SELECT fetched_at, sha256, body FROM company_part WHERE entity = ? AND part = ?", (record.entity, record.part)
-    ).fetchone()
-    if held is not None:
-        if (held[0], held[1], held[2]) == (fetched_at, sha256, body):
-            return False
-        if (held[0], held[1]) > (fetched_at, sha256):
-            return record.part in LISTING and seen(db, record.entity, record.listings, source, fetched_at)
-        if record.part in LISTING:
-            before = msgspec.json.decode(held[2], type=CompanyRecord).listings
-            still = {listing.ticker for listing in record.listings}
-            seen(db, record.entity, [one for one in before if one.ticker not in still], source, held[0])
-    db.execute(
-        "INSERT INTO company_part VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(entity, part) DO UPDATE SET"
-        " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, source = excluded.source, body = excluded.body",
-        (record.entity, record.part, fetched_at, sha256, source, body),
-    )
-    return True
+class Summary(NamedTuple):
+    """What the parts of a company say together, as far as anything follows from it."""
+
+    record: CompanyRecord
+    claim: Claim
+    names: Names
+    #: The industry by which its statements are read: that of any payload that states one.
+    sic: str | None
+
+
+class Changed(NamedTuple):
+    """A company of which anything served changed: what it was before (None: it is new) and what it is now."""
+
+    before: FilerTraits | None
+    after: FilerTraits
 
 
 class Places:
@@ -92,7 +111,7 @@ class Places:
         return None if iso2 is None else self._by_iso2.get(iso2.upper())
 
     def has_slug(self, slug: str) -> bool:
-        """Whether a place goes by this slug."""
+        """Return whether a place goes by this slug."""
         return slug in self._slugs
 
 
@@ -103,64 +122,158 @@ class _Place(msgspec.Struct):
     iso2: str | None = None
 
 
-def settle_company(db: Database, entity: str, classify: Classify, places: Places | None = None) -> bool:
+def put_records(
+    db: Database,
+    records: Iterable[CompanyRecord],
+    source: str,
+    fetched_at: int,
+    sha256: str,
+    classify: Classify,
+    places: Places | None = None,
+) -> dict[str, Changed]:
     """
-    Put the parts of a company together: its row, its slug, its names. Returns whether anything served changed.
+    Enter what one payload says of companies, and return those of which anything served changed.
 
-    `places`: those of the catalogue as they are in this transaction; None: to be read.
+    A record counts where it is the newest of its kind by (`fetched_at`, `sha256`). Tickers of one that is not were seen on
+    its day. `places`: those of the catalogue as they are in this transaction; None: to be read.
 
     Field by field the first of `PARTS` that speaks of it wins; listings are those of the newest payload that lists them.
     Industry and country come from a payload that calls the company by the name it has: what was stated of another name
     years ago does not stand beside the one of today. How its statements are read follows from any that states an industry.
-    Companies that share a slug or a ticker are told apart anew with it. A company without parts is left alone.
+    Companies that share a slug or a ticker are told apart anew with it.
     """
-    parts = _parts(db, entity)
-    if not parts:
-        return False
-    places = places or Places(db)
-    claim = _claim(parts)
-    record = _merged(parts, claim)
-    row = _row(db, record, parts, classify, places)
-    source, base = row["source"], row["base"]
-    before = _read_row(db, entity, list(row))
-    changed = before != row
-    if before is None:
-        _insert(db, entity, row)
-    elif changed:
-        db.execute(
-            f"UPDATE company SET {', '.join(f'{name} = ?' for name in row)} WHERE entity = ?", (*row.values(), entity)
-        )
-    if before is not None and before["base"] != base:
-        db.execute("UPDATE company SET slug = ? WHERE entity = ?", (_placeholder(entity), entity))
-    for shared in {base, before["base"] if before is not None else base}:
-        changed |= _tell_apart(db, shared, places)
-    names = {part.record.name for kind, part in parts.items() if kind not in {_DATASETS, _CURRENCY}}
-    changed |= aliases.put_names(db, entity, record, sorted(names), source)
-    return contest(db, entity, claim, source, _claim_of) or changed
+    listed = [each for record in records for each in _with_currency(record)]
+    stored = _parts(db, dict.fromkeys(record.entity for record in listed))
+    parts = {entity: dict(of) for entity, of in stored.items()}
+    seen: dict[str, dict[str, int]] = defaultdict(dict)
+    for record in listed:
+        own, part = parts[record.entity], Part(record, source, fetched_at, sha256)
+        held = own.get(record.part)
+        if held is not None and record.part in LISTING:
+            older = part if held.order > part.order else held
+            current = {listing.ticker for listing in (held if older is part else part).record.listings}
+            for listing in older.record.listings:
+                if older is part or listing.ticker not in current:
+                    at = seen[record.entity].get(listing.ticker, older.fetched_at)
+                    seen[record.entity][listing.ticker] = max(at, older.fetched_at)
+        if held is None or held.order <= part.order:
+            own[record.part] = part
+    written = [
+        (entity, kind, part.fetched_at, part.sha256, part.source, msgspec.json.encode(part.record).decode())
+        for entity, own in parts.items()
+        for kind, part in own.items()
+        if stored[entity].get(kind) != part
+    ]
+    if written:
+        db.executemany(_PUT_PART, written)
+    changed = {}
+    for entity, own in parts.items():
+        before, now = _summary(stored[entity]) if stored[entity] else None, _summary(own)
+        if now != before or seen[entity]:
+            changed[entity] = before, now
+    return _settle(db, changed, seen, classify, places or Places(db)) if changed else {}
+
+
+def _with_currency(record: CompanyRecord) -> list[CompanyRecord]:
+    if record.part != _DATASETS or record.currency is None:
+        return [record]
+    return [record, CompanyRecord(cik=record.cik, part=_CURRENCY, name=record.name, currency=record.currency)]
+
+
+def _settle(
+    db: Database,
+    companies: Mapping[str, tuple[Summary | None, Summary]],
+    seen: Mapping[str, Mapping[str, int]],
+    classify: Classify,
+    places: Places,
+) -> dict[str, Changed]:
+    """
+    Write the rows and names of companies, whose parts said the first together and now say the second.
+
+    Returns those of which anything served changed.
+    """
+    stored = _rows(db, "entity", companies)
+    rows = {entity: _row(now, stored.get(entity), classify, places) for entity, (_, now) in companies.items()}
+    stored |= _rows(db, "base", {row.base for row in (*stored.values(), *rows.values())})
+    rows = {**stored, **rows}
+    slugs = _tell_apart(rows.values(), places)
+    renamed = {entity for entity, (said, now) in companies.items() if said is None or said.names != now.names}
+    contested = {
+        entity: now
+        for entity, (said, now) in companies.items()
+        if said is None or said.claim != now.claim or seen.get(entity)
+    }
+    before = aliases.stored(db, "entity", {*slugs, *renamed, *contested})
+    own, claims = _claimants(db, contested, before)
+    for entity, now in contested.items():
+        note_seen(own[entity], entity, now.claim, seen.get(entity, {}).items(), now.names.source)
+    mains = award(own, claims, {norm for entity in contested for norm in own[entity]})
+    stored |= _rows(db, "entity", own.keys() - rows.keys())
+    rows = {**stored, **rows}
+    for entity, main in mains.items():
+        ticker, exchange = (None, None) if main is None else (main.ticker, main.exchange)
+        rows[entity] = rows[entity]._replace(ticker=ticker, exchange=exchange)
+    for entity, slug in slugs.items():
+        rows[entity] = rows[entity]._replace(slug=slug)
+    replaced = {"slug": slugs.keys(), "ticker": own.keys(), **dict.fromkeys(NAMING, renamed)}
+    after = {row for row in before if row.entity not in replaced[row.scheme]}
+    after.update(*(companies[entity][1].names.rows() for entity in renamed), *(each.values() for each in own.values()))
+    after.update(AliasRow(entity, "slug", slug, slug, 1, source=rows[entity].source) for entity, slug in slugs.items())
+    _write_rows(db, stored, rows)
+    aliases.write(db, before, after)
+    moved = {entity for entity, row in rows.items() if stored.get(entity) != row}
+    moved |= {row[0] for row in {row[:7] for row in before} ^ {row[:7] for row in after}}
+    return {
+        entity: Changed(stored[entity].traits if entity in stored else None, rows[entity].traits)
+        for entity in companies
+        if entity in moved
+    }
+
+
+def _claimants(
+    db: Database, contested: Mapping[str, Summary], before: set[AliasRow]
+) -> tuple[dict[str, Tickers], dict[str, Claim]]:
+    """
+    Return the stored tickers and the claims of companies, and of all others that claim a ticker which one of them has or claims.
+
+    `before` holds the stored names of the companies. Those of the others are added to it.
+    """
+    own: dict[str, Tickers] = {entity: {} for entity in contested}
+    norms = {norm for now in contested.values() for norm in now.claim.by_norm}
+    norms |= {row.norm for row in before if row.scheme == "ticker" and row.entity in own}
+    holders = [row for row in aliases.stored(db, "norm", norms) if row.scheme == "ticker" and row.entity not in own]
+    claims = _claims_of(db, {row.entity for row in holders})
+    rivals = {row.entity for row in holders if row.norm in claims[row.entity].by_norm}
+    before |= aliases.stored(db, "entity", rivals)
+    own |= {entity: {} for entity in rivals}
+    for row in before:
+        if row.scheme == "ticker" and row.entity in own:
+            own[row.entity][row.norm] = row
+    return own, claims | {entity: now.claim for entity, now in contested.items()}
 
 
 def unlike(db: Database, entity: str, classify: Classify, places: Places) -> list[tuple[str, Any, Any]]:
     """Return what the row of a company has otherwise than its parts give it: name of the column, what is there, and what they give."""
-    parts = _parts(db, entity)
-    if not parts:
+    parts, held = _parts(db, [entity])[entity], _rows(db, "entity", [entity]).get(entity)
+    if not parts or held is None:
         return []
-    wanted = _row(db, _merged(parts, _claim(parts)), parts, classify, places)
-    held = _read_row(db, entity, list(wanted)) or dict.fromkeys(wanted)
-    return [(name, held[name], wanted[name]) for name in wanted if held[name] != wanted[name]]
+    wanted = _row(_summary(parts), held, classify, places)._replace(reports=int(reports(db, entity)))
+    compared = zip(CompanyRow._fields, held, wanted, strict=True)
+    return [(name, stored, given) for name, stored, given in compared if stored != given]
 
 
 def has_part(db: Database, entity: str, part: str) -> bool:
-    """Whether a payload of that kind ever spoke of a company."""
+    """Return whether a payload of that kind ever spoke of a company."""
     return db.execute("SELECT 1 FROM company_part WHERE entity = ? AND part = ?", (entity, part)).get is not None
 
 
 def reports(db: Database, entity: str) -> bool:
-    """Whether a company has a statement."""
+    """Return whether a company has a statement."""
     return db.execute("SELECT 1 FROM statement WHERE entity = ? LIMIT 1", (entity,)).get is not None
 
 
 def mark_reports(db: Database, entity: str) -> bool:
-    """Note on a company that it has statements, or has none any more, after they were written. Returns whether that is new."""
+    """Record on a company whether it has statements, after they were written. Returns whether that is new."""
     found = int(reports(db, entity))
     return db.update("UPDATE company SET reports = ? WHERE entity = ? AND reports <> ?", (found, entity, found)) > 0
 
@@ -168,87 +281,104 @@ def mark_reports(db: Database, entity: str) -> bool:
 # -- putting together ---------------------------------------------------------------------------------------------------
 
 
-def _parts(db: Database, entity: str) -> dict[str, Part]:
-    found = db.execute("SELECT part, body, source, fetched_at FROM company_part WHERE entity = ?", (entity,))
-    return {kind: Part(msgspec.json.decode(body, type=CompanyRecord), source, at) for kind, body, source, at in found}
+def _parts(db: Database, entities: Iterable[str]) -> dict[str, dict[str, Part]]:
+    """Return the stored parts of companies, none for one that no payload spoke of."""
+    found: dict[str, dict[str, Part]] = {entity: {} for entity in entities}
+    for entity, kind, body, *more in db.seek(_PARTS_OF, [(entity,) for entity in found]):
+        found[entity][kind] = Part(msgspec.json.decode(body, type=CompanyRecord), *more)
+    return found
 
 
-def _claim_of(db: Database, entity: str) -> Claim:
-    return _claim(_parts(db, entity))
+def _claims_of(db: Database, entities: Iterable[str]) -> dict[str, Claim]:
+    return {entity: _claim(parts) for entity, parts in _parts(db, entities).items()}
 
 
-def _claim(parts: Mapping[str, Part]) -> Claim:
-    """One list of tickers comes without exchanges: another payload's word for the same ticker fills in."""
-    claim = listed({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
+def _claim(parts: Parts) -> Claim:
+    """Return the tickers a company claims. One list comes without exchanges: another payload's word for the same ticker fills in."""
+    claim = newest_list({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
     ranked = [parts[kind].record for kind in PARTS if kind in parts]
-    known = {one.ticker: one.exchange for record in reversed(ranked) for one in record.listings if one.exchange}
-    told = tuple(Listing(one.ticker, one.exchange or known.get(one.ticker)) for one in claim.listings)
-    return replace(claim, listings=told)
+    known = {each.ticker: each.exchange for record in reversed(ranked) for each in record.listings if each.exchange}
+    listings = tuple(Listing(each.ticker, each.exchange or known.get(each.ticker)) for each in claim.listings)
+    return replace(claim, listings=listings)
 
 
-def _merged(parts: Mapping[str, Part], claim: Claim) -> CompanyRecord:
-    """One record from all parts."""
-    ranked = [parts[kind].record for kind in PARTS if kind in parts]
+def _summary(parts: Parts) -> Summary:
+    """Put the parts of a company together. There is at least one."""
+    ranked = [parts[kind] for kind in PARTS if kind in parts]
+    records = [part.record for part in ranked]
+    first = records[0]
     fields: dict[str, Any] = {}
-    named = [record for record in ranked if normal(record.name) == normal(ranked[0].name)]
+    named = [record for record in records if normal(record.name) == normal(first.name)]
     for field in CompanyRecord.__struct_fields__:
         if field not in _SPECIAL:
-            told = (getattr(record, field) for record in (named if field in _OF_ITS_NAME else ranked))
-            fields[field] = next((value for value in told if value not in (None, ())), getattr(ranked[0], field))
-    return CompanyRecord(cik=ranked[0].cik, part="", listings=claim.listings, **fields)
+            values = (getattr(record, field) for record in (named if field in _OF_ITS_NAME else records))
+            fields[field] = next((value for value in values if value not in (None, ())), getattr(first, field))
+    claim = _claim(parts)
+    record = CompanyRecord(cik=first.cik, part="", listings=claim.listings, **fields)
+    spelled = sorted({part.record.name for kind, part in parts.items() if kind not in {_DATASETS, _CURRENCY}})
+    names = Names(record, tuple(spelled), ranked[0].source)
+    return Summary(record, claim, names, next((each.sic for each in records if each.sic), None))
 
 
-def _row(
-    db: Database, record: CompanyRecord, parts: Mapping[str, Part], classify: Classify, places: Places
-) -> dict[str, Any]:
-    """Return a company's row but for its slug, and its ticker, which are told apart from others'."""
+def _row(summary: Summary, held: CompanyRow | None, classify: Classify, places: Places) -> CompanyRow:
+    """Return a company's row as its parts give it. What is told apart from others', and whether it reports, is as it was."""
+    record = summary.record
     sector, industry, _ = classify(record.sic)
-    _, _, template = classify(next((sic for kind in PARTS if kind in parts and (sic := parts[kind].record.sic)), None))
-    return {
-        "cik": record.cik, "source": next(part.source for kind in PARTS if (part := parts.get(kind)) is not None),
-        "base": slugify(record.name) or record.entity.replace("_", "-"), "name": record.name,
-        "country": places.country(record.country),
-        "currency": record.currency, "sector": sector, "industry": industry, "template": template,
-        "reports": int(reports(db, record.entity)), "body": msgspec.json.encode(record).decode(),
-    }  # fmt: skip
+    _, _, template = classify(summary.sic)
+    base = slugify(record.name) or record.entity.replace("_", "-")
+    body = msgspec.json.encode(record).decode()
+    slug, ticker, exchange, reporting = "", None, None, 0
+    if held is not None:
+        slug, ticker, exchange, reporting = held.slug, held.ticker, held.exchange, held.reports
+    return CompanyRow(
+        record.entity, record.cik, summary.names.source, base, slug, record.name, ticker, exchange,
+        places.country(record.country), record.currency, sector, industry, template, reporting, body,
+    )  # fmt: skip
 
 
-def _read_row(db: Database, entity: str, columns: Sequence[str]) -> dict[str, Any] | None:
-    found = db.execute(f"SELECT {', '.join(columns)} FROM company WHERE entity = ?", (entity,)).fetchone()
-    return None if found is None else dict(zip(columns, found, strict=True))
+def _rows(db: Database, column: str, values: Iterable[str]) -> dict[str, CompanyRow]:
+    """Return the rows of companies whose column, `entity` or `base`, has one of these values."""
+    sql = f"SELECT x.{', x.'.join(CompanyRow._fields)} FROM {{keys}}company x WHERE x.{column} = k.column1"
+    return {row[0]: CompanyRow._make(row) for row in db.seek(sql, [(value,) for value in sorted(values)])}
 
 
-def _placeholder(entity: str) -> str:
-    """Return a slug that no name makes: it holds a row's place until all that share its base are told apart."""
-    return f"~{entity}"
+def _write_rows(db: Database, stored: Mapping[str, CompanyRow], rows: Mapping[str, CompanyRow]) -> None:
+    """Write the rows that differ. A slug must be free before another gets it: meanwhile it is one that no name makes."""
+    changed = [row for entity, row in rows.items() if stored.get(entity) != row]
+    updated = [row for row in changed if row.entity in stored]
+    if updated:
+        slugs = [(f"~{row.entity}", row.entity) for row in updated if row.slug != stored[row.entity].slug]
+        if slugs:
+            db.executemany("UPDATE company SET slug = ? WHERE entity = ?", slugs)
+        columns = ", ".join(f"{name} = ?" for name in CompanyRow._fields[1:])
+        db.executemany(f"UPDATE company SET {columns} WHERE entity = ?", [(*row[1:], row.entity) for row in updated])
+    db.insert("company", [row for row in changed if row.entity not in stored])
 
 
-def _insert(db: Database, entity: str, row: Mapping[str, Any]) -> None:
-    columns = {"entity": entity, "slug": _placeholder(entity), **row}
-    marks = ", ".join("?" * len(columns))
-    db.execute(f"INSERT INTO company({', '.join(columns)}) VALUES({marks})", tuple(columns.values()))
-
-
-# -- slugs ----------------------------------------------------------------------------------------------------------------
-
-
-def _tell_apart(db: Database, base: str, places: Places) -> bool:
+def _tell_apart(rows: Iterable[CompanyRow], places: Places) -> dict[str, str]:
     """
-    Give each company of one base its slug: the lowest CIK the bare one, the others with their CIK behind it.
+    Return the slugs of companies that get another one. All companies that share a base are among the rows.
 
-    A base that a country has, or that ends like a slug with a CIK behind it, is nobody's bare slug.
+    Of these the lowest CIK has the bare base, the others have their CIK behind it. A base that a country has, or that ends
+    like a slug with a CIK behind it, is nobody's bare slug.
     """
-    held = list(db.execute("SELECT cik, entity, slug, source FROM company WHERE base = ? ORDER BY cik", (base,)))
-    tail = base.rpartition("-")[2]
-    # Behind a base stand at least four digits: `phillips-66` is no company of the base `phillips`.
-    nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or places.has_slug(base)
-    moved = []
-    for place, (cik, entity, slug, source) in enumerate(held):
-        wanted = base if place == 0 and not nobodys else f"{base}-{cik:04d}"
-        if wanted != slug:
-            moved.append((entity, wanted, source))
-    # Those that lose the bare slug go first: it must be free for the one that gets it.
-    for entity, slug, source in sorted(moved, key=lambda one: one[1] == base):
-        db.execute("UPDATE company SET slug = ? WHERE entity = ?", (slug, entity))
-        aliases.put_slug(db, entity, slug, source)
-    return bool(moved)
+    sharing: dict[str, list[CompanyRow]] = defaultdict(list)
+    for row in rows:
+        sharing[row.base].append(row)
+    moved = {}
+    for base, several in sharing.items():
+        tail = base.rpartition("-")[2]
+        # Behind a base stand at least four digits: `phillips-66` is no company of the base `phillips`.
+        nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or places.has_slug(base)
+        for place, row in enumerate(sorted(several, key=attrgetter("cik"))):
+            wanted = base if place == 0 and not nobodys else f"{base}-{row.cik:04d}"
+            if wanted != row.slug:
+                moved[row.entity] = wanted
+    return moved
+
+
+_PUT_PART = (
+    "INSERT INTO company_part VALUES(?, ?, ?, ?, ?, ?) ON CONFLICT(entity, part) DO UPDATE SET"
+    " fetched_at = excluded.fetched_at, sha256 = excluded.sha256, source = excluded.source, body = excluded.body"
+)
+_PARTS_OF = "SELECT x.entity, x.part, x.body, x.source, x.fetched_at, x.sha256 FROM {keys}company_part x WHERE x.entity = k.column1"

@@ -17,7 +17,7 @@ from almanac.store.engine.sqlite import OPEN
 INCOME, BALANCE, CASH_FLOW = 0, 1, 2
 KINDS = (INCOME, BALANCE, CASH_FLOW)
 FREQUENCIES = ("A", "Q", "S")
-_THIS = "WHERE entity = ? AND kind = ? AND frequency = ? AND period = ? AND known_at = ?"
+_THIS = "WHERE entity = ?2 AND kind = ?3 AND frequency = ?4 AND period = ?5 AND known_at = ?6"
 
 
 def pack(body: bytes) -> bytes:
@@ -43,60 +43,54 @@ class Key(NamedTuple):
 Versions = Sequence[tuple[int, bytes]]
 
 
-def read_open(db: Database, entity: str) -> dict[Key, list[tuple[int, bytes]]]:
-    """All open versions of a company's statements."""
-    found: dict[Key, list[tuple[int, bytes]]] = defaultdict(list)
+class Difference(NamedTuple):
+    """The versions of a statement that end, by their knowledge times, and those that come."""
+
+    ended: list[int]
+    added: Versions
+
+
+def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict[Key, Difference]:
+    """Return how the stored versions of a company's statements differ from those given. Statements that aren't given shall go."""
+    stored: dict[Key, dict[int, bytes]] = defaultdict(dict)
     for kind, frequency, period, known, body in db.execute(
         f"SELECT kind, frequency, period, known_at, body FROM statement WHERE entity = ? AND to_version = {OPEN}"
-        " ORDER BY kind, frequency, period, known_at",
+        " ORDER BY kind, frequency, period",
         (entity,),
     ):
-        found[Key(kind, frequency, period)].append((known, body))
-    return found
-
-
-def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict[Key, tuple[Versions, Versions]]:
-    """Statements of a company whose versions are not those given: what is held, and what shall be. Those not named shall go."""
-    before = read_open(db, entity)
-    wanted: dict[Key, Versions] = {**dict.fromkeys(before, ()), **target}
-    return {
-        key: (before.get(key, []), versions)
-        for key, versions in wanted.items()
-        if not _alike(before.get(key, []), versions)
-    }
-
-
-def _alike(before: Versions, after: Versions) -> bool:
-    """Tell whether the same is known from the same times on."""
-    return [known for known, _ in before] == [known for known, _ in after] and all(
-        _same(one, other) for (_, one), (_, other) in zip(before, after, strict=True)
-    )
+        stored[Key(kind, frequency, period)][known] = body
+    wanted: dict[Key, Versions] = {**dict.fromkeys(stored, ()), **target}
+    changed: dict[Key, Difference] = {}
+    for key, versions in wanted.items():
+        before = stored.get(key, {})
+        same = {known for known, body in versions if known in before and _same(before[known], body)}
+        if len(same) < max(len(before), len(versions)):
+            added = [(known, body) for known, body in versions if known not in same]
+            changed[key] = Difference([known for known in before if known not in same], added)
+    return changed
 
 
 def _same(body: bytes, other: bytes) -> bool:
-    """Tell whether two bodies say the same. Another version of zstd may have packed one of them to other bytes."""
+    """Return whether two bodies say the same. Another version of zstd may have packed one of them to other bytes."""
     return body == other or unpack(body) == unpack(other)
 
 
 def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versions]) -> list[Key]:
-    """Make these the versions of these statements (see `differing`). Equal rows are not touched. Returns what changed."""
+    """Make these the versions of a company's statements. Equal rows are not touched. Returns the statements that changed."""
     changed = differing(db, entity, target)
-    for key, (before, after) in changed.items():
-        old, new = dict(before), dict(after)
-        for known in (known for known in old if known not in new or not _same(old[known], new[known])):
-            # A row made in this very transaction was never seen by anyone.
-            db.execute(f"DELETE FROM statement {_THIS} AND from_version = ?", (entity, *key, known, version))
-            db.execute(
-                f"UPDATE statement SET to_version = ? {_THIS} AND to_version = {OPEN}", (version, entity, *key, known)
-            )
-        db.insert(
-            "statement",
-            [
-                (entity, *key, known, version, OPEN, body)
-                for known, body in new.items()
-                if known not in old or not _same(old[known], body)
-            ],
-        )
+    ended = [(version, entity, *key, known) for key, difference in changed.items() for known in difference.ended]
+    if ended:
+        # A row made in this very transaction was never seen by anyone.
+        db.executemany(f"DELETE FROM statement {_THIS} AND from_version = ?1", ended)
+        db.executemany(f"UPDATE statement SET to_version = ?1 {_THIS} AND to_version = {OPEN}", ended)
+    db.insert(
+        "statement",
+        [
+            (entity, *key, known, version, OPEN, body)
+            for key, difference in changed.items()
+            for known, body in difference.added
+        ],
+    )
     return list(changed)
 
 

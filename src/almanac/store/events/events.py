@@ -6,6 +6,7 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from almanac.domain.events import EventState, settle
@@ -47,7 +48,8 @@ def put(db: Database, version: int, states: Iterable[EventState]) -> bool:
     stated: dict[str, list[EventState]] = defaultdict(list)
     for state in states:
         stated[state.event].append(state)
-    return replace(db, version, {event: settle([*read_states(db, event), *new]) for event, new in stated.items()})
+    stored = _stored(db, stated)
+    return replace(db, version, {event: settle([*stored[event], *new]) for event, new in stated.items()})
 
 
 def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState]]) -> bool:
@@ -55,19 +57,17 @@ def replace(db: Database, version: int, target: Mapping[str, Sequence[EventState
     closed: list[tuple[str, int]] = []
     added: list[tuple[Any, ...]] = []
     more = 0
+    stored = _stored(db, target)
     for event, after in target.items():
-        before = read_states(db, event)
+        before = stored[event]
         closed += [(event, state.known_at) for state in before if state not in after]
         added += [_row(state, version) for state in after if state not in before]
         more += bool(after) - bool(before)
-    # A row made in this transaction was never visible to anyone.
-    db.executemany(f"DELETE FROM event {_THIS} AND from_version = {version:d}", closed)
-    db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
-    db.executemany(
-        "INSERT INTO event(event, known_at, from_version, to_version, occurred_at, category, type, status, source,"
-        f" entity, country, indicator, period, body) VALUES(?, ?, ?, {OPEN}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        added,
-    )
+    if closed:
+        # A row made in this transaction was never visible to anyone.
+        db.executemany(f"DELETE FROM event {_THIS} AND from_version = {version:d}", closed)
+        db.executemany(f"UPDATE event SET to_version = {version:d} {_THIS} AND to_version = {OPEN}", closed)
+    db.insert("event", added)
     if more:
         set_meta(db, _COUNT, str(count(db) + more))
     return bool(closed or added)
@@ -78,18 +78,25 @@ def count(db: Queryable) -> int:
     return int(meta(db, _COUNT) or 0)
 
 
-def read_states(db: Queryable, event: str) -> list[EventState]:
+def read_states(db: Database, event: str) -> list[EventState]:
     """Return the open states of one event, ascending by knowledge time."""
-    found = db.execute(
-        f"SELECT {_SELECTED} FROM event x WHERE event = ? AND to_version = {OPEN} ORDER BY known_at", (event,)
-    )
-    return [_state(row) for row in found]
+    return _stored(db, [event])[event]
+
+
+def _stored(db: Database, wanted: Iterable[str]) -> dict[str, list[EventState]]:
+    """Return the open states of events, ascending by knowledge time, by event."""
+    states: dict[str, list[EventState]] = {event: [] for event in wanted}
+    for row in db.seek(_OPEN_STATES, [(event,) for event in states]):
+        states[row[0]].append(_state(row))
+    for several in states.values():
+        several.sort(key=attrgetter("known_at"))
+    return states
 
 
 def _row(state: EventState, version: int) -> tuple[Any, ...]:
     body = body_of(state.entity, {name: getattr(state, name) for name in _BODY})
     return (
-        state.event, state.known_at, version, state.occurred_at, state.category, state.type, state.status, state.source,
+        state.event, state.known_at, version, OPEN, state.occurred_at, state.category, state.type, state.status, state.source,
         state.entity, state.country, state.indicator, state.period, body,
     )  # fmt: skip
 
@@ -100,6 +107,7 @@ def _state(row: Sequence[Any]) -> EventState:
 
 
 _THIS = "WHERE event = ? AND known_at = ?"
+_OPEN_STATES = f"SELECT {_SELECTED} FROM {{keys}}event x WHERE x.event = k.column1 AND x.to_version = {OPEN}"
 
 
 # -- reading --------------------------------------------------------------------------------------------------------------

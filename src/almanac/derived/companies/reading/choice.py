@@ -10,7 +10,7 @@ What must agree and agrees with nothing is absent.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import NamedTuple
 
@@ -24,8 +24,8 @@ from almanac.derived.companies.reading.share_counts import doubt
 from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Reading, TagMapping
 from almanac.derived.companies.reading.tag_sums import TagSums
 
-#: Item → last day → amount.
-Values = dict[str, dict[int, Amount]]
+#: Items of one period that are computed already.
+Values = Mapping[str, Amount]
 
 #: Why an item is absent: codes that a reason begins with.
 ONLY_PART, CONFLICT, IMPLAUSIBLE, OWN_TAG = "only_part_reported", "in_conflict", "implausible", "own_tag"
@@ -73,15 +73,10 @@ class _Proof(NamedTuple):
 class Choice:
     """Chooses for one item and period at a time. `reason` says why the item asked for last is absent, None where nothing does."""
 
-    def __init__(self, sums: TagSums, mapping: TagMapping, known_facts: KnownFacts, filed: Container[str]) -> None:
-        """`filed`: all tags that a filing ever has; what is none of them is not looked for at each period."""
+    def __init__(self, sums: TagSums, mapping: TagMapping, known_facts: KnownFacts) -> None:
         self.sums = sums
         self.mapping = mapping
         self.known_facts = known_facts
-        self._filed = filed
-        self._signs = [(tag, style) for tag, style in mapping.signs_of_style.items() if tag in filed]
-        #: By the reading's identity and item: places of candidates that the filer has tags for.
-        self._possible: dict[tuple[int, str], list[tuple[int, Expression]]] = {}
         self.reason: str | None = None
         #: The largest part of the item asked for last: less than it is none.
         self._least = -math.inf
@@ -92,7 +87,7 @@ class Choice:
             return self.mapping.reading
         found: dict[str, int] = {}
         tags = self.known_facts.tags
-        for tag, style in self._signs:
+        for tag, style in self.mapping.signs_of_style.items():
             if tag in tags and end in tags[tag]:
                 found[style] = found.get(style, 0) + 1
         if not found:
@@ -104,13 +99,13 @@ class Choice:
         return self.mapping.styles[next(style for style, count in found.items() if count == most)]
 
     def choose(self, item: Item, kind: str, end: int, span: Span | None, held: Values) -> Amount | None:
-        """Return an item over a span, or at the end of a period where there is none; `held` are the other items of that kind."""
+        """Return an item over a span, or at the end of a period where there is none; `held` are its other items."""
         self.reason, self._least = None, -math.inf
         reading = self.reading(item, end)
         sought = reading.sought[item.key]
-        candidates = self._candidates(reading, item.key)
+        candidates = reading.candidates[item.key]
         if item.key not in self.mapping.weighed:
-            for _, candidate in candidates:
+            for candidate in candidates:
                 if item.kind != "cover" and not self._is_given(candidate, end):
                     continue
                 amount = self.sums.value(candidate, end, span, kind, sought)
@@ -125,7 +120,7 @@ class Choice:
             return None
         own, sure = reading.own[item.key], reading.sure[item.key]
         options: list[_Option] = []
-        for place, candidate in candidates:
+        for place, candidate in enumerate(candidates):
             if not self._is_given(candidate, end):
                 continue
             amount = self.sums.value(candidate, end, span, kind, sought)
@@ -138,11 +133,11 @@ class Choice:
             return None
         return self._weigh(item, kind, end, span, held, options)
 
-    def _unfiled(self, item: Item, candidates: Iterable[tuple[int, Expression]], end: int) -> str | None:
+    def _unfiled(self, item: Item, candidates: Iterable[Expression], end: int) -> str | None:
         """Return why an item that every company has is absent where no candidate has a value; None of others."""
         if not item.expected:
             return None
-        if any(self._is_given(candidate, end) for _, candidate in candidates):
+        if any(self._is_given(candidate, end) for candidate in candidates):
             return f"{REFUSED}: it is given for a longer period alone"
         return f"{OWN_TAG}: no tag of a taxonomy gives it"
 
@@ -170,17 +165,6 @@ class Choice:
         assert proof is not None
         self.reason = f"{CONFLICT}: {spelled(made[0].value)} where the other lines give {spelled(proof[0].value)}"
         return None
-
-    def _candidates(self, reading: Reading, key: str) -> list[tuple[int, Expression]]:
-        found = self._possible.get((id(reading), key))
-        if found is None:
-            found = self._possible[id(reading), key] = [
-                (place, candidate)
-                for place, candidate in enumerate(reading.candidates[key])
-                if any(term.name in self._filed for term in candidate)
-                and all(term.optional or term.name in self._filed for term in candidate)
-            ]
-        return found
 
     def _is_given(self, candidate: Expression, end: int) -> bool:
         """Whether a candidate can have a value: most have none, and that is soon told."""
@@ -250,7 +234,7 @@ class Choice:
             if _are_lines(item, amounts):
                 self.reason = f"{ONLY_PART}: {', '.join(sorted({tag for amount in amounts for tag in _tags(amount)}))}"
                 return None
-            income = held.get(NET_INCOME, {}).get(end)
+            income = held.get(NET_INCOME)
             return self._undisputed(item, amounts, kind, end, span, income)
         return _largest(whole) if item.largest else whole[0].amount
 
@@ -316,7 +300,7 @@ class Choice:
             for term in proof:
                 earlier = self.mapping.places[term.name] < place
                 values = (
-                    [amount.value for amount in [held.get(term.name, {}).get(end)] if amount is not None]
+                    [amount.value for amount in [held.get(term.name)] if amount is not None]
                     if earlier
                     else self._may_be(term, kind, end, span)
                 )
@@ -330,7 +314,7 @@ class Choice:
         """All that an item may be that is read later."""
         reading, refused = self.mapping.reading, self.sums.quarters.refused
         found: list[float] = []
-        for place, candidate in self._candidates(reading, term.name):
+        for place, candidate in enumerate(reading.candidates[term.name]):
             if not self._is_given(candidate, end):
                 continue
             amount = self.sums.value(candidate, end, span, kind, Sought(additive=True))
@@ -348,7 +332,7 @@ def from_items(formula: Expression, end: int, span: Span | None, held: Values) -
     amounts: list[Amount] = []
     signs: list[int] = []
     for term in formula:
-        amount = held.get(term.name, {}).get(end)
+        amount = held.get(term.name)
         if amount is None:
             if not term.optional:
                 return None

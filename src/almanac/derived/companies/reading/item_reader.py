@@ -9,7 +9,7 @@ in the order of `TagMapping.order`.
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from almanac.catalog.companies import Expression, Item
 from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
@@ -47,8 +47,8 @@ PROOF_DAYS = 800
 
 class ItemReader:
     """
-    Items of own periods from the known facts on a calendar. `covers` are the days that facts on the covers of reports are
-    dated, `filed` all tags that they will ever be of.
+    Items of own periods from the known facts of one reporting basis on a calendar. `covers` are the days that facts on the
+    covers of reports are dated.
     """
 
     def __init__(
@@ -58,18 +58,12 @@ class ItemReader:
         mapping: TagMapping,
         covers: Sequence[int],
         calendar: FiscalCalendar,
-        filed: Container[str],
     ) -> None:
         self.known_facts = known_facts
         self.mapping = mapping
         self.sums = TagSums(known_facts, fiscal_periods, mapping, covers, calendar)
-        self.choice = Choice(self.sums, mapping, known_facts, filed)
+        self.choice = Choice(self.sums, mapping, known_facts)
         self.fiscal_periods = fiscal_periods
-
-    def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
-        """Go on with another calendar."""
-        self.fiscal_periods = fiscal_periods
-        self.sums.use_calendar(fiscal_periods)
 
     @property
     def quarters(self) -> Quarters:
@@ -86,7 +80,7 @@ class ItemReader:
         for name in amount.tags:
             tag, _, kind = name.rpartition(":")
             for start, fact in self.known_facts.tags.get(tag, {}).get(amount.end, {}).items():
-                if fact.count == 1 or letter(start, amount.end) != kind:
+                if len(fact.states) == 1 or letter(start, amount.end) != kind:
                     continue
                 if fact.misread:
                     return f"{tag} was filed with the other sign"
@@ -98,14 +92,14 @@ class ItemReader:
     # -- instants ---------------------------------------------------------------------------------------------------
 
     def balance(self, item: Item, end: int, held: Values) -> Amount | None:
-        """Return an item at the end of an own period; `held` are the other balances."""
+        """Return an item at the end of an own period; `held` are the other balances of that day."""
         self.quarters.refused = None
         return self.choice.choose(item, "", end, None, held) or self.choice.formula(item, "", end, None, held)
 
     # -- periods ----------------------------------------------------------------------------------------------------
 
     def flow(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
-        """Return an item over an own period (`kind` Q, S or A); `held` are the other items of that kind."""
+        """Return an item over an own period (`kind` Q, S or A); `held` are its other items."""
         self.quarters.refused = None
         found = self.choice.choose(item, kind, span.end, span, held)
         if found is not None:
@@ -137,14 +131,16 @@ class ItemReader:
                 return self.quarters.period(anew[0], kind, span, sought) or found
         return found
 
-    def year_of_quarters(self, item: Item, span: Span, quarters: Mapping[int, Amount]) -> Amount | None:
+    def year_of_quarters(
+        self, item: Item, span: Span, quarters: Callable[[int], Mapping[str, Amount]]
+    ) -> Amount | None:
         """Return a year that no filing gives: the sum of its own quarters, whatever tags these came from."""
         if not item.additive:
             return None
         amounts: list[Amount] = []
         last: int | None = span.end
         while last is not None:
-            quarter, amount = self.fiscal_periods.quarters.get(last), quarters.get(last)
+            quarter, amount = self.fiscal_periods.quarters.get(last), quarters(last).get(item.key)
             if quarter is None or amount is None or quarter.start < span.start:
                 return None
             amounts.append(amount)
@@ -210,8 +206,8 @@ class ItemReader:
         if item.kind == "average":
             return self._day_weighted(item, span, held)
         income_key, shares_key = BESIDE[item.key]
-        income = held.get(income_key, {}).get(span.end)
-        shares = held.get(shares_key, {}).get(span.end)
+        income = held.get(income_key)
+        shares = held.get(shares_key)
         if income is None or shares is None or shares.value <= 0:
             if income is not None and any(self._is_filed(candidate, span.end) for candidate in self._candidates(item)):
                 self.quarters.refused = (
@@ -248,10 +244,10 @@ class ItemReader:
 
     def _day_weighted(self, item: Item, span: Span, held: Values) -> Amount | None:
         """Average shares of a quarter from the averages of two longer periods, each weighted by its days."""
-        income = held.get("net_income_to_common", {}).get(span.end)
+        income = held.get("net_income_to_common")
         diluted = item.key == "weighted_average_shares_diluted"
         if diluted and income is not None and income.value < 0:
-            basic = held.get("weighted_average_shares_basic", {}).get(span.end)
+            basic = held.get("weighted_average_shares_basic")
             if basic is not None:
                 return basic  # a loss dilutes nothing
         for candidate in self._candidates(item):

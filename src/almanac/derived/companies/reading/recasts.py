@@ -6,12 +6,12 @@ A group that spun a part off shows the years before without it, and not on every
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from itertools import pairwise
 
 from almanac.catalog.companies import SHEET_ANEW, Item
 from almanac.derived.companies.facts import FactHistory, FactVintage, KnownFacts, letter
-from almanac.derived.companies.fiscal_calendar import ReportPeriod, Span
+from almanac.derived.companies.fiscal_calendar import FiscalCalendar, Span
 from almanac.derived.companies.precision import repeats
 from almanac.derived.companies.reading.quarters import stated_in
 from almanac.derived.companies.reading.tag_mapping import TagMapping
@@ -21,17 +21,12 @@ _ANOTHER_BASIS = 0.1
 
 
 class Recasts:
-    """What is known of the bases of single lines. `owns`: what each report says of the calendar."""
+    """What is known of the bases of single lines."""
 
-    def __init__(self, known_facts: KnownFacts, mapping: TagMapping, owns: Iterable[ReportPeriod]) -> None:
+    def __init__(self, known_facts: KnownFacts, mapping: TagMapping, calendar: FiscalCalendar) -> None:
         self.known_facts = known_facts
         self.mapping = mapping
-        self.own_end: dict[str, int] = {}
-        #: Last day of a period → when reports about it became known.
-        self._own_known: dict[int, set[int]] = {}
-        for own in owns:
-            self.own_end[own.accession] = own.end
-            self._own_known.setdefault(own.end, set()).add(own.known)
+        self.calendar = calendar
 
     def on_the_sheet(self, tag: str, fact: FactHistory, end: int) -> FactVintage | None:
         """
@@ -42,12 +37,12 @@ class Recasts:
         period begins with, may be of another basis, and replace nothing.
         """
         anew = self.known_facts.fact(SHEET_ANEW, None, end)
-        sheet = None if anew is None else anew.history[anew.count - 1]
+        sheet = None if anew is None else anew.states[-1]
         if sheet is not None and tag in sheet.without:
             return None
-        if fact.count == 1:
+        if len(fact.states) == 1:
             return fact.latest
-        own = self._own_known.get(end, ())
+        own = self.calendar.own_known.get(end, ())
         held, *later = fact.bases
         for basis in later:
             if basis.since in own or (sheet is not None and basis.since <= sheet.known):
@@ -83,7 +78,7 @@ class Recasts:
 
     def _is_line(self, tag: str, tags: Collection[str], kind: str, span: Span, state: FactVintage) -> bool:
         """Whether a filing gives its own period in that tag, and not in those of the item before."""
-        end = self.own_end.get(state.accession)
+        end = self.calendar.own_end.get(state.accession)
         if end is None or end <= span.end:
             return False
         given = {name for name in (tag, *tags) if self._gives(name, kind, end, state.known)}
@@ -92,15 +87,14 @@ class Recasts:
     def _gives(self, tag: str, kind: str, end: int, moment: int) -> bool:
         facts = self.known_facts.tags.get(tag, {}).get(end, {}).items()
         return any(
-            start is not None and letter(start, end) == kind and fact.history[0].known <= moment
-            for start, fact in facts
+            start is not None and letter(start, end) == kind and fact.states[0].known <= moment for start, fact in facts
         )
 
     def _was_recast(self, span: Span, kind: str, moment: int) -> bool:
         """Whether incomes or cash flows of a period became others at a moment, by more than a correction."""
         for tag in self.mapping.core:
             fact = self._stated(tag, kind, span)
-            if fact is None or fact.count == 1:
+            if fact is None or len(fact.states) == 1:
                 continue
             bases = fact.bases
             for before, now in pairwise(bases):

@@ -77,7 +77,7 @@ def _averages_before(known_facts: KnownFacts, end: int) -> Iterator[float]:
         days = known_facts.tags.get(tag, {})
         last = max((day for day in days if end - AVERAGES_DAYS <= day < end), default=None)
         if last is not None:
-            yield from (fact.history[0].value for fact in days[last].values() if fact.history[0].value > 0)
+            yield from (fact.states[0].value for fact in days[last].values() if fact.states[0].value > 0)
 
 
 def _neighbours(known_facts: KnownFacts, tag: str, day: int) -> Iterator[float]:

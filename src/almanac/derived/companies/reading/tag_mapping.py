@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from almanac.catalog.companies import SHEET_ANEW, Expression, Item, Style
+from almanac.catalog.companies import Expression, Item, Style
 from almanac.derived.companies.facts import Signs
 from almanac.derived.companies.reading.quarters import Sought
-from almanac.derived.companies.reading.share_counts import (
-    AVERAGES,
-    AVERAGES_DAYS,
-    INCOMES,
-    NEIGHBOUR_DAYS,
-    PER_SHARE,
-)
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 BESIDE = {
@@ -57,9 +50,7 @@ class TagMapping(NamedTuple):
 
     #: Items in an order in which each comes after all that it needs.
     order: tuple[Item, ...]
-    #: Tag → keys of the items read from it, or told by it.
-    direct: Mapping[str, frozenset[str]]
-    #: Item → keys of the items computed from it, or told by it.
+    #: Item → keys of the items computed from it, or chosen by it.
     dependents: Mapping[str, frozenset[str]]
     #: Tags that show that a period was reported.
     core: frozenset[str]
@@ -75,8 +66,6 @@ class TagMapping(NamedTuple):
     style: str
     #: Items whose candidates are weighed against each other: the first with a value is not always it.
     weighed: frozenset[str]
-    #: Tag that tells whether a count of shares can be one → days between it and the ends of the periods concerned.
-    reach_of_shares: Mapping[str, int]
     #: Item → tags of the items that prove it, where a candidate is made of them.
     made_of_proof: Mapping[str, frozenset[str]]
     #: Item → place in the order.
@@ -95,36 +84,15 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
     items = {key: item.signed(template) for key, item in items.items()}
     order = _ordered(items)
     places = {item.key: place for place, item in enumerate(order)}
-    direct: dict[str, set[str]] = {}
     dependents: dict[str, set[str]] = {item.key: set() for item in order}
     for item in order:
-        for tag in (*item.tags(), *item.parts):
-            direct.setdefault(tag, set()).add(item.key)
-        for needed in needs(item):
+        proving = {term.name for sum_ in (*item.proofs, *item.at_least) for term in sum_}
+        if item.notes and NET_INCOME in items:
+            proving.add(NET_INCOME)  # how finely income is stated tells notes from statements
+        # What comes before is looked at as it was read, what comes after by all that it may be read from.
+        for needed in {*needs(item), *(key for key in proving if places[key] < places[item.key])}:
             dependents[needed].add(item.key)
-        if item.notes and NET_INCOME in dependents:
-            dependents[NET_INCOME].add(item.key)  # how finely income is stated tells notes from statements
-        for proving in {term.name for sum_ in (*item.proofs, *item.at_least) for term in sum_}:
-            # What comes before is looked at as it was read, what comes after by all that it may be read from.
-            if places[proving] < places[item.key]:
-                dependents[proving].add(item.key)
-            else:
-                for tag in items[proving].tags():
-                    direct.setdefault(tag, set()).add(item.key)
-    if (diluted := "weighted_average_shares_diluted") in items:
-        # Whether longer periods count dilution is told by their basic averages and incomes.
-        for tag in (*_alone(items["weighted_average_shares_basic"]), *INCOMES):
-            direct.setdefault(tag, set()).add(diluted)
-    direct[SHEET_ANEW] = {item.key for item in order if item.kind == "instant"}
-    signs = _signs(items)
-    for tags, concerned in ((signs.incomes, signs.incomes), (signs.before_tax + signs.after_tax, signs.taxes)):
-        touched = {key for tag in concerned for key in direct.get(tag, ())}
-        for tag in tags:
-            direct[tag] |= touched
     signs_of_style = {f"us-gaap:{tag}": style.key for style in styles.values() for tag in style.signs}
-    styled = {item.key for item in order if item.for_style}
-    for tag in signs_of_style:
-        direct.setdefault(tag, set()).update(styled)
     # What revenue can be added up from is no revenue.
     parts = {tag for key in ("gross_profit", "cost_of_revenue") if key in items for tag in items[key].tags()}
     core = frozenset(
@@ -135,20 +103,18 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
     )
     return TagMapping(
         order,
-        {tag: frozenset(keys) for tag, keys in direct.items()},
         {key: frozenset(keys) for key, keys in dependents.items()},
         core,
         frozenset(
             tag for key in ("total_assets", "liabilities_and_equity") if key in items for tag in items[key].tags()
         ),
-        signs,
+        _signs(items),
         {key: _reading(order, items, key) for key in styles},
         signs_of_style,
         next((key for key, style in styles.items() if template in style.templates), next(iter(styles))),
         frozenset(
             item.key for item in order if item.proofs or item.parts or item.largest or item.undisputed or item.slices
         ),
-        _reach_of_shares(items),
         {item.key: _made_of_proof(item, items) for item in order},
         places,
         frozenset(item.key for item in order if template in item.templates),
@@ -164,11 +130,28 @@ def _made_of_proof(item: Item, items: Mapping[str, Item]) -> frozenset[str]:
     return frozenset()
 
 
-def _reach_of_shares(items: Mapping[str, Item]) -> dict[str, int]:
-    if SHARES_OUTSTANDING not in items:
-        return {}
-    counts = dict.fromkeys(items[SHARES_OUTSTANDING].tags(), NEIGHBOUR_DAYS + COVER_DAYS)
-    return dict.fromkeys((*PER_SHARE, *INCOMES), 0) | dict.fromkeys(AVERAGES, AVERAGES_DAYS) | counts
+def limited_to(mapping: TagMapping, filed: Container[str]) -> TagMapping:
+    """Leave out the candidates and signs that a filer never has: what is no tag of any filing is not looked for at each period."""
+    signs = {tag: style for tag, style in mapping.signs_of_style.items() if tag in filed}
+    styles = {style: _of_filed(reading, filed) for style, reading in mapping.styles.items()}
+    return mapping._replace(styles=styles, signs_of_style=signs)
+
+
+def _of_filed(reading: Reading, filed: Container[str]) -> Reading:
+    kept = {
+        key: [
+            place
+            for place, candidate in enumerate(candidates)
+            if any(term.name in filed for term in candidate)
+            and all(term.optional or term.name in filed for term in candidate)
+        ]
+        for key, candidates in reading.candidates.items()
+    }
+    return reading._replace(
+        candidates={key: tuple(reading.candidates[key][place] for place in places) for key, places in kept.items()},
+        sure={key: sum(place < reading.sure[key] for place in places) for key, places in kept.items()},
+        own={key: sum(place < reading.own[key] for place in places) for key, places in kept.items()},
+    )
 
 
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:

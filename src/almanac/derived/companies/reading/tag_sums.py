@@ -32,13 +32,8 @@ class TagSums:
         self.known_facts = known_facts
         self.covers = covers
         self.own_end = calendar.own_end
-        self.recasts = Recasts(known_facts, mapping, calendar.owns)
-        self.use_calendar(fiscal_periods)
-
-    def use_calendar(self, fiscal_periods: FiscalPeriods) -> None:
-        """Go on with another calendar."""
-        self.fiscal_periods = fiscal_periods
-        self.quarters = Quarters(self.known_facts, fiscal_periods, self.own_end)
+        self.recasts = Recasts(known_facts, mapping, calendar)
+        self.quarters = Quarters(known_facts, fiscal_periods, calendar.own_end)
 
     def value(
         self, candidate: Expression, end: int, span: Span | None, kind: str, sought: Sought = AS_STATED
@@ -95,7 +90,7 @@ class TagSums:
             tag, _, kind = amount.tags[0].rpartition(":")
             facts = self.known_facts.tags[tag][amount.end]
             fact = stated_in(facts, kind, amount.start or 0)
-            filings.append(set() if fact is None else {state.accession for state in fact.history[: fact.count]})
+            filings.append(set() if fact is None else {state.accession for state in fact.states})
         return filings[0].isdisjoint(filings[1])
 
     def tag(self, tag: str, end: int, span: Span | None, kind: str, sought: Sought) -> Amount | None:
@@ -124,7 +119,7 @@ class TagSums:
             fact = days.get(day, {}).get(None)
             if fact is None:
                 continue
-            if self.own_end.get(fact.history[0].accession, end) != end:
+            if self.own_end.get(fact.states[0].accession, end) != end:
                 continue
             return day
         return None

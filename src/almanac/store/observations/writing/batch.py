@@ -1,21 +1,24 @@
 """
 Writing vintages: one `Batch` is one transaction and at most one data version.
 
-`append` folds what a payload states of one series into what is stored; `replace` sets the served vintages of cells
-outright (derivation, replay). Both leave rows alone that come out equal, so versions and ingestion times stay.
+`append_all` folds what a payload states of series into what is stored; `replace_all` sets the served vintages of cells
+outright (derivation, replay). Both leave rows alone that come out equal, so versions and ingestion times stay. Each takes
+many series at once, with the same few statements.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
+
+import msgspec
 
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import ReportedValue, Vintage, checksum
+from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
@@ -25,26 +28,14 @@ from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import FOLDED, PayloadRef
 from almanac.store.observations import specs
 from almanac.store.observations.ids import NAMED, found_by, series_hash
-from almanac.store.observations.notes import Notes, body_sql
-from almanac.store.observations.writing import lineages, series_figures
+from almanac.store.observations.writing import vintages
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
-from almanac.store.observations.writing.fold import History, by_period, fold
+from almanac.store.observations.writing.fold import History, SeriesClaim, SeriesHandle, by_period, fold
+from almanac.store.observations.writing.numbering import LineageNumbers, NoteNumbers, SpecNumbers, TopicNumbers
+from almanac.store.observations.writing.vintages import Cells, Change, Difference
 
-__all__ = ["Batch", "Handle", "History", "by_period", "fold"]
-
-#: Cells this far apart on average are read one by one instead of in one range.
-_SPARSE = 40
-
-
-class Handle(NamedTuple):
-    """A series as the writer knows it."""
-
-    number: int
-    id: str
-    topic: int
-    allowance_days: int
-    is_new: bool
-    lineage: int
+#: Statements that are folded together at most, because what is stored of their cells is in memory meanwhile.
+_TOGETHER = 50_000
 
 
 class Batch:
@@ -55,20 +46,21 @@ class Batch:
         self._db = connection
         self._clock = clock or (lambda: now)
         self._cause = cause
-        self._handles: dict[str, Handle] = {}
+        self._handles: dict[str, SeriesHandle] = {}
         self._changed = False
         #: Whether what is told of series themselves differs from before: written once, however many there are.
         self._referred = False
         self._ending = contextlib.ExitStack()
-        self._notes = Notes(connection)
         #: Between which periods cells of a topic changed.
         self._noted: dict[int, tuple[int, int]] = {}
-        self._specs: dict[str, int] = {}
-        #: Numbers of sets of inputs: most rows that name theirs by themselves name one of few.
-        self._lineages: dict[tuple[str, ...], int] = {}
-        #: Series made in this batch of which nothing has been written yet, and those that no payload has spoken of.
+        self._notes = NoteNumbers(connection)
+        self._specs = SpecNumbers(connection)
+        self._lineages = LineageNumbers(connection)
+        #: Series made in this batch of which nothing has been written yet, and those written to in it.
         self._empty: set[int] = set()
-        self._unspoken: set[int] = set()
+        self._written: set[int] = set()
+        #: Fetch time and SHA-256 of the newest payload folded into each series; None: no payload has spoken of it.
+        self._folded: dict[int, tuple[int, str] | None] = {}
         #: Series of which all rows say something else from this version on, whether they move or not.
         self._restated: set[int] = set()
 
@@ -113,67 +105,92 @@ class Batch:
 
     # -- series -----------------------------------------------------------------------------------------------------
 
-    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> Handle:
-        """
-        Return the series of a specification, made if new; its stored specification follows the catalogue's.
+    def series(self, spec: SeriesSpec, kind: str, inputs: Sequence[str] | None = None) -> SeriesHandle:
+        """Return one series, as `put_series` does."""
+        return self.put_series([spec], kind, [inputs])[0]
 
-        `inputs`: ids of the series every row is computed from; None for raw series and for lineage per row.
+    def put_series(
+        self, wanted: Sequence[SeriesSpec], kind: str, inputs: Sequence[Sequence[str] | None] | None = None
+    ) -> list[SeriesHandle]:
         """
-        identifier = spec.id
-        held = self._handles.get(identifier)
-        if held is not None:
-            return held
-        number = specs.put(self._db, spec, self._specs)
-        lineage = self.lineage(inputs) if inputs else 0
-        allowance = _allowance(spec)
-        found = self._db.execute(
-            f"SELECT series, topic, spec, lineage FROM series WHERE {NAMED}", found_by(identifier)
-        ).fetchone()
-        if found is None:
-            topic = self._topic(spec, kind)
-            series = int(self._db.execute(f"SELECT {next_id('series', 'series')}").get)
-            row = (series, identifier, topic, spec.source, number, lineage, series_hash(identifier))
-            self._db.execute(_NEW_SERIES, row)
-            handle = Handle(series, identifier, topic, allowance, True, lineage)
-            self._empty.add(series)
-            self._unspoken.add(series)
+        Return the series of specifications, made if new; stored specifications follow the catalogue's.
+
+        `inputs`: of each series the ids of the series that every row is computed from; None for raw series and for
+        lineage per row.
+        """
+        sets = [None] * len(wanted) if inputs is None else inputs
+        listed = [(spec.id, spec, of) for spec, of in zip(wanted, sets, strict=True)]
+        fresh = {key: (spec, of) for key, spec, of in listed if key not in self._handles}
+        if fresh:
+            self._put_series(fresh, kind)
+        return [self._handles[key] for key, _, _ in listed]
+
+    def _put_series(self, wanted: Mapping[str, tuple[SeriesSpec, Sequence[str] | None]], kind: str) -> None:
+        numbers = self._specs.put(msgspec.structs.replace(spec, entity="") for spec, _ in wanted.values())
+        lineages = [self.lineage(inputs) if inputs else 0 for _, inputs in wanted.values()]
+        stored = {row[0]: row[1:] for row in self._db.seek(_STORED, [found_by(identifier) for identifier in wanted])}
+        missing: list[tuple[str, SeriesSpec, int, int]] = []
+        moved: list[tuple[int, int, int]] = []
+        for (identifier, (spec, _)), number, lineage in zip(wanted.items(), numbers, lineages, strict=True):
+            if identifier not in stored:
+                missing.append((identifier, spec, number, lineage))
+                continue
+            series, topic, old_number, old_lineage, *order = stored[identifier]
+            if (old_number, old_lineage) != (number, lineage):
+                moved.append((number, lineage, series))
+            self._enter(SeriesHandle(series, identifier, topic, _allowance(spec), False, old_lineage), order)
+        if moved:
+            self._db.executemany("UPDATE series SET spec = ?, lineage = ? WHERE series = ?", moved)
+            self.restate(series for _, _, series in moved)
             self._reference_changed()
-        else:
-            handle = Handle(found[0], identifier, found[1], allowance, False, found[3])
-            if found[2] != number or found[3] != lineage:
-                self._db.execute(
-                    "UPDATE series SET spec = ?, lineage = ? WHERE series = ?", (number, lineage, found[0])
+        if missing:
+            self._insert_series(missing, kind)
+
+    def _insert_series(self, missing: Sequence[tuple[str, SeriesSpec, int, int]], kind: str) -> None:
+        topics = TopicNumbers(self._db, kind).put(
+            (spec.indicator, spec.entity, spec.frequency.value) for _, spec, _, _ in missing
+        )
+        first = int(self._db.execute(f"SELECT {next_id('series', 'series')}").get)
+        rows = []
+        for series, topic, (identifier, spec, number, lineage) in zip(count(first), topics, missing, strict=False):
+            figures = (0, 0, None, None, None, None, 0)
+            rows.append(
+                (
+                    series,
+                    identifier,
+                    topic,
+                    spec.source,
+                    number,
+                    lineage,
+                    0,
+                    None,
+                    None,
+                    *figures,
+                    series_hash(identifier),
                 )
-                self.restate([found[0]])
-                self._reference_changed()
-        self._handles[identifier] = handle
-        return handle
+            )
+            self._enter(SeriesHandle(series, identifier, topic, _allowance(spec), True, lineage), (None, None))
+            self._empty.add(series)
+        self._db.insert("series", rows)
+        self._reference_changed()
 
-    def existing(self, identifier: str) -> Handle:
+    def _enter(self, handle: SeriesHandle, order: Sequence[Any]) -> None:
+        """Remember a series, and the order of the newest payload folded into it."""
+        self._handles[handle.id] = handle
+        self._folded[handle.number] = None if order[0] is None else (order[0], order[1])
+
+    def existing(self, identifier: str) -> SeriesHandle:
         """Return a stored series. Raises KeyError if there is none."""
-        held = self._handles.get(identifier)
-        if held is None:
-            found = self._db.execute(
-                f"SELECT series, topic, lineage FROM series WHERE {NAMED}",
-                found_by(identifier),
-            ).fetchone()
-            if found is None:
+        if identifier not in self._handles:
+            row = self._db.execute(_EXISTING, found_by(identifier)).fetchone()
+            if row is None:
                 raise KeyError(identifier)
-            spec = specs.of(self._db, identifier)
-            held = self._handles[identifier] = Handle(found[0], identifier, found[1], _allowance(spec), False, found[2])
-        return held
+            series, topic, lineage, body, *order = row
+            allowance = _allowance(specs.read(body, ""))
+            self._enter(SeriesHandle(series, identifier, topic, allowance, False, lineage), order)
+        return self._handles[identifier]
 
-    def _topic(self, spec: SeriesSpec, kind: str) -> int:
-        key = (spec.indicator, spec.entity, spec.frequency.value)
-        found = self._db.execute(
-            "SELECT topic FROM topic WHERE indicator = ? AND entity = ? AND frequency = ?", key
-        ).get
-        if found is None:
-            found = self._db.execute(f"SELECT {next_id('topic', 'topic')}").get
-            self._db.execute("INSERT INTO topic VALUES(?, ?, ?, ?, ?)", (found, *key, kind))
-        return int(found)
-
-    def tighten(self, series: Handle, exposure: Exposure, reason: str) -> bool:
+    def tighten(self, series: SeriesHandle, exposure: Exposure, reason: str) -> bool:
         """Record what the feed's own metadata says of a series' rights. Only ever tightens. True: that it did."""
         held: int = self._db.execute("SELECT exposure FROM series WHERE series = ?", (series.number,)).get
         if exposure > held:
@@ -191,45 +208,55 @@ class Batch:
 
     def lineage(self, inputs: Sequence[str]) -> int:
         """Return the number of a set of input series, in the order given."""
-        wanted = tuple(inputs)
-        held = self._lineages.get(wanted)
-        if held is None:
-            held = self._lineages[wanted] = lineages.put(self._db, inputs)
-        return held
+        return self.lineages([inputs])[0]
+
+    def lineages(self, sets: Iterable[Sequence[str]]) -> list[int]:
+        """Return the numbers of sets of input series, in the order given."""
+        return self._lineages.put(map(tuple, sets))
 
     def known_lineage(self, inputs: Sequence[str]) -> int | None:
         """Return the number of a set of input series; None if it has none yet."""
-        return lineages.known(self._db, inputs)
+        return self._lineages.known([tuple(inputs)])[0]
 
     # -- vintages ---------------------------------------------------------------------------------------------------
 
     def append(
         self,
-        series: Handle,
+        series: SeriesHandle,
         payload: PayloadRef,
         statements: Sequence[ReportedValue],
         complete: tuple[int, int] | None,
         updated: int | None = None,
     ) -> list[int]:
-        """
-        Fold one payload's statements of one series in. Returns the period keys whose vintages changed, ascending.
+        """Fold one payload's statements of one series in, as `append_all` does. Returns the period keys that changed."""
+        return self.append_all(payload, [SeriesClaim(series, statements, complete, updated)])[0]
 
-        `updated`: of which state of the data the payload says it is; one older than a payload before it undoes nothing.
+    def append_all(self, payload: PayloadRef, claims: Sequence[SeriesClaim]) -> list[list[int]]:
         """
-        stated = by_period(statements)
-        span = (min(stated), max(stated)) if stated else None
-        if complete is not None:
-            span = (min(span[0], complete[0]), max(span[1], complete[1])) if span else complete
-        if span is None:
-            return []
-        held = self.history(series, span, only=None if complete else stated)
-        is_past = self.is_past(series, updated)
-        target = fold(held, payload, stated, complete, series.allowance_days, is_past=is_past)
-        self.remember(series, payload, updated)
-        return self._store(series, held, target)
+        Fold one payload's statements of several series in, in order. Returns the period keys that changed, ascending, of each.
+
+        A claim that says when the data was updated, and is older than a payload before it, undoes nothing.
+        """
+        changed: list[list[int]] = []
+        for group in _apart(claims):
+            spoken = [(claim, span) for claim in group if (span := claim.span()) is not None]
+            stated = [by_period(claim.statements) for claim, _ in spoken]
+            held = self.histories(
+                Cells(claim.series, span, None if claim.complete else lines.keys())
+                for (claim, span), lines in zip(spoken, stated, strict=True)
+            )
+            changes = []
+            for (claim, _), lines, history in zip(spoken, stated, held, strict=True):
+                is_past = self.is_past(claim.series, claim.updated)
+                target = fold(history, payload, lines, claim.complete, claim.series.allowance_days, is_past=is_past)
+                changes.append(Change(claim.series, history, target))
+            self.remember_all(payload, [claim for claim, _ in spoken])
+            written = iter(self._write(changes))
+            changed += [[] if claim.span() is None else next(written) for claim in group]
+        return changed
 
     def replace(
-        self, series: Handle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
+        self, series: SeriesHandle, target: Mapping[int, list[Vintage]], held: Mapping[int, list[Vintage]] | None = None
     ) -> list[int]:
         """
         Make these the served vintages of these cells (an empty list: none). Returns the period keys that changed, ascending.
@@ -240,66 +267,66 @@ class Batch:
             return []
         if held is None:
             held = self.history(series, (min(target), max(target)), only=target)
-        return self._store(series, held, target)
+        return self.replace_all([Change(series, held, target)])[0]
 
-    def has_rows(self, series: Handle) -> bool:
-        """Whether a series has an open vintage; one made in this batch may already have been written to in it."""
+    def replace_all(self, changes: Sequence[Change]) -> list[list[int]]:
+        """Make the targets of these changes the served vintages. Returns the period keys that changed, ascending, of each."""
+        return self._write(changes)
+
+    def has_rows(self, series: SeriesHandle) -> bool:
+        """Return whether a series has an open vintage; one made in this batch may already have been written to in it."""
         if series.number in self._empty:
             return False
         return bool(self._db.execute("SELECT vintages FROM series WHERE series = ?", (series.number,)).get)
 
-    def is_past(self, series: Handle, updated: int | None) -> bool:
-        """Whether a payload that is folded in now says that it is of an older state of the data than one before it."""
-        if updated is None or series.number in self._unspoken:
+    def is_past(self, series: SeriesHandle, updated: int | None) -> bool:
+        """Return whether a payload that is folded in now says that it is of an older state of the data than one before it."""
+        if updated is None or self._folded[series.number] is None:
             return False
         newest: int | None = self._db.execute(_NEWEST_STATE, (series.number, FOLDED)).get
         return newest is not None and updated < newest
 
-    def remember(self, series: Handle, payload: PayloadRef, updated: int | None = None) -> None:
-        """Note that a payload spoke of a series, of which state of it, and the newest payload that did."""
-        if series.number in self._unspoken:
-            self._unspoken.remove(series.number)
-            self._db.execute("INSERT INTO series_payload VALUES(?, ?, ?)", (series.number, payload.number, updated))
-            self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
-            return
-        self._db.execute(
-            "INSERT INTO series_payload VALUES(?, ?, ?) ON CONFLICT(series, payload) DO UPDATE SET updated = excluded.updated",
-            (series.number, payload.number, updated),
-        )
-        # Asked by itself: where tables are on several machines, none is changed by what another holds.
-        if not self._db.execute(_FOLDED.format(">="), (series.number, *payload.order)).get:
-            self._db.execute("UPDATE series SET folded = ? WHERE series = ?", (payload.number, series.number))
+    def remember(self, series: SeriesHandle, payload: PayloadRef, updated: int | None = None) -> None:
+        """Record that a payload spoke of a series, as `remember_all` does."""
+        self.remember_all(payload, [SeriesClaim(series, (), updated=updated)])
 
-    def behind(self, series: Handle, payload: PayloadRef) -> bool:
-        """Whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
-        if series.number in self._unspoken:
-            return False
-        return bool(self._db.execute(_FOLDED.format(">"), (series.number, *payload.order)).get)
+    def remember_all(self, payload: PayloadRef, claims: Iterable[SeriesClaim]) -> None:
+        """Record of which series a payload spoke, of which state of each, and the newest payload that did."""
+        rows = {claim.series.number: (claim.series.number, payload.number, claim.updated) for claim in claims}
+        spoken = [row for number, row in rows.items() if self._folded[number] is not None]
+        self._db.insert("series_payload", [row for number, row in rows.items() if self._folded[number] is None])
+        if spoken:
+            self._db.executemany(_SPOKEN, spoken)
+        older = [number for number in rows if (order := self._folded[number]) is None or order < payload.order]
+        if older:
+            self._db.executemany(
+                "UPDATE series SET folded = ? WHERE series = ?", [(payload.number, number) for number in older]
+            )
+        self._folded.update(dict.fromkeys(older, payload.order))
 
-    def payloads_of(self, series: Handle) -> list[int]:
+    def behind(self, series: SeriesHandle, payload: PayloadRef) -> bool:
+        """Return whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
+        folded = self._folded[series.number]
+        return folded is not None and folded > payload.order
+
+    def payloads_of(self, series: SeriesHandle) -> list[int]:
         """Numbers of all payloads that ever spoke of a series."""
         return [
             row[0] for row in self._db.execute("SELECT payload FROM series_payload WHERE series = ?", (series.number,))
         ]
 
-    def history(self, series: Handle, span: tuple[int, int], only: Iterable[int] | None = None) -> History:
-        """Open vintages of a series, by period; of all cells in the span or of those named."""
-        found: History = defaultdict(list)
-        if series.number in self._empty:
-            return found
-        wanted = None if only is None else set(only)
-        if wanted is not None and (span[1] - span[0]) >> 14 > _SPARSE * max(len(wanted), 8):
-            cells: Iterable[tuple[int, int]] = ((period, period) for period in sorted(wanted))
-        else:
-            cells = (span,)
-        for low, high in cells:
-            for row in self._db.execute(_OPEN_ROWS, (series.topic, low, high, series.number)):
-                if wanted is None or row[0] in wanted:
-                    found[row[0]].append(Vintage._make(row[1:]))
-        return found
+    def history(self, series: SeriesHandle, span: tuple[int, int], only: Collection[int] | None = None) -> History:
+        """Return the open vintages of a series, by period; of all cells in the span or of those named."""
+        return self.histories([Cells(series, span, only)])[0]
+
+    def histories(self, wanted: Iterable[Cells]) -> list[History]:
+        """Return the open vintages of cells of several series, by period."""
+        listed = list(wanted)
+        read = iter(vintages.read(self._db, [cells for cells in listed if cells.series.number not in self._empty]))
+        return [{} if cells.series.number in self._empty else next(read) for cells in listed]
 
     def numbers(
-        self, series: Handle, span: tuple[int, int], no_release: int
+        self, series: SeriesHandle, span: tuple[int, int], no_release: int
     ) -> Iterator[tuple[int, int, float, int, int, int, int]]:
         """
         Open vintages of a series as plain numbers, ascending by period and knowledge time, for whole series at once.
@@ -310,87 +337,58 @@ class Batch:
         return self._db.execute(_NUMBERS, (math.inf, no_release, series.topic, *span, series.number))
 
     def note(self, number: int) -> str | None:
-        """Text of a note by its number."""
-        return self._notes.body(number)
+        """Return the text of a note by its number; None if there is none."""
+        text: str | None = self._db.execute("SELECT body FROM note WHERE note = ?", (number,)).get
+        return text
 
-    def _store(
-        self, series: Handle, held: Mapping[int, list[Vintage]], target: Mapping[int, list[Vintage]]
-    ) -> list[int]:
-        """Write the difference between what is held and what shall be."""
-        topic, place = series.topic, series.number
-        version = self.version
-        closed: list[tuple[Any, ...]] = []
-        inserted: list[tuple[Any, ...]] = []
-        #: Periods of which the latest vintage ended, and came, and what the new one is.
-        ended: list[int] = []
-        shown: list[tuple[int, Vintage]] = []
-        changed: list[int] = []
-        grown = 0
-        for period in sorted(target):
-            before, after = held.get(period, _NONE), target[period]
-            if before == after:
-                continue
-            changed.append(period)
-            was, now = until_next(before), until_next(after)
-            closed += [(version, topic, period, place, one[0].known) for one in was if one not in now]
-            for one in now:
-                v, until = one
-                if one in was:
-                    continue
-                inserted.append(
-                    (topic, period, place, v.known, until, version, v.payload, v.value, v.text, v.flags, v.released,
-                     v.ingested, self._notes.number(v.note), v.lineage)
-                )  # fmt: skip
-            grown += sum(checksum(period, one) for one in set(after).difference(before))
-            grown -= sum(checksum(period, one) for one in set(before).difference(after))
-            last_before = before[-1] if before else None
-            last = after[-1] if after else None
-            if last_before != last:
-                if last_before is not None and not last_before.withdrawn:
-                    ended.append(period)
-                if last is not None and not last.withdrawn:
-                    shown.append((period, last))
-        if not changed:
-            return changed
-        self._changed = True
-        low, high = self._noted.get(topic, (changed[0], changed[-1]))
-        self._noted[topic] = min(low, changed[0]), max(high, changed[-1])
-        if closed:
-            self._db.executemany(_CLOSE_NEW, closed)
-            self._db.executemany(_CLOSE, closed)
-        self._empty.discard(place)
-        self._db.insert("vintages", [(*row[:7], OPEN, *row[7:]) for row in inserted])
-        moved = series_figures.MovedRows(closed, inserted, ended, shown, grown)
-        series_figures.keep(self._db, topic, place, moved)
-        return changed
+    def _write(self, changes: Sequence[Change]) -> list[list[int]]:
+        """Write the differences. Returns the period keys that changed, ascending, of each."""
+        difference = Difference(self.version)
+        every = [difference.add(change) for change in changes]
+        for change, changed in zip(changes, every, strict=True):
+            if changed:
+                topic = change.series.topic
+                low, high = self._noted.get(topic, (changed[0], changed[-1]))
+                self._noted[topic] = min(low, changed[0]), max(high, changed[-1])
+        if any(every):
+            self._changed = True
+            difference.write(self._db, self._notes, self._written)
+            self._empty -= self._written
+        return every
 
 
-def until_next(vintages: Sequence[Vintage]) -> list[tuple[Vintage, int | None]]:
-    """Vintages of a cell, ascending, each with when the next one was known (None: there is none): until then it stood."""
-    return list(zip(vintages, [*(one.known for one in vintages[1:]), None], strict=False))
+def _apart(claims: Iterable[SeriesClaim]) -> Iterator[list[SeriesClaim]]:
+    """Yield claims in their order, in groups that name each series once and aren't large."""
+    group: dict[int, SeriesClaim] = {}
+    size = 0
+    for claim in claims:
+        if claim.series.number in group or size > _TOGETHER:
+            yield list(group.values())
+            group, size = {}, 0
+        group[claim.series.number] = claim
+        size += len(claim.statements)
+    yield list(group.values())
 
 
 def _allowance(spec: SeriesSpec) -> int:
     return spec.allowance_days or spec.frequency.allowance_days
 
 
-_NEW_SERIES = "INSERT INTO series VALUES(?, ?, ?, ?, ?, ?, 0, NULL, NULL, 0, 0, NULL, NULL, NULL, NULL, 0, ?)"
-_OPEN_ROWS = (
-    "SELECT period, known_at, value, text, flags, released_at, ingested_at, payload,"
-    f" {body_sql('vintages')}, lineage FROM vintages"
-    f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
+_ORDER = "p.fetched_at, p.sha256"
+_STORED = (
+    f"SELECT s.id, s.series, s.topic, s.spec, s.lineage, {_ORDER} FROM {{keys}}series s"
+    " LEFT JOIN payload p ON p.payload = s.folded WHERE s.hash = k.column1 AND s.id = k.column2"
+)
+_SPOKEN = (
+    "INSERT INTO series_payload VALUES(?, ?, ?) ON CONFLICT(series, payload) DO UPDATE SET updated = excluded.updated"
+)
+_EXISTING = (
+    f"SELECT s.series, s.topic, s.lineage, b.body, {_ORDER} FROM series s JOIN spec b USING(spec)"
+    f" LEFT JOIN payload p ON p.payload = s.folded WHERE {NAMED}"
 )
 _NUMBERS = (
     "SELECT period, known_at, coalesce(value, ?), coalesce(released_at, ?), ingested_at, flags, coalesce(note, 0) FROM vintages"
     f" WHERE topic = ? AND period BETWEEN ? AND ? AND series = ? AND to_version = {OPEN} ORDER BY period, known_at"
 )
-_NONE: list[Vintage] = []
-# The version is bound, not written into the statements: then they are prepared once, not for every payload.
-#: Whether the newest payload folded into a series comes after one, or is that.
-_FOLDED = "SELECT 1 FROM series s JOIN payload p ON p.payload = s.folded WHERE s.series = ? AND (p.fetched_at, p.sha256) {} (?, ?)"
 #: Of which state of the data the newest is of those that were folded.
 _NEWEST_STATE = "SELECT max(y.updated) FROM series_payload y JOIN payload p ON p.payload = y.payload WHERE y.series = ? AND p.state = ?"
-_THIS = "WHERE topic = ?2 AND period = ?3 AND series = ?4"
-#: What this very batch wrote goes without a trace; what was there before is kept, ended at this version.
-_CLOSE_NEW = f"DELETE FROM vintages {_THIS} AND known_at = ?5 AND from_version = ?1"
-_CLOSE = f"UPDATE vintages SET to_version = ?1 {_THIS} AND known_at = ?5 AND to_version = {OPEN}"

@@ -3,13 +3,40 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from almanac.domain.observations import FINAL, ReportedValue, Vintage, number, settle
 from almanac.store.log.payloads import PayloadRef
 
 #: Open vintages of cells: period → ascending by knowledge time.
 History = dict[int, list[Vintage]]
+
+
+class SeriesHandle(NamedTuple):
+    """A stored series as the writer knows it. `lineage`: the set of input series that all rows share, 0 for none."""
+
+    number: int
+    id: str
+    topic: int
+    allowance_days: int
+    is_new: bool
+    lineage: int
+
+
+class SeriesClaim(NamedTuple):
+    """A payload's statements about one series: the values, and the span of period keys that it lists completely."""
+
+    series: SeriesHandle
+    statements: Sequence[ReportedValue]
+    complete: tuple[int, int] | None = None
+    #: When the publisher last updated the data, if stated.
+    updated: int | None = None
+
+    def span(self) -> tuple[int, int] | None:
+        """Return the first and last period key that the payload speaks of, or None if it says nothing."""
+        keys = [statement.period for statement in self.statements] + list(self.complete or ())
+        return (min(keys), max(keys)) if keys else None
 
 
 def by_period(statements: Iterable[ReportedValue]) -> dict[int, list[ReportedValue]]:
