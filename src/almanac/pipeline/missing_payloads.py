@@ -48,11 +48,11 @@ def named(db: Database) -> list[PayloadRow]:
     try:
         return payloads.every(db) if "payload" in db.tables() else []
     except Exception as error:
-        found = fault(error)
-        if not isinstance(found, DatabaseError):
+        translated = fault(error)
+        if not isinstance(translated, DatabaseError):
             raise
         raise StoreError(
-            f"which payloads the data came from cannot be read ({found}): what would be lost is not known, and nothing was changed"
+            f"which payloads the data came from cannot be read ({translated}): what would be lost is not known, and nothing was changed"
         ) from error
 
 
@@ -71,7 +71,7 @@ def lost(
     Without `read` only names are checked; with it every payload is read, and a damaged one counts as lost.
     """
     there = set(raw.names() if names is None else names)
-    found = []
+    missing = []
     for row in rows:
         reason = None
         if index_name(row.source, row.capture) not in there:
@@ -83,8 +83,8 @@ def lost(
         elif read:
             reason = _damage(row, raw)
         if reason is not None:
-            found.append(of(row, reason))
-    return found
+            missing.append(of(row, reason))
+    return missing
 
 
 def of(row: PayloadRow, reason: str) -> Lost:
@@ -116,21 +116,21 @@ class Demand(NamedTuple):
         bring = "Set ALMANAC_RAW_URL to the raw store that has them, or bring them back into this one"
         return cls(doing, f"the raw store {place}", bring + advice)
 
-    def meet(self, gone: Sequence[Lost], of_all: int, without: int | None, *, at_most: bool = False) -> None:
+    def meet(self, missing: Sequence[Lost], of_all: int, without: int | None, *, at_most: bool = False) -> None:
         """
         Raise LossError unless nothing is lost, or `without`, the typed number, equals the number of lost payloads.
 
         With `at_most` a larger typed number is accepted for now, because more losses may be found later.
         """
-        if len(gone) == (without or 0) or (at_most and len(gone) < (without or 0)):
+        if len(missing) == (without or 0) or (at_most and len(missing) < (without or 0)):
             return
-        if not gone:
+        if not missing:
             raise LossError(f"{OPTION} {without}: no payload is missing, and nothing was changed; leave the option out")
-        rest = len(gone) - _NAMED
-        listed = "; ".join(map(str, gone[:_NAMED])) + (f"; and {rest} more" if rest > 0 else "")
+        rest = len(missing) - _NAMED
+        listed = "; ".join(map(str, missing[:_NAMED])) + (f"; and {rest} more" if rest > 0 else "")
         typed = "" if without is None else f"{OPTION} {without} is not their number. "
         raise LossError(
-            f"{self.doing} would do without {len(gone)} of the {of_all} payloads that the data came from, which cannot be had from"
+            f"{self.doing} would do without {len(missing)} of the {of_all} payloads that the data came from, which cannot be had from"
             f" {self.where}: {listed}. {typed}Nothing was changed. {self.advice}; only where they are gone for good:"
-            f" {OPTION} {len(gone)}"
+            f" {OPTION} {len(missing)}"
         )

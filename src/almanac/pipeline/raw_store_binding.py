@@ -32,9 +32,9 @@ def is_foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
 
     Raises OSError or store.raw.Corrupt if the raw store's name cannot be read.
     """
-    held, name = meta(db, _KEY), raw.identity()
-    if held is None or name is not None:
-        return held is not None and held != name
+    expected, name = meta(db, _KEY), raw.identity()
+    if expected is None or name is not None:
+        return expected is not None and expected != name
     rows = named(db)
     return bool(lost(rows, raw)) if rows else settings.data_file is None
 
@@ -82,11 +82,11 @@ def settle(db: Database, raw: RawStore, settings: Settings) -> None:
     If it is killed in between, the next run continues. Of two hosts that begin at once, the second is refused.
     """
     check(db, raw, settings)
-    held = meta(db, _KEY)
+    expected = meta(db, _KEY)
     name = raw.identity()
     if name is None:  # where several are meant, another's gets a name of its own
-        name = raw.identify(None if is_foreign(db, raw, settings) else held)
-    if held is None:
+        name = raw.identify(None if is_foreign(db, raw, settings) else expected)
+    if expected is None:
         with db.transaction():
             if meta(db, _KEY) is None:
                 set_meta(db, _KEY, name)

@@ -57,9 +57,6 @@ class Workplace:
     releases: ReleaseEvents
     #: The data version whose series the deriver knows; None if it may know series that don't exist.
     _known: int | None = None
-    _rebuilding = False
-    _cleared = False
-    _tell: Callable[[str], object] = staticmethod(lambda _: None)
 
     def __init__(
         self,
@@ -70,7 +67,8 @@ class Workplace:
         tell: Callable[[str], object] | None = None,
     ) -> None:
         self.settings = settings
-        self._tell = tell or self._tell
+        self._tell = tell or (lambda _: None)
+        self._cleared = False
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)

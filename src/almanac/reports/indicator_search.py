@@ -8,7 +8,7 @@ catalogue alone, not on the data, so it is the same on every page of a walk.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from almanac.domain.names import folded
 from almanac.domain.reference import Indicator
@@ -36,16 +36,11 @@ def name_nearness(names: Iterable[str], words: str) -> int:
         own = folded(name.replace("_", " ")).split()
         if own == asked:
             return CALLED
-        if _begin(own, asked):
+        if 0 < len(asked) <= len(own) and all(map(str.startswith, own, asked)):
             best = min(best, BEGUN)
         elif asked and all(any(one.startswith(word) for one in own) for word in asked):
             best = min(best, NAMED)
     return best
-
-
-def _begin(own: Sequence[str], asked: Sequence[str]) -> bool:
-    """Return whether each asked word begins the word at the same position of the name."""
-    return 0 < len(asked) <= len(own) and all(one.startswith(word) for one, word in zip(own, asked, strict=False))
 
 
 def relevance(indicator: Indicator, near: int, every: Mapping[str, Indicator]) -> tuple[int, bool, bool, int, str, str]:

@@ -33,8 +33,6 @@ def check(home, now=FRESH):
 @pytest.fixture
 def plenty(monkeypatch):
     """Room on disk, whatever this machine has."""
-    from almanac.pipeline.operate import status as module
-
     given = {"free": 50, "total": 100, "log": 0}
 
     def look(chosen):
@@ -42,7 +40,8 @@ def plenty(monkeypatch):
         free, total = dict.fromkeys(found.free, given["free"]), dict.fromkeys(found.total, given["total"])
         return msgspec.structs.replace(found, free=free, total=total, logs=dict.fromkeys(found.logs, given["log"]))
 
-    monkeypatch.setattr(module, "room", look)
+    monkeypatch.setattr("almanac.commands.operate.room", look)
+    given["room"] = look
     return given
 
 
@@ -68,9 +67,7 @@ def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
         found = vitals(view, 1)
     good = msgspec.structs.replace(found.sources[0], health=Health("ok"))
     looked = msgspec.structs.replace(found, sources=[good, *found.sources])
-    from almanac.pipeline.operate import status as module
-
-    code, line = checkup(looked, module.room(settings(tmp_path)), 1)
+    code, line = checkup(looked, plenty["room"](settings(tmp_path)), 1)
     assert code == 1
     log = "; the database's log has 2048 MiB" if settings(tmp_path).data_file else ""  # a server's is its own matter
     assert line.startswith(

@@ -115,10 +115,10 @@ class Manifest(_Origin, frozen=True, rename="camel", forbid_unknown_fields=True)
 
 
 class Extracted(NamedTuple):
-    """An unpacked backup. `found` has the SHA-256 of each member."""
+    """An unpacked backup. `digests` has the SHA-256 of each member."""
 
     manifest: Manifest
-    found: dict[str, str]
+    digests: dict[str, str]
     head: BackupHead
 
 
@@ -138,9 +138,9 @@ def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
         raise BackupError(f"{file}: {error}") from None
 
 
-def differences(manifest: Manifest, found: dict[str, str]) -> list[str]:
+def differences(manifest: Manifest, digests: dict[str, str]) -> list[str]:
     """Return the names of members that are missing, superfluous, or different from the manifest."""
-    return sorted(name for name in found.keys() | manifest.members if found.get(name) != manifest.members.get(name))
+    return sorted(name for name in digests.keys() | manifest.members if digests.get(name) != manifest.members.get(name))
 
 
 def payloads_of(copy: Path) -> list[PayloadRow]:
@@ -152,15 +152,15 @@ def payloads_of(copy: Path) -> list[PayloadRow]:
 def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
     """Yield a sentence for each database of an extracted backup that only a later version of Almanac can read."""
     for name, part in DATABASES.items():
-        if name in manifest.members and (found := part.schema(folder / name)) > part.known:
+        if name in manifest.members and (schema := part.schema(folder / name)) > part.known:
             yield (
-                f"{name} has schema {found}, this version of Almanac ({version()}) reads up to {part.known}:"
+                f"{name} has schema {schema}, this version of Almanac ({version()}) reads up to {part.known}:"
                 f" install Almanac {manifest.almanac} or a later one, then restore"
             )
 
 
 def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     head: BackupHead | None = None
     manifest: Manifest | None = None
     advance = unmetered("MiB unpacked", 0)
@@ -180,13 +180,13 @@ def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
                 manifest = _decoded(content.read(), Manifest)
             elif not _allowed(member.name):
                 raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
-            elif member.name in found:
+            elif member.name in digests:
                 raise BackupError(f"{member.name!r} is there twice")
             else:
-                found[member.name] = _copy(content, target / member.name, advance)
+                digests[member.name] = _copy(content, target / member.name, advance)
     if manifest is None or head is None:
         raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
-    return Extracted(manifest, found, head)
+    return Extracted(manifest, digests, head)
 
 
 def _decoded(content: bytes, kind: type[_Part]) -> _Part:
@@ -245,10 +245,10 @@ def scratch_folder(folder: Path, name: str) -> Iterator[Path]:
     """Create a temporary folder inside a folder, and remove it at the end. Remains of killed runs are removed first."""
     prefix = f".{name}.unfinished-"
     # A run locks its folder while it lives, so a folder that can be locked is a leftover.
-    for left in folder.glob(f"{glob.escape(prefix)}*"):
-        with _lock_folder(left) as free:
+    for leftover in folder.glob(f"{glob.escape(prefix)}*"):
+        with _lock_folder(leftover) as free:
             if free:
-                shutil.rmtree(left, ignore_errors=True)
+                shutil.rmtree(leftover, ignore_errors=True)
     try:
         made = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
     except FileNotFoundError:
@@ -315,19 +315,19 @@ def backup(
         raise BackupError(f"a restore into {settings.home} was cut off: end it first with `almanac restore`")
     places = {name: part.at(settings) for name, part in DATABASES.items()}
     # Files that are there; of a server the tables that are copied from it.
-    held = {
+    sources = {
         name: at
         for name, at in places.items()
         if (at.exists() if isinstance(at, Path) else DATABASES[name].area is not None)
     }
     raw = None if accounts_only else RawStore.at(settings.raw_place)
-    if not held and (raw is None or raw.any_source() is None):
+    if not sources and (raw is None or raw.any_source() is None):
         raise BackupError(f"there is nothing to back up in {settings.home}")
-    left_out = held.pop(DATA, None) if accounts_only or not with_data else None
+    left_out = sources.pop(DATA, None) if accounts_only or not with_data else None
     with scratch_folder(file.parent, file.name) as folder:
-        copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in held.items()}
+        copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in sources.items()}
         for name, copy in copies.items() if verify else ():
-            _check_whole(held[name], copy)
+            _check_whole(sources[name], copy)
         data_version = sqlite.note(copies[DATA], "version") if DATA in copies else None
         raw_files = None
         if raw is not None:
@@ -413,11 +413,11 @@ def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Ite
     """
     if name.startswith("index/"):
         try:
-            found = decoded(name, content)
+            capture = decoded(name, content)
         except Corrupt as error:
             yield Lost(Path(name).stem, Path(name).parent.name, "", str(error))
         else:
-            captures.setdefault(found.sha256, []).append(found)
+            captures.setdefault(capture.sha256, []).append(capture)
         return
     for capture in captures.pop(Path(name).stem, ()):
         flaw = unpacked(capture, content)

@@ -54,9 +54,9 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
 def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
     with world.batch("rebuild") as batch:
         before = missing_payloads.named(world.db)
-        gone = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
+        missing_now = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
         demand = Demand.of("a rebuild", world.settings.raw_place)
-        demand.meet(gone, len(before), without, at_most=True)
+        demand.meet(missing_now, len(before), without, at_most=True)
         opening.recreate(world.db)
         set_meta(world.db, "world", world.kind)
         batch.touch()
@@ -114,14 +114,14 @@ def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str]
 def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[Lost]:
     """List payloads that disappeared, or that were read before the rebuild and could not be read now."""
     after = {row.capture: row for row in now}
-    found = []
+    lost = []
     for row in before:
-        held = after.get(row.capture)
-        if held is None:
-            found.append(missing_payloads.of(row, "the raw store cannot give it back"))
-        elif row.state == payloads.FOLDED != held.state:
-            found.append(missing_payloads.of(row, f"was read before, and cannot be now: {held.reason}"))
-    return found
+        rebuilt = after.get(row.capture)
+        if rebuilt is None:
+            lost.append(missing_payloads.of(row, "the raw store cannot give it back"))
+        elif row.state == payloads.FOLDED != rebuilt.state:
+            lost.append(missing_payloads.of(row, f"was read before, and cannot be now: {rebuilt.reason}"))
+    return lost
 
 
 def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | None:

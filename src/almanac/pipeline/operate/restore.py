@@ -72,11 +72,11 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without
         target = folder / "home"
         target.mkdir(mode=0o700)
         extracted = extract(file, target, meter)
-        manifest, found = extracted.manifest, extracted.found
-        if wrong := differences(manifest, found):
+        manifest, digests = extracted.manifest, extracted.digests
+        if wrong := differences(manifest, digests):
             raise BackupError(f"{file}: {wrong[0]!r} is not what the manifest says ({len(wrong)} such members)")
-        for told in too_new(manifest, target):
-            raise BackupError(f"{file}: {told}")
+        for sentence in too_new(manifest, target):
+            raise BackupError(f"{file}: {sentence}")
         _demand_payloads(settings, file, extracted, target, without)
         if extracted.head.raw_store is not None and (target / RAW).is_dir():
             RawStore(Folder(target / RAW)).identify(extracted.head.raw_store)
@@ -101,10 +101,10 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
     try:
         with scratch_folder(_roomy(file.absolute().parent), file.name) as folder:
             extracted = extract(file, folder, meter)
-            manifest, found = extracted.manifest, extracted.found
-            problems = [f"{name}: is not what the manifest says" for name in differences(manifest, found)]
-            held = [name for name in DATABASES if name in found]
-            problems += [f"{name}: {told}" for name in held for told in sqlite.file_damages(folder / name)]
+            manifest, digests = extracted.manifest, extracted.digests
+            problems = [f"{name}: is not what the manifest says" for name in differences(manifest, digests)]
+            databases = [name for name in DATABASES if name in digests]
+            problems += [f"{name}: {damage}" for name in databases for damage in sqlite.file_damages(folder / name)]
             if not problems:
                 problems += too_new(manifest, folder)
                 problems += _problems(extracted, folder)
@@ -121,25 +121,30 @@ def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
     raw = RawStore(Folder(folder / RAW))
     captures: dict[str, Capture] = {}
     yield from raw_problems(raw, captures)
-    if DATA in extracted.found:
+    if DATA in extracted.digests:
         yield from payload_problems(payloads_of(folder / DATA), raw, captures)
     else:
-        told = set(raw.names())  # what is wrong with those that are there was said
-        left_out = [one for one in extracted.head.lacking if index_name(one.source, one.capture) not in told]
-        yield from (f"made without {one}" for one in left_out)
+        names = set(raw.names())  # what is wrong with those that are there was said
+        left_out = [
+            payload for payload in extracted.head.lacking if index_name(payload.source, payload.capture) not in names
+        ]
+        yield from (f"made without {payload}" for payload in left_out)
 
 
 def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folder: Path, without: int | None) -> None:
     """Raise LossError if payloads are missing that the data in a backup, or on the server it is restored to, came from."""
-    rows = payloads_of(folder / DATA) if DATA in extracted.found else []
+    rows = payloads_of(folder / DATA) if DATA in extracted.digests else []
     at = opening.place(settings.data_place)
     if isinstance(at, Server) and (folder / RAW).is_dir():
         with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
             rows += named(db)
-    kept = {row.capture: row for row in rows}
-    gone = {one.capture: one for one in (*lost(kept.values(), RawStore(Folder(folder / RAW))), *extracted.head.lacking)}
+    needed = {row.capture: row for row in rows}
+    missing = {
+        payload.capture: payload
+        for payload in (*lost(needed.values(), RawStore(Folder(folder / RAW))), *extracted.head.lacking)
+    }
     demand = Demand("a restore", f"the backup {file}", "Restore another backup, or another database beside it")
-    demand.meet(list(gone.values()), len(kept.keys() | gone.keys()), without)
+    demand.meet(list(missing.values()), len(needed.keys() | missing.keys()), without)
 
 
 def _roomy(folder: Path) -> Path:
@@ -157,9 +162,9 @@ def _check_free(settings: Settings) -> None:
         at = part.at(settings)
         if isinstance(at, Server) and part.area is not None:
             with contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as db:
-                if found := tables_with_rows(db, part.area):
+                if filled := tables_with_rows(db, part.area):
                     raise BackupError(
-                        f"{at} holds rows in {', '.join(found)}, which a restore would overwrite:"
+                        f"{at} holds rows in {', '.join(filled)}, which a restore would overwrite:"
                         " choose another database, or another schema"
                     )
     if settings.raw_path != home / RAW:
@@ -170,10 +175,10 @@ def _check_free(settings: Settings) -> None:
                 f"the raw store {settings.raw_place} holds payloads: name an empty one in ALMANAC_RAW_URL"
             )
     names = [RAW, *(f"{name}{trace}" for name in DATABASES for trace in _TRACES)]
-    held = [name for name in names if (home / name).exists()]
-    if held:
+    taken = [name for name in names if (home / name).exists()]
+    if taken:
         raise BackupError(
-            f"{home} holds {', '.join(held)}, which a restore would overwrite: move that away, or choose another ALMANAC_HOME"
+            f"{home} holds {', '.join(taken)}, which a restore would overwrite: move that away, or choose another ALMANAC_HOME"
         )
 
 

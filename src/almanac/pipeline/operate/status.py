@@ -95,12 +95,12 @@ def sources(
     `stale` is called for each series whose newest period (its key) is older than its data set allows.
     """
     today = datetime.fromtimestamp(now, UTC).date()
-    found: dict[str, Feed] = {}
+    feed_of: dict[str, Feed] = {}
     newest = feeds.newest_of_companies(view)
     for series in feeds.observed(view):
         word = view.freshness(series, view.version, None, today)
         last = view.newest_period(series, view.version, None)
-        found.setdefault(series.source.id, Feed()).count(series.spec, word)
+        feed_of.setdefault(series.source.id, Feed()).count(series.spec, word)
         if last is not None:
             newest[series.source.id] = max(newest.get(series.source.id, last), last)
         if word == "stale" and not series.spec.discontinued:
@@ -111,9 +111,9 @@ def sources(
     return [
         SourceVitals(
             source=source,
-            health=health(source, asked.get(source.id, Tried()), found.get(source.id, Feed()), now),
+            health=health(source, asked.get(source.id, Tried()), feed_of.get(source.id, Feed()), now),
             tried=asked.get(source.id, Tried()),
-            feed=found.get(source.id, Feed()),
+            feed=feed_of.get(source.id, Feed()),
             turn=waiting[source.id].turn if source.id in waiting else Turn(),
             newest=end_of_day(end_of(newest[source.id])) if source.id in newest else None,
         )
@@ -130,8 +130,8 @@ def room(settings: Settings) -> Room:
     return Room(
         databases={name: _bytes(path) for name, path in files.items()},
         logs={name: _bytes(path.with_name(f"{path.name}-wal")) for name, path in files.items()},
-        free={name: one.free for name, one in used.items()},
-        total={name: one.total for name, one in used.items()},
+        free={name: disk.free for name, disk in used.items()},
+        total={name: disk.total for name, disk in used.items()},
     )
 
 
@@ -141,12 +141,12 @@ def _disks(settings: Settings) -> dict[str, Path]:
         folders["data"] = settings.data_place.parent
     if settings.raw_path is not None:
         folders["raw"] = settings.raw_path
-    found: dict[int, tuple[str, Path]] = {}
+    disks: dict[int, tuple[str, Path]] = {}
     for name, path in folders.items():
         path = path.resolve()
         there = next(parent for parent in (path, *path.parents) if parent.exists())
-        found.setdefault(there.stat().st_dev, (name, there))
-    return dict(found.values())
+        disks.setdefault(there.stat().st_dev, (name, there))
+    return dict(disks.values())
 
 
 def _bytes(path: Path) -> int:
@@ -255,11 +255,11 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
 
     with db.snapshot():
         version, epoch, reference = (meta(db, key) or "" for key in ("version", "epoch", "reference"))
-        found = sources(View(db, int(version), epoch, MetadataCache(db, int(reference)), {}), now, note)
+        every = sources(View(db, int(version), epoch, MetadataCache(db, int(reference)), {}), now, note)
         counted = by_source(db)
         return Status(
             coverage=coverage(db),
-            sources=[_health(one, now, counted) for one in found],
+            sources=[_health(one, now, counted) for one in every],
             stale=stale,
             quarantine=[
                 Quarantined(
@@ -280,22 +280,22 @@ def status(db: Database, now: int, raw_store: str | None = None) -> Status:
         )
 
 
-def _health(one: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:
-    cadence, tried = one.source.cadence, one.tried
-    due = None if cadence is None else one.turn.due_at(Cadence(cadence), now)
+def _health(state: SourceVitals, now: int, counted: Mapping[str, Figures]) -> SourceHealth:
+    cadence, tried = state.source.cadence, state.tried
+    due = None if cadence is None else state.turn.due_at(Cadence(cadence), now)
     times = (tried.last_attempt, tried.last_success, tried.last_ingested, due)
     attempt, success, ingested, next_due = (None if at is None else wire_time(at) for at in times)
     return SourceHealth(
-        id=one.source.id,
-        health=one.health.word,
-        reason=one.health.reason,
+        id=state.source.id,
+        health=state.health.word,
+        reason=state.health.reason,
         last_attempt_at=attempt,
         last_success_at=success,
         last_ingested_at=ingested,
         next_due_at=next_due,
-        series=counted[one.source.id].series if one.source.id in counted else 0,
-        judged_series=one.feed.series,
-        stale_series=one.feed.stale,
+        series=counted[state.source.id].series if state.source.id in counted else 0,
+        judged_series=state.feed.series,
+        stale_series=state.feed.stale,
         unreadable=tried.unreadable,
         last_error=tried.last_error,
     )
@@ -311,14 +311,14 @@ class Finding(NamedTuple):
     line: str
 
 
-def checkup(found: Vitals, room: Room, now: int) -> Finding:
+def checkup(state: Vitals, room: Room, now: int) -> Finding:
     """
     Judge the state of the service at `now` (unix seconds).
 
     Critical: almost no disk space, or every source that was ever asked is failing. Warning: a source is failing or
     late, a response cannot be read, disk space is scarce, or the database's log was not truncated.
     """
-    words: Counter[str] = Counter(one.health.word for one in found.sources)
+    words: Counter[str] = Counter(source.health.word for source in state.sources)
     asked = sum(words.values()) - words["never_run"]
     free = {name: room.free[name] / max(room.total[name], 1) for name in room.free}
     critical = [f"{share:.1%} of the disk of {name} is free" for name, share in free.items() if share < _GONE]
@@ -326,17 +326,17 @@ def checkup(found: Vitals, room: Room, now: int) -> Finding:
         critical.append("every source that was asked is failing")
     warning = [f"{share:.1%} of the disk of {name} is free" for name, share in free.items() if _GONE <= share < _SCARCE]
     for word in ("failing", "late"):
-        names = [one.source.id for one in found.sources if one.health.word == word]
+        names = [source.source.id for source in state.sources if source.health.word == word]
         warning += [f"{word}: {', '.join(names)}"] if names else []
-    if found.quarantined:
-        warning.append(f"{found.quarantined.total()} responses cannot be read")
+    if state.quarantined:
+        warning.append(f"{state.quarantined.total()} responses cannot be read")
     log = room.logs.get("data", 0)  # a server looks after its own
     if log > _LONG_LOG:
         warning.append(f"the database's log has {log >> 20} MiB")
     reasons = critical + warning
     code = 2 if critical else 1 if warning else 0
-    told = "; ".join(reasons) or f"{words['ok']} sources ok, data version {found.version}"
-    return Finding(code, f"{('OK', 'WARNING', 'CRITICAL')[code]} - {told} | {_figures(found, words, room, now)}")
+    summary = "; ".join(reasons) or f"{words['ok']} sources ok, data version {state.version}"
+    return Finding(code, f"{('OK', 'WARNING', 'CRITICAL')[code]} - {summary} | {_figures(state, words, room, now)}")
 
 
 def failed(reason: str) -> Finding:
@@ -344,13 +344,13 @@ def failed(reason: str) -> Finding:
     return Finding(2, f"CRITICAL - {' '.join(reason.split()).replace('|', '/')}")
 
 
-def _figures(found: Vitals, words: Counter[str], room: Room, now: int) -> str:
+def _figures(state: Vitals, words: Counter[str], room: Room, now: int) -> str:
     """Format performance data by the Monitoring Plugins guidelines: label=value[unit];warn;crit;min;max."""
-    age = None if found.version_at is None else max(0, now - found.version_at)
+    age = None if state.version_at is None else max(0, now - state.version_at)
     parts = [
         *(f"{word}={words[word]};;;0" for word in ("ok", "late", "failing", "never_run")),
-        f"quarantined={found.quarantined.total()};;;0",
-        f"version={found.version};;;0",
+        f"quarantined={state.quarantined.total()};;;0",
+        f"version={state.version};;;0",
         *([] if age is None else [f"version_age={age}s;;;0"]),
         *(f"data={room.databases[name]}B;;;0" for name in room.databases if name == "data"),
         *(f"log={room.logs[name]}B;{_LONG_LOG};;0" for name in room.logs if name == "data"),
