@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
-from .addresses import COMPANY, PRICES
+from almanac.dashboard.formatting.company_names import company_name
+
+from .addresses import COMPANY, PAGES, PRICES
 from .conftest import DESK, PHONE, WIDTHS, Served, Visitor
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -151,3 +153,99 @@ def test_a_chart_is_read_point_by_point(visitor: Callable[..., Visitor]) -> None
     page.keyboard.press("Escape")
     assert page.evaluate("document.activeElement === document.body")
     assert page.locator("#chart .cursor").count() == 0
+
+
+# -- the head of a page at widths between a phone and a desk: its parts stand on one line, or behind the menu ---------
+
+
+#: Of links that are shown, how many lines they stand on; of the menu, whether it is shown; what is wider than the screen.
+MEASURE = """() => {
+  const shown = one => one.checkVisibility();
+  const links = [...document.querySelectorAll(".top > .parts a")].filter(shown);
+  return {
+    links: links.length,
+    lines: new Set(links.map(one => Math.round(one.getBoundingClientRect().top))).size,
+    menu: shown(document.querySelector(".menu summary")),
+    search: shown(document.querySelector("#search")),
+    over: document.documentElement.scrollWidth - innerWidth,
+  };
+}"""
+#: An operator has a part more than anybody else.
+PARTS = 12
+
+
+@pytest.mark.parametrize("width", [320, PHONE, 700, 759, 760, 800, 900, 959, 960, 1024, DESK])
+def test_the_parts_are_on_one_line_or_behind_the_menu(width: int, visitor: Callable[..., Visitor]) -> None:
+    one = visitor("operator", width)
+    one.go("/screeners/macro")
+    told = one.page.evaluate(MEASURE)
+    assert told == (
+        {"links": 0, "lines": 0, "menu": True, "search": True, "over": 0}
+        if width < 960
+        else {"links": PARTS, "lines": 1, "menu": False, "search": True, "over": 0}
+    )
+    if width < 960:
+        one.page.click(".menu summary")
+        parts = one.page.locator(".menu nav a")
+        assert parts.count() == PARTS + 1  # the account is there as well
+        boxes = [parts.nth(number).bounding_box() for number in range(parts.count())]
+        assert all(box["height"] >= 44 and box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+        assert one.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+    one.done()
+
+
+@pytest.mark.parametrize("width", [PHONE, 700, 800, 900, 1024, DESK])
+@pytest.mark.parametrize(
+    "path", ["/", "/screeners/equity?filter=net_margin:gt:-1", "/countries", "/indicators/cpi_inflation_yoy"]
+)
+def test_no_page_is_wider_than_its_screen(path: str, width: int, visitor: Callable[..., Visitor]) -> None:
+    one = visitor("pro", width)
+    one.go(path)
+    assert one.page.evaluate(MEASURE)["over"] == 0
+    one.done()
+
+
+# -- a browser without script gets the same: every form and every number, by plain links and GET parameters -----------
+
+
+def main_text(page: Any) -> str:
+    """What is read on a page."""
+    return " ".join(page.inner_text("main").split())
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_screen_of_two_fields(width: int, served: Served, visitor: Callable[..., Visitor]) -> None:
+    """Chosen row by row, it has the rows of the interface."""
+    one = visitor("pro", width, script=False)
+    page = one.page
+    one.go("/screeners/equity")
+    page.select_option("[name=field1]", "cash_and_equivalents")
+    page.select_option("[name=operator1]", "gt")
+    page.fill("[name=value1]", "1e9")
+    page.click("main button.primary")
+    text = "cash_and_equivalents:gt:1e9"
+    assert page.input_value("[name=filter]") == text
+    assert page.input_value("[name=value1]") == "1e9"
+    told = served.ask("/equity-screener", filter=text)
+    assert told
+    names = [company_name(row["name"]) for row in told]
+    assert page.locator("#results tbody th").all_inner_texts() == names
+
+
+def test_nothing_on_a_page_waits_for_script(served: Served, visitor: Callable[..., Visitor]) -> None:
+    """What only script can use is hidden, and what is read without script is read with it too."""
+    seen = {who: (visitor(who), visitor(who, script=False)) for who in ("pro", "operator", None)}
+    for looks in PAGES.values():
+        look = looks[0]
+        address = look.path.format(**served.names)
+        scripted, plain = seen[look.who]
+        scripted.go(address, look.status)
+        plain.go(address, look.status)
+        assert plain.page.locator(".js:visible").count() == 0, address
+        with_script, without = (set(main_text(one.page).split()) for one in (scripted, plain))
+        assert {word for word in without - with_script if not _request(word)} == set(), address
+
+
+def _request(word: str) -> bool:
+    """Numbers of requests and forms, times that pass, and cursors, which hold one, differ from one look to the next."""
+    return word.startswith("req_") or "cursor=" in word or bool(re.fullmatch(r"[\d:]+", word))

@@ -100,7 +100,7 @@ def together(service: Service, targets: list[str]) -> list[httpx2.Response]:
     return asyncio.run(send())
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_two_thousand_random_requests_have_the_same_answers(both: tuple[Service, Service]) -> None:
     told, other = differences(both, seed=12, count=2_000)
     assert other == []

@@ -19,7 +19,7 @@ from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, command, environment, run
 from tests.support.servers import free_port
 
-from .test_proxies import running
+from .test_monitoring import running
 
 pytestmark = [
     pytest.mark.slow,

@@ -16,7 +16,7 @@ from tests.support.filer import assemble
 from .company_files import FOLDER, TEMPLATES, day, facts_of, filings_of, whole_companies
 from .files import REAL
 
-pytestmark = [*REAL, pytest.mark.slow]
+pytestmark = REAL
 
 #: Item that a statement of each type is nothing without.
 ANCHORS = {"income": "net_income", "balance": "total_assets", "cash_flow": "net_cash_flow_from_operations"}

@@ -28,7 +28,7 @@ from tests.support.service import settings
 from .company_files import FOLDER, whole_companies
 from .files import REAL
 
-pytestmark = [*REAL, pytest.mark.slow]
+pytestmark = REAL
 KINDS = {"income": 0, "balance": 1, "cash_flow": 2}
 # What a statement of each kind has, or is none.
 BEARING = {0: "net_income", 1: "total_assets", 2: "net_cash_flow_from_operations"}

@@ -16,7 +16,7 @@ from .company_files import whole_companies
 from .files import REAL
 from .test_fiscal_years import NOW, indexed
 
-pytestmark = [*REAL, pytest.mark.slow]
+pytestmark = REAL
 #: Flows of twelve months that profiles show.
 ITEMS = ("revenue", "net_income", "net_cash_flow_from_operations", "free_cash_flow")
 #: TSMC, whose later annual reports add lines to earlier years and change none.

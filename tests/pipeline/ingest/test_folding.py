@@ -1,18 +1,33 @@
 """Folding payloads: what is not mapped, rights a feed tightens, releases, and replay of what comes out of order."""
 
+import io
+import random
+import zipfile
 from contextlib import nullcontext
 from datetime import date
 
 import pytest
 
+from almanac.catalog.load import shipped
+from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.observations import DAY, ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure
 from almanac.ops import StoreGauges
+from almanac.pipeline.ingest import asking
+from almanac.pipeline.ingest.asking import from_network
+from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.folding import Folding
+from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Block, Parsed, ReleaseDate
+from almanac.sources.feeds.sec import connector as sec
+from almanac.sources.transport import body as bodies
 from almanac.store.log import payloads
 from almanac.store.raw.captures import Capture
+from tests.support.publisher import Publisher, ToLoopback
+from tests.support.sec_invented import CIK, encoded, facts_body, submissions_body
+from tests.support.service import Service, make_accounts, settings
 from tests.support.small_world import ALPHA, DAY_SECONDS, START, Reader, SmallWorld, sent
 
 JANUARY, FEBRUARY = Period.parse("2025-01").key, Period.parse("2025-02").key
@@ -220,3 +235,200 @@ def test_several_blocks_of_one_late_series_are_all_folded(world):
         ]
     )
     assert rows(world) == [(2, JANUARY, 7.0), (5, JANUARY, 1.0), (2, FEBRUARY, 8.0)]
+
+
+# -- a data set asked for without a version: which version was read is told with each value. All is invented ----------
+
+
+VERSION_DAY, VERSION_START = 86_400, 1_790_812_800  # 2026-10-01
+CONSENT = {
+    f"SOURCES__IMF__CONSENT__{name}": value
+    for name, value in {"BY": "someone", "ON": "2026-01-02", "REFERENCE": "an invented letter"}.items()
+}
+HEAD = (
+    '<m:StructureSpecificData xmlns:m="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message"'
+    ' xmlns:c="http://www.sdmx.org/resources/sdmxml/schemas/v2_1/common"><m:Header><m:ID>x</m:ID>'
+    '<m:Structure structureID="S"><c:StructureUsage>{usage}</c:StructureUsage></m:Structure></m:Header>'
+)
+REF = '<Ref agencyID="IMF.RES" id="{flow}" version="{version}"/>'
+URN = "<URN>urn:sdmx:org.sdmx.infomodel.datastructure.Dataflow=IMF.RES:{flow}({version})</URN>"
+
+
+def outlook(version, values, released, usage=REF):
+    """An edition of the World Economic Outlook: Germany's unemployment by year."""
+    rows = "".join(f'<Obs TIME_PERIOD="{year}" OBS_VALUE="{value}"/>' for year, value in values.items())
+    body = (
+        HEAD.format(usage=usage.format(flow="WEO", version=version))
+        + f'<m:DataSet action="Replace" PUBLICATION_DATE="{released}T13:00:00Z">'
+        f'<Series COUNTRY="DEU" INDICATOR="LUR" FREQUENCY="A" LATEST_ACTUAL_ANNUAL_DATA="2025">{rows}</Series>'
+        "</m:DataSet></m:StructureSpecificData>"
+    )
+    return "https://api.imf.org/external/sdmx/2.1/data/IMF.RES,WEO/.LUR.A", body
+
+
+def copper(version, values):
+    """Prices of copper, as text: the other form in which the service answers."""
+    lines = "".join(f"IMF.RES:PCPS({version}),G001,PCOPP,USD,M,{month},{value}\n" for month, value in values.items())
+    head = "DATAFLOW,COUNTRY,INDICATOR,DATA_TRANSFORMATION,FREQUENCY,TIME_PERIOD,OBS_VALUE\n"
+    return "https://api.imf.org/external/sdmx/2.1/data/IMF.RES,PCPS/G001.PCOPP.USD.M", head + lines
+
+
+@pytest.fixture
+def told(tmp_path):
+    """What the service answers, from a home that has taken in some messages, one a day."""
+    made = settings(tmp_path / "home", **CONSENT)
+    running = []
+
+    def take(*messages):
+        with Workplace(made) as world:
+            outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
+                Arrival(url, body.encode(), "", VERSION_START + number * VERSION_DAY)
+                for number, (url, body) in enumerate(messages)
+            )
+        assert (outcome.folded, outcome.quarantined, outcome.unmapped) == (len(messages), {}, {})
+        make_accounts(made)
+        running.append(Service(made.home, more=CONSENT))
+        return running[0].ok
+
+    yield take
+    for one in running:
+        one.close()
+
+
+def versions(rows):
+    return {row["periodEnd"][:7]: (row["valueNumeric"], row["metadata"].get("dataflow")) for row in rows}
+
+
+@pytest.mark.parametrize("usage", [REF, URN], ids=["a reference", "a name"])
+def test_each_value_tells_the_version_that_it_was_first_read_in(told, usage):
+    get = told(
+        outlook("9.0.0", {2024: 3.4, 2025: 3.5}, "2026-04-14", usage),
+        outlook("10.0.0", {2024: 3.4, 2025: 3.7}, "2026-10-01", usage),
+    )
+    rows = get("/observations", source_id="imf", frequency="A")
+    # What the later version says alike is no new state: it is of the version that first said it, like its release.
+    assert versions(rows) == {"2024-12": (3.4, "IMF.RES:WEO(9.0.0)"), "2025-12": (3.7, "IMF.RES:WEO(10.0.0)")}
+    revised = next(row for row in rows if row["valueNumeric"] == 3.7)
+    lineage = get(f"/observations/{revised['id']}/provenance")
+    assert [one["metadata"]["dataflow"] for one in lineage["vintages"]] == ["IMF.RES:WEO(9.0.0)", "IMF.RES:WEO(10.0.0)"]
+    assert lineage["payload"]["url"].endswith("IMF.RES,WEO/.LUR.A")  # the address names none
+
+
+def test_prices_tell_it_too_and_a_message_that_names_none_says_nothing(told):
+    get = told(copper("9.0.0", {"2026-M07": 9_700.5}), outlook("", {2025: 3.5}, "2026-04-14", '<Ref id="WEO"/>'))
+    rows = get("/observations", source_id="imf")
+    assert versions(rows) == {"2026-07": (9_700.5, "IMF.RES:PCPS(9.0.0)"), "2025-12": (3.5, None)}
+
+
+@pytest.mark.parametrize(
+    ("written", "left", "code"),
+    [("6.0", {2024: 3.4, 2025: 6.0}, 0), ("NaN", {2024: 3.4}, 0), ("INF", {2024: 3.4, 2025: 3.7}, 3)],
+)
+def test_a_value_in_doubt_neither_replaces_nor_withdraws_and_the_run_says_so(tmp_path, written, left, code):
+    """NaN is SDMX's word for a number missing on purpose; of an infinity nothing is known."""
+    made = settings(tmp_path / "home", **CONSENT)
+    messages = [
+        outlook("9.0.0", {2024: 3.4, 2025: value}, day)
+        for value, day in (("3.7", "2026-04-14"), (written, "2026-10-14"))
+    ]
+    with Workplace(made) as world:
+        outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
+            Arrival(url, body.encode(), "", VERSION_START + number * 20 * VERSION_DAY)
+            for number, (url, body) in enumerate(messages)
+        )
+    assert (outcome.folded, outcome.quarantined, outcome.exit_code) == (2, {}, code)
+    assert ["'INF' is not a number" in name for name in outcome.unread] == [True] * (code == 3)
+    make_accounts(made)
+    service = Service(made.home, more=CONSENT)
+    rows = service.ok("/observations", country="DEU", indicator="unemployment_rate", source_id="imf")
+    service.close()
+    assert {int(row["periodEnd"][:4]): row["valueNumeric"] for row in rows} == left
+
+
+# The nightly archives of all companies, larger than a body may be: written to a file, read from there, gone after it. Invented.
+
+
+NOW = "2026-11-20T12:00:00Z"
+LISTING = b'{"fields":["cik","name","ticker","exchange"],"data":[[9900001,"Invented Widgets Inc.","IWDG","NYSE"]]}'
+#: Bytes of a body that is held, and of an archive: many times as many.
+HELD, ARCHIVE = 100_000, 3_000_000
+
+
+def archive(member, body):
+    """One response, beside much that is not read."""
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_STORED) as made:
+        made.writestr("readme.bin", random.Random(1).randbytes(ARCHIVE))
+        made.writestr(member, encoded(body))
+    return held.getvalue()
+
+
+@pytest.fixture
+def answers():
+    name = f"CIK{CIK:010d}.json"
+    return {
+        "/files/company_tickers_exchange.json": LISTING,
+        "/Archives/edgar/daily-index/xbrl/companyfacts.zip": archive(name, facts_body()),
+        "/Archives/edgar/daily-index/bulkdata/submissions.zip": archive(name, submissions_body()),
+    }
+
+
+@pytest.fixture
+def loaded(tmp_path, answers, monkeypatch):
+    """Loads the archives into a home, and tells what came of it, what is kept, and the pieces that were written at a time."""
+    real = asking.Fetcher
+
+    def load():
+        with Publisher(lambda path: (200, answers[path], {})) as publisher:
+            monkeypatch.setattr(
+                asking, "Fetcher", lambda http, **more: real(http, transport=ToLoopback(publisher.port), **more)
+            )
+            settings = Settings(
+                home=tmp_path / "home",
+                now=NOW,
+                http=Http(max_bytes=HELD, requests_per_second=1_000.0, attempts=1),
+                sources={"sec": SourceSettings(contact="a@example.org", bulk=True)},
+            )
+            with Workplace(settings, kind=REAL) as world:
+                (outcome,) = from_network(world, [shipped().sources["sec"]], None, lambda _: None)
+                kept = {capture.url: world.raw.read(capture) for capture in world.raw.captures("sec")}
+        return outcome, kept, settings.home / "run" / "bodies"
+
+    return load
+
+
+def test_each_response_of_an_archive_beyond_the_bound_is_kept_as_it_was_and_the_file_is_gone(loaded, monkeypatch):
+    largest = []
+    writing = bodies.write_body
+
+    def watched(pieces, encoding, most, file):
+        def counted():
+            for piece in pieces:
+                largest.append(len(piece))
+                yield piece
+
+        writing(counted(), encoding, most, file)
+
+    monkeypatch.setattr(bodies, "write_body", watched)
+    outcome, kept, folder = loaded()
+    assert (outcome.failed, outcome.quarantined) == ({}, {})
+    data = "https://data.sec.gov"
+    assert kept[f"{data}/api/xbrl/companyfacts/CIK{CIK:010d}.json"] == encoded(facts_body())
+    assert kept[f"{data}/submissions/CIK{CIK:010d}.json"] == encoded(submissions_body())
+    assert len(kept) == 3
+    assert sum(largest) > 2 * ARCHIVE
+    assert max(largest) <= 1 << 17  # what is held at a time
+    assert list(folder.iterdir()) == []
+
+
+def test_an_archive_has_a_bound_of_its_own_and_one_that_is_broken_is_told(loaded, answers, monkeypatch):
+    answers["/Archives/edgar/daily-index/bulkdata/submissions.zip"] = b"<html>busy</html>"
+    monkeypatch.setattr(sec, "_IN_FILE", ARCHIVE - 1)
+    outcome, kept, folder = loaded()
+    reasons = sorted(outcome.failed.values())
+    assert [reason.partition("allowed")[1] or reason.partition("zip archive")[1] for reason in reasons] == [
+        "zip archive",
+        "allowed",
+    ]
+    assert list(kept) == ["https://www.sec.gov/files/company_tickers_exchange.json"]
+    assert list(folder.iterdir()) == []
