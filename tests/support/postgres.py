@@ -372,7 +372,7 @@ def stand_in() -> None:
 
         setattr(opening, name, opened)
 
-    for name in ("create", "connect", "identity", "open_auxiliary"):
+    for name in ("create", "connect", "identity_of", "open_auxiliary"):
         door(name)
     for name in ("data_place", "accounts_place", "usage_place", "_server"):
         _on_a_server(name)

@@ -64,7 +64,9 @@ def test_awaited(service):
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
 def test_what_was_cut_is_refused(service, share):
     """A cut anywhere is found, between two batches too; only the mark behind the last row may be missing."""
-    for endpoint in (found.endpoint for found in service.app._routes._literal.values() if found.path == "/countries.arrows"):
+    for endpoint in (
+        found.endpoint for found in service.app._routes._literal.values() if found.path == "/countries.arrows"
+    ):
         before = endpoint.batch
         object.__setattr__(endpoint, "batch", 3)
     try:

@@ -200,13 +200,12 @@ def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int
 def _cells(batch: Iterable[Found]) -> list[list[Found]]:
     """Part rows by sort value and cell."""
     cells: list[list[Found]] = []
-    last = None
+    period = None
     for row in batch:
-        place = row[:SERIES]
-        if place == last:
+        if row[PERIOD] == period and row[:SERIES] == cells[-1][0][:SERIES]:
             cells[-1].append(row)
         else:
-            last = place
+            period = row[PERIOD]
             cells.append([row])
     return cells
 
