@@ -14,6 +14,7 @@ from almanac.store.engine import opening
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.dependents import WHOLE
+from almanac.store.observations.writing.fold import SeriesClaim
 
 JANUARY, FEBRUARY = (Period.parse(f"2026-{month:02}").key for month in (1, 2))
 #: 2026-04-01T00:00:00Z
@@ -54,7 +55,8 @@ def store():
     with one.batch() as batch:
         for raw in (A, B, OTHER):
             batch.append(
-                batch.series(raw, "raw"), ref, [ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 2.0)], None
+                ref,
+                [SeriesClaim(batch.series(raw, "raw"), [ReportedValue(JANUARY, 1.0), ReportedValue(FEBRUARY, 2.0)])],
             )
         row = Vintage(AT, 1.0, None, 0, None, AT, 0)
         batch.replace(batch.series(FROM_A, "derived", [A.id]), {JANUARY: [row]})
@@ -72,9 +74,9 @@ def test_rows_are_noted_by_the_span_they_lie_in(store):
     }  # fmt: skip
     ref = PayloadRef(2, AT + 1, (AT + 1, "0" * 64))
     with store.batch() as batch:
-        batch.append(batch.existing(A.id), ref, [ReportedValue(FEBRUARY, 3.0)], None)
-        batch.append(batch.existing(A.id), ref, [ReportedValue(JANUARY, 3.0)], None)
-        batch.append(batch.existing(B.id), ref, [ReportedValue(JANUARY, 1.0)], None)
+        batch.append(ref, [SeriesClaim(batch.existing(A.id), [ReportedValue(FEBRUARY, 3.0)])])
+        batch.append(ref, [SeriesClaim(batch.existing(A.id), [ReportedValue(JANUARY, 3.0)])])
+        batch.append(ref, [SeriesClaim(batch.existing(B.id), [ReportedValue(JANUARY, 1.0)])])
     assert store.noted(2) == {"a": (JANUARY, FEBRUARY)}
 
 

@@ -10,6 +10,7 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.rights import Exposure
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.reading import lookup, metadata
+from almanac.store.observations.writing.fold import SeriesClaim
 from tests.support.small_world import ALPHA, BETA, GAMMA, MIXED, START, SmallWorld, spec
 
 from .test_choose import MONTHS, write
@@ -69,7 +70,7 @@ def test_a_payload_that_stated_anything_stricter_than_its_source_is_told(world: 
         plain, other = (batch.series(one, "raw") for one in specs)
         for payload, stated in ((both, (plain, other)), (one, (plain,))):
             for series in stated:
-                batch.append(series, payload, [ReportedValue(MONTHS[0], 1.0, START)], None)
+                batch.append(payload, [SeriesClaim(series, [ReportedValue(MONTHS[0], 1.0, START)])])
         batch.tighten(other, stricter, "invented")
     view = world.view()
     series = view.directory.series(plain.number)

@@ -195,9 +195,9 @@ class CompanyFolding:
         handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
         claims = [SeriesClaim(handle, values) for handle, (_, values) in zip(handles, shelf.values(), strict=True)]
         if any(batch.behind(handle, row.ref) for handle in handles):
-            batch.remember_all(row.ref, claims)
+            batch.remember(row.ref, claims)
             return False
-        self._note(entity, batch.append_all(row.ref, claims))
+        self._note(entity, batch.append(row.ref, claims))
         return True
 
     def _note(self, entity: str, changed: Iterable[list[int]]) -> None:
@@ -218,7 +218,7 @@ class CompanyFolding:
                     continue
                 shelf = self._shelve(entity, told, {})
                 handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
-                batch.remember_all(one.ref, [SeriesClaim(handle, ()) for handle in handles])
+                batch.remember(one.ref, [SeriesClaim(handle, ()) for handle in handles])
                 for handle, (_, values) in zip(handles, shelf.values(), strict=True):
                     held = cells[handle.id]
                     held.update(fold(held, one.ref, by_period(values), None, handle.allowance_days))
