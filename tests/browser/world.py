@@ -118,5 +118,5 @@ def names(home: Path) -> dict[str, str]:
     }
     accounts.close()
     with Workplace(chosen, SIMULATED) as world:
-        (row,) = payloads.in_state(world.db, payloads.QUARANTINED)
+        (row,) = payloads.quarantined(world.db)
     return found | {"payload": str(row.number)}

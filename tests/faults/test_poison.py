@@ -79,11 +79,7 @@ def take(world, sample, bodies):
 
 
 def outcomes(db, sample):
-    rows = [
-        row
-        for state in (payloads.FOLDED, payloads.IGNORED, payloads.QUARANTINED)
-        for row in payloads.in_state(db, state, sample.source.id)
-    ]
+    rows = [row for row in payloads.every(db) if row.source == sample.source.id]
     return [(row.state, row.reason) for row in sorted(rows, key=lambda row: row.ref.order)]
 
 

@@ -234,7 +234,9 @@ class CompanyFolding:
         """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
         record = facts.company(self._db, entity)
         main = record.currency if record is not None else None
-        known, by_day = filings.times(self._db, entity)
+        filed = filings.stored(self._db, [entity]).values()
+        known = {filing.accession: filing.known_at for filing, _ in filed if filing.known_at is not None}
+        by_day = frozenset(filing.accession for filing, exact in filed if not exact)
         shelf: dict[tuple[str, str, str | None], tuple[SeriesSpec, list[ReportedValue]]] = {}
         for (tag, text, start, end), states in reported_values(told.facts, known, by_day).items():
             unit, frequency = unit_of(text, main), letter(start, end)

@@ -84,12 +84,6 @@ def by_number(db: Queryable, number: int) -> PayloadRow | None:
     return PayloadRow(*row) if row else None
 
 
-def in_state(db: Database, state: str, source: str | None = None) -> list[PayloadRow]:
-    """Return the payloads in a state, in folding order, optionally of one source."""
-    sql = f"SELECT {_COLUMNS} WHERE state = ? AND source = coalesce(?2, source) ORDER BY fetched_at, sha256"
-    return [PayloadRow(*row) for row in db.execute(sql, (state, source))]
-
-
 def folded(db: Queryable) -> set[int]:
     """Return the numbers of the folded payloads."""
     return {number for (number,) in db.execute("SELECT payload FROM payload WHERE state = ?", (FOLDED,))}

@@ -81,7 +81,8 @@ class Batch:
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """Make what was written a data version, as the last step of the transaction."""
         if kind is None and self._changed:
-            self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
+            if self._noted:
+                self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
             # As late as can be: until it can be read, cursors are given to the version before, whose rows they will want.
@@ -153,22 +154,10 @@ class Batch:
         first = int(self._db.execute(f"SELECT {next_id('series', 'series')}").get)
         rows = []
         for series, topic, (identifier, spec, number, lineage) in zip(count(first), topics, missing, strict=False):
-            figures = (0, 0, None, None, None, None, 0)
             rows.append(
-                (
-                    series,
-                    identifier,
-                    topic,
-                    spec.source,
-                    number,
-                    lineage,
-                    0,
-                    None,
-                    None,
-                    *figures,
-                    series_hash(identifier),
-                )
-            )
+                (series, identifier, topic, spec.source, number, lineage, 0, None, None, 0, 0, None, None, None, None, 0,
+                 series_hash(identifier))
+            )  # fmt: skip
             self._enter(SeriesHandle(series, identifier, topic, _allowance(spec), True, lineage), (None, None))
             self._empty.add(series)
         self._db.insert("series", rows)
