@@ -28,6 +28,7 @@ from almanac.domain.times import DAY_SECONDS, end_of_day, wire_time
 from almanac.store.engine import opening, sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import SeriesClaim
 
 #: Rows of a page, and the distance between page starts in one series, so that no two pages are the same.
 ROWS, STEP = 100, 20
@@ -147,7 +148,7 @@ def _revise(path: Path, as_of: date) -> None:
                     (topic, number, known),
                 ).fetchall()
                 stated = [ReportedValue(period, round(value + 0.01, 6), since) for period, value in rows[::2]]
-                batch.append(batch.existing(identifier), payload, stated, None)
+                batch.append(payload, [SeriesClaim(batch.existing(identifier), stated)])
 
 
 def schema() -> str:

@@ -20,6 +20,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import SeriesClaim
 
 #: Number of added series, their initial rows, following days, revisions of each series, and cells of a revision.
 SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100
@@ -98,7 +99,7 @@ def _appended(database: Database, name: str, payloads: Sequence[Said], times: It
                     source="sandbox-fred", native=f"BENCH{place}", indicator=f"bench_{place}", entity="country_usa",
                     frequency=Frequency.DAILY, unit="percent", name=f"Invented for measuring, {place}",
                 )  # fmt: skip
-                batch.append(batch.series(spec, "raw"), payload, statements, None)
+                batch.append(payload, [SeriesClaim(batch.series(spec, "raw"), statements)])
                 count += len(statements)
     return Figure(name, count, time.perf_counter() - began, time.process_time() - cpu, len(payloads))
 

@@ -28,6 +28,7 @@ from almanac.store.engine.data_schema import meta
 from almanac.store.engine.opening import Place, Server
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.fold import SeriesClaim
 from tests.faults.mirrors import TREASURY_SOURCE, year_file, year_url
 from tests.support.places import POSTGRES, SQLITE, place_for
 from tests.support.service import Service, make_accounts, settings
@@ -71,7 +72,7 @@ class Rows:
             with Batch(world.db, world.settings.clock(), "walk") as batch:
                 for series in range(first, min(first + 10, len(self.specs))):
                     said = [ReportedValue(key, self.value(series, day)) for day, key in enumerate(self.keys)]
-                    batch.append(batch.series(self.specs[series], "raw"), payload(0), said, None)
+                    batch.append(payload(0), [SeriesClaim(batch.series(self.specs[series], "raw"), said)])
 
     def see(self, row: dict[str, Any]) -> bool:
         """Whether a row is one of these. Asserts that it comes for the first time, and as it was."""
@@ -138,7 +139,7 @@ class Writer(threading.Thread):
             series = batch.series(spec, "raw")
             new = Period.parse((LAST + timedelta(turn)).isoformat()).key
             revised = [ReportedValue(key, -1.0 - turn) for key in some.sample(rows.keys, 12)]
-            batch.append(series, payload(turn), [ReportedValue(new, 1.0), *revised], None)
+            batch.append(payload(turn), [SeriesClaim(series, [ReportedValue(new, 1.0), *revised])])
             cells = sorted(some.sample(rows.keys, 6))
             held = batch.history(series, (cells[0], cells[-1]), only=cells)
             before = Vintage(KNOWN - 86_400 * DAY - turn, -0.5, None, 0, None, KNOWN, 0, None, 0)

@@ -40,8 +40,9 @@ def touchy():
 
 
 def verdicts(world):
-    states = {payloads.FOLDED, payloads.QUARANTINED}
-    return sorted((row.capture, row.state, row.reason) for row in payloads.every(world.db) if row.state in states)
+    return sorted(
+        (row.capture, row.state, row.reason) for row in payloads.every(world.db) if row.state != payloads.IGNORED
+    )
 
 
 def check(responses, data):

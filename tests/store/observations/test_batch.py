@@ -45,7 +45,7 @@ def payload(number, at=None):
 
 def append(db, number, *statements, complete=None, spec=SPEC):
     with Batch(db, AT, "test") as batch:
-        return batch.append(batch.series(spec, "raw"), payload(number), statements, complete)
+        return batch.append(payload(number), [SeriesClaim(batch.series(spec, "raw"), statements, complete)])[0]
 
 
 def version(db):
@@ -104,7 +104,11 @@ def test_an_exception_undoes_everything(db):
             raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        fail(lambda batch: batch.append(batch.series(SPEC, "raw"), payload(2), [ReportedValue(JANUARY, 2.0)], None))
+        fail(
+            lambda batch: batch.append(
+                payload(2), [SeriesClaim(batch.series(SPEC, "raw"), [ReportedValue(JANUARY, 2.0)])]
+            )
+        )
     assert (version(db), history(db)) == (1, [(1, 1.0, 1, None)])
     # So does one that has ended the transaction already, and one while committing.
     with pytest.raises(RuntimeError):
@@ -150,10 +154,10 @@ def test_each_version_tells_until_when_a_vintage_stood_in_it(db):
 def test_one_batch_may_write_a_cell_twice(db):
     with Batch(db, AT, "test") as batch:
         series = batch.series(SPEC, "raw")
-        batch.append(series, payload(1), [ReportedValue(JANUARY, 1.0)], None)
-        batch.append(series, payload(1), [ReportedValue(JANUARY, 2.0)], None)
-        batch.append(series, payload(2), [ReportedValue(JANUARY, None)], None)
-        batch.append(series, payload(3), [ReportedValue(JANUARY, 4.0)], None)
+        batch.append(payload(1), [SeriesClaim(series, [ReportedValue(JANUARY, 1.0)])])
+        batch.append(payload(1), [SeriesClaim(series, [ReportedValue(JANUARY, 2.0)])])
+        batch.append(payload(2), [SeriesClaim(series, [ReportedValue(JANUARY, None)])])
+        batch.append(payload(3), [SeriesClaim(series, [ReportedValue(JANUARY, 4.0)])])
     assert history(db) == [(1, 2.0, 1, None), (2, None, 1, None), (3, 4.0, 1, None)]
     assert list(db.execute("SELECT rows, vintages, first_period, last_period FROM series")) == [
         (1, 3, JANUARY, JANUARY)
@@ -314,7 +318,7 @@ def test_what_a_series_was_folded_from_is_remembered_and_its_newest(db):
     append(db, 3, ReportedValue(JANUARY, 1.0))
     with Batch(db, AT, "test") as batch:
         series = batch.existing(SPEC.id)
-        assert sorted(batch.payloads_of(series)) == [3, 5]
+        assert sorted(db.execute("SELECT payload FROM series_payload")) == [(3,), (5,)]
         assert batch.behind(series, payload(4))
         assert not batch.behind(series, payload(5))
         assert not batch.behind(series, payload(6))
@@ -336,7 +340,7 @@ def test_the_newest_period_shown_for_a_series_is_no_forecast(db):
 def test_what_is_noted_of_a_topic_spans_all_that_a_batch_wrote_there(db, periods):
     with Batch(db, AT, "test") as batch:
         for number, period in enumerate(periods, 1):
-            batch.append(batch.series(SPEC, "raw"), payload(number), [ReportedValue(period, 1.0)], None)
+            batch.append(payload(number), [SeriesClaim(batch.series(SPEC, "raw"), [ReportedValue(period, 1.0)])])
     assert list(db.execute("SELECT version, low, high FROM change")) == [(version(db), JANUARY, MARCH)]
 
 
@@ -357,9 +361,9 @@ def test_many_series_go_in_as_they_would_one_by_one(db, tmp_path):
     with closing(opening.create(tmp_path / "other.db")) as twin:
         for number in (1, 2):
             with Batch(db, AT, "test") as batch:
-                together = batch.append_all(payload(number), claims(batch))
+                together = batch.append(payload(number), claims(batch))
             with Batch(twin, AT, "test") as batch:
-                alone = [batch.append(each.series, payload(number), *each[1:]) for each in claims(batch)]
+                alone = [batch.append(payload(number), [claim])[0] for claim in claims(batch)]
             assert together == alone
         for table in ("series", "topic", "spec", "note", "vintages", "change", "series_payload"):
             rows, others = (sorted(each.execute(f"SELECT * FROM {table}"), key=repr) for each in (db, twin))

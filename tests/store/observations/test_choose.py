@@ -25,6 +25,7 @@ from almanac.store.observations.reading import pages as reading
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import SORTS, ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import Reader, View
+from almanac.store.observations.writing.fold import SeriesClaim
 from tests.support.places import on_each_engine, placed
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld, spec
 
@@ -261,7 +262,7 @@ def test_a_payload_that_stated_anything_stricter_than_its_source_is_told(
         plain, other = (batch.series(one, "raw") for one in specs)
         for payload, stated in ((both, (plain, other)), (one, (plain,))):
             for series in stated:
-                batch.append(series, payload, [ReportedValue(MONTHS[0], 1.0, START)], None)
+                batch.append(payload, [SeriesClaim(series, [ReportedValue(MONTHS[0], 1.0, START)])])
         batch.tighten(other, stricter, "invented")
     view = mixed_world.view()
     series = view.directory.series(plain.number)

@@ -21,6 +21,7 @@ from almanac.store.observations.reading.newest import Readings, read_latest
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.dependents import WHOLE
+from almanac.store.observations.writing.fold import SeriesClaim
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent, spec
 
@@ -375,12 +376,8 @@ def store():
     ref = PayloadRef(1, AT, (AT, "0" * 64))
     with one.batch() as batch:
         for raw in (A, B, OTHER):
-            batch.append(
-                batch.series(raw, "raw"),
-                ref,
-                [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0), ReportedValue(FEBRUARY_OF_DEPENDENTS, 2.0)],
-                None,
-            )
+            values = [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0), ReportedValue(FEBRUARY_OF_DEPENDENTS, 2.0)]
+            batch.append(ref, [SeriesClaim(batch.series(raw, "raw"), values)])
         row = Vintage(AT, 1.0, None, 0, None, AT, 0)
         batch.replace(batch.series(FROM_A, "derived", [A.id]), {JANUARY_OF_DEPENDENTS: [row]})
         batch.replace(batch.series(FROM_FROM_A, "derived", [FROM_A.id, OTHER.id]), {JANUARY_OF_DEPENDENTS: [row]})
@@ -397,9 +394,9 @@ def test_rows_are_noted_by_the_span_they_lie_in(store):
     }  # fmt: skip
     ref = PayloadRef(2, AT + 1, (AT + 1, "0" * 64))
     with store.batch() as batch:
-        batch.append(batch.existing(A.id), ref, [ReportedValue(FEBRUARY_OF_DEPENDENTS, 3.0)], None)
-        batch.append(batch.existing(A.id), ref, [ReportedValue(JANUARY_OF_DEPENDENTS, 3.0)], None)
-        batch.append(batch.existing(B.id), ref, [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0)], None)
+        batch.append(ref, [SeriesClaim(batch.existing(A.id), [ReportedValue(FEBRUARY_OF_DEPENDENTS, 3.0)])])
+        batch.append(ref, [SeriesClaim(batch.existing(A.id), [ReportedValue(JANUARY_OF_DEPENDENTS, 3.0)])])
+        batch.append(ref, [SeriesClaim(batch.existing(B.id), [ReportedValue(JANUARY_OF_DEPENDENTS, 1.0)])])
     assert store.noted(2) == {"a": (JANUARY_OF_DEPENDENTS, FEBRUARY_OF_DEPENDENTS)}
 
 

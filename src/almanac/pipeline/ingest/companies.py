@@ -195,9 +195,9 @@ class CompanyFolding:
         handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
         claims = [SeriesClaim(handle, values) for handle, (_, values) in zip(handles, shelf.values(), strict=True)]
         if any(batch.behind(handle, row.ref) for handle in handles):
-            batch.remember_all(row.ref, claims)
+            batch.remember(row.ref, claims)
             return False
-        self._note(entity, batch.append_all(row.ref, claims))
+        self._note(entity, batch.append(row.ref, claims))
         return True
 
     def _note(self, entity: str, changed: Iterable[list[int]]) -> None:
@@ -218,7 +218,7 @@ class CompanyFolding:
                     continue
                 shelf = self._shelve(entity, told, {})
                 handles = batch.put_series([spec for spec, _ in shelf.values()], "raw")
-                batch.remember_all(one.ref, [SeriesClaim(handle, ()) for handle in handles])
+                batch.remember(one.ref, [SeriesClaim(handle, ()) for handle in handles])
                 for handle, (_, values) in zip(handles, shelf.values(), strict=True):
                     held = cells[handle.id]
                     held.update(fold(held, one.ref, by_period(values), None, handle.allowance_days))
@@ -234,7 +234,9 @@ class CompanyFolding:
         """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
         record = facts.company(self._db, entity)
         main = record.currency if record is not None else None
-        known, by_day = filings.times(self._db, entity)
+        filed = filings.stored(self._db, [entity]).values()
+        known = {filing.accession: filing.known_at for filing, _ in filed if filing.known_at is not None}
+        by_day = frozenset(filing.accession for filing, exact in filed if not exact)
         shelf: dict[tuple[str, str, str | None], tuple[SeriesSpec, list[ReportedValue]]] = {}
         for (tag, text, start, end), states in reported_values(told.facts, known, by_day).items():
             unit, frequency = unit_of(text, main), letter(start, end)

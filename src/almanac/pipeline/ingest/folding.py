@@ -75,13 +75,13 @@ class Folding:
         self.past = len(claims) - len(fresh)
         why = None if late else self._why_held(row, self._loss_now(fresh))
         if late or why is not None:
-            batch.remember_all(row.ref, claims)
+            batch.remember(row.ref, claims)
         if late:
             self._replay(batch, claims, row, parsed, changes)
         elif why is not None:
             self.turned[row.number] = row, why
         else:
-            for claim, changed in zip(claims, batch.append_all(row.ref, claims), strict=True):
+            for claim, changed in zip(claims, batch.append(row.ref, claims), strict=True):
                 self._note(claim.series, changed, changes)
         for native, (exposure, reason) in parsed.tightened.items():
             stretch = self._stretch(native)

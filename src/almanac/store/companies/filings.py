@@ -122,16 +122,3 @@ def _filing(row: Sequence[Any]) -> tuple[Filing, bool]:
     _, accession, form, filed, known, report, year, period, items, document, description, exact = row
     told = () if items == _NO_ITEMS else tuple(json.loads(items))
     return Filing(accession, form, filed, known, report, year, period, told, document, description), bool(exact)
-
-
-def times(db: Queryable, entity: str) -> tuple[dict[str, int], frozenset[str]]:
-    """Return when each filing of a company was known, by accession number, and those of which only the day is known."""
-    known: dict[str, int] = {}
-    by_day: set[str] = set()
-    for accession, moment, exact in db.execute(
-        "SELECT accession, known_at, exact FROM filing WHERE entity = ?", (entity,)
-    ):
-        known[accession] = moment
-        if not exact:
-            by_day.add(accession)
-    return known, frozenset(by_day)

@@ -1,7 +1,7 @@
 """
 Writing vintages: one `Batch` is one transaction and at most one data version.
 
-`append_all` folds what a payload states of series into what is stored; `replace_all` sets the served vintages of cells
+`append` folds what a payload states of series into what is stored; `replace_all` sets the served vintages of cells
 outright (derivation, replay). Both leave rows alone that come out equal, so versions and ingestion times stay. Each takes
 many series at once, with the same few statements.
 """
@@ -18,7 +18,7 @@ from typing import Any, Self
 import msgspec
 
 from almanac.domain.memory import uncollected
-from almanac.domain.observations import ReportedValue, Vintage
+from almanac.domain.observations import Vintage
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine.data_schema import meta, set_meta
@@ -81,7 +81,8 @@ class Batch:
     def _end(self, kind: type[BaseException] | None, *_: object) -> None:
         """Make what was written a data version, as the last step of the transaction."""
         if kind is None and self._changed:
-            self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
+            if self._noted:
+                self._db.executemany(NOTE_SQL, [(topic, self.version, *span) for topic, span in self._noted.items()])
             if self._restated:
                 note_whole(self._db, self.version, self._restated)
             # As late as can be: until it can be read, cursors are given to the version before, whose rows they will want.
@@ -153,22 +154,10 @@ class Batch:
         first = int(self._db.execute(f"SELECT {next_id('series', 'series')}").get)
         rows = []
         for series, topic, (identifier, spec, number, lineage) in zip(count(first), topics, missing, strict=False):
-            figures = (0, 0, None, None, None, None, 0)
             rows.append(
-                (
-                    series,
-                    identifier,
-                    topic,
-                    spec.source,
-                    number,
-                    lineage,
-                    0,
-                    None,
-                    None,
-                    *figures,
-                    series_hash(identifier),
-                )
-            )
+                (series, identifier, topic, spec.source, number, lineage, 0, None, None, 0, 0, None, None, None, None, 0,
+                 series_hash(identifier))
+            )  # fmt: skip
             self._enter(SeriesHandle(series, identifier, topic, _allowance(spec), True, lineage), (None, None))
             self._empty.add(series)
         self._db.insert("series", rows)
@@ -220,18 +209,7 @@ class Batch:
 
     # -- vintages ---------------------------------------------------------------------------------------------------
 
-    def append(
-        self,
-        series: SeriesHandle,
-        payload: PayloadRef,
-        statements: Sequence[ReportedValue],
-        complete: tuple[int, int] | None,
-        updated: int | None = None,
-    ) -> list[int]:
-        """Fold one payload's statements of one series in, as `append_all` does. Returns the period keys that changed."""
-        return self.append_all(payload, [SeriesClaim(series, statements, complete, updated)])[0]
-
-    def append_all(self, payload: PayloadRef, claims: Sequence[SeriesClaim]) -> list[list[int]]:
+    def append(self, payload: PayloadRef, claims: Sequence[SeriesClaim]) -> list[list[int]]:
         """
         Fold one payload's statements of several series in, in order. Returns the period keys that changed, ascending, of each.
 
@@ -250,7 +228,7 @@ class Batch:
                 is_past = self.is_past(claim.series, claim.updated)
                 target = fold(history, payload, lines, claim.complete, claim.series.allowance_days, is_past=is_past)
                 changes.append(Change(claim.series, history, target))
-            self.remember_all(payload, [claim for claim, _ in spoken])
+            self.remember(payload, [claim for claim, _ in spoken])
             written = iter(self._write(changes))
             changed += [[] if claim.span() is None else next(written) for claim in group]
         return changed
@@ -286,11 +264,7 @@ class Batch:
         newest: int | None = self._db.execute(_NEWEST_STATE, (series.number, FOLDED)).get
         return newest is not None and updated < newest
 
-    def remember(self, series: SeriesHandle, payload: PayloadRef, updated: int | None = None) -> None:
-        """Record that a payload spoke of a series, as `remember_all` does."""
-        self.remember_all(payload, [SeriesClaim(series, (), updated=updated)])
-
-    def remember_all(self, payload: PayloadRef, claims: Iterable[SeriesClaim]) -> None:
+    def remember(self, payload: PayloadRef, claims: Iterable[SeriesClaim]) -> None:
         """Record of which series a payload spoke, of which state of each, and the newest payload that did."""
         rows = {claim.series.number: (claim.series.number, payload.number, claim.updated) for claim in claims}
         spoken = [row for number, row in rows.items() if self._folded[number] is not None]
@@ -308,12 +282,6 @@ class Batch:
         """Return whether a payload is older than the newest one folded into a series, so that the series must be replayed."""
         folded = self._folded[series.number]
         return folded is not None and folded > payload.order
-
-    def payloads_of(self, series: SeriesHandle) -> list[int]:
-        """Numbers of all payloads that ever spoke of a series."""
-        return [
-            row[0] for row in self._db.execute("SELECT payload FROM series_payload WHERE series = ?", (series.number,))
-        ]
 
     def history(self, series: SeriesHandle, span: tuple[int, int], only: Collection[int] | None = None) -> History:
         """Return the open vintages of a series, by period; of all cells in the span or of those named."""

@@ -73,32 +73,6 @@ def until_next(vintages: Sequence[Vintage]) -> list[tuple[Vintage, int | None]]:
     return list(zip(vintages, [*(vintage.known for vintage in vintages[1:]), None], strict=False))
 
 
-class _Figures:
-    """By how much the figures of one series change."""
-
-    def __init__(self) -> None:
-        self.rows = self.vintages = self.checksum = 0
-        #: First and last period with a new latest value, and the knowledge times of new vintages.
-        self.first: int | None = None
-        self.last: int | None = None
-        self.known: list[int] = []
-
-    def move(self, period: int, before: Sequence[Vintage], after: Sequence[Vintage]) -> None:
-        """Count the change of one cell. Periods come in ascending order."""
-        self.checksum += sum(checksum(period, vintage) for vintage in set(after).difference(before))
-        self.checksum -= sum(checksum(period, vintage) for vintage in set(before).difference(after))
-        was, now = before[-1] if before else None, after[-1] if after else None
-        if was == now:
-            return
-        if was is not None and not was.withdrawn:
-            self.rows -= 1
-        if now is not None and not now.withdrawn:
-            self.rows += 1
-            self.first = period if self.first is None else self.first
-            if not now.flags & AHEAD:
-                self.last = period
-
-
 class Difference:
     """What one data version writes of the vintages of several series. Nothing is written before `write`."""
 
@@ -106,7 +80,8 @@ class Difference:
         self._version = version
         self._closed: list[tuple[int, int, int, int, int]] = []
         self._inserted: list[tuple[SeriesHandle, int, Vintage, int | None]] = []
-        self._figures: dict[SeriesHandle, _Figures] = {}
+        #: By how much the figures of each series change, as `_GROW` binds them.
+        self._grown: list[tuple[Any, ...]] = []
         #: Series of which vintages ended, so that the ends of what is left have to be looked up.
         self._shrunk: dict[SeriesHandle, None] = {}
 
@@ -116,23 +91,36 @@ class Difference:
         changed = [period for period in sorted(target) if stored.get(period, _NONE) != target[period]]
         if not changed:
             return changed
-        figures = self._figures[series] = _Figures()
+        #: Periods with another latest value, and those of them that aren't ahead; knowledge times of new vintages.
+        shown, past, known = list[int](), list[int](), list[int]()
+        ended = gone = total = 0
         for period in changed:
             before, after = stored.get(period, _NONE), target[period]
             was, now = until_next(before), until_next(after)
-            gone = [
+            closed = [
                 (self._version, series.topic, period, series.number, vintage.known)
                 for vintage, until in was
                 if (vintage, until) not in now
             ]
             fresh = [(series, period, vintage, until) for vintage, until in now if (vintage, until) not in was]
-            self._closed += gone
+            self._closed += closed
             self._inserted += fresh
-            if gone:
-                self._shrunk[series] = None
-            figures.vintages += len(fresh) - len(gone)
-            figures.known += [vintage.known for _, _, vintage, _ in fresh]
-            figures.move(period, before, after)
+            gone += len(closed)
+            known += [vintage.known for _, _, vintage, _ in fresh]
+            total += sum(checksum(period, vintage) for vintage in set(after).difference(before))
+            total -= sum(checksum(period, vintage) for vintage in set(before).difference(after))
+            if before[-1:] != after[-1:]:
+                ended += sum(not vintage.withdrawn for vintage in before[-1:])
+                shown += [period for vintage in after[-1:] if not vintage.withdrawn]
+                past += [period for vintage in after[-1:] if not vintage.withdrawn and not vintage.flags & AHEAD]
+        if gone:
+            self._shrunk[series] = None
+        self._grown.append(
+            (
+                series.number, len(shown) - ended, len(known) - gone, min(shown, default=None), max(past, default=None),
+                min(known, default=None), max(known, default=None), total,
+            )
+        )  # fmt: skip
         return changed
 
     def write(self, db: Database, notes: NoteNumbers, written: set[int]) -> None:
@@ -154,20 +142,12 @@ class Difference:
                 for series, period, vintage, until in self._inserted
             ],
         )  # fmt: skip
-        written.update(series.number for series in self._figures)
-        db.executemany(_GROW, [_grown(series, figures) for series, figures in self._figures.items()])
+        written.update(number for number, *_ in self._grown)
+        db.executemany(_GROW, self._grown)
         if self._shrunk:
             # Read, then written: tables on different machines are not spoken of in one statement that writes.
             ends = {number: row for number, *row in db.seek(_ENDS, [(s.number, s.topic) for s in self._shrunk])}
             db.executemany(_SHRINK, [(*ends.get(s.number, _NO_ENDS), s.number) for s in self._shrunk])
-
-
-def _grown(series: SeriesHandle, figures: _Figures) -> tuple[Any, ...]:
-    known = figures.known
-    first, last = min(known, default=None), max(known, default=None)
-    return (
-        series.number, figures.rows, figures.vintages, figures.first, figures.last, first, last, figures.checksum
-    )  # fmt: skip
 
 
 _NONE: list[Vintage] = []
