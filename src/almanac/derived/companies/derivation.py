@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from almanac.catalog.companies import Item
 from almanac.catalog.measures import measures
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, Disclosure, known_at
 from almanac.derived.companies.financials import Amount, CompanyFinancials, with_currency
 from almanac.derived.companies.line_items import (
@@ -28,7 +28,6 @@ from almanac.derived.companies.line_items import (
     QUARTER,
     TO_DATE,
     YEAR,
-    CompanyHistory,
     LineItems,
     PeriodName,
     financials_of,
@@ -91,6 +90,7 @@ class CompanyVintages(NamedTuple):
     statements: dict[StatementKey, list[StatementVersion]]
 
 
+_MONEY = frozenset(["money", "per_share"])
 #: What the part of a fiscal year is called that ends with it.
 _LAST_PART = {Frequency.QUARTERLY: "Q4", Frequency.SEMIANNUAL: "H2", Frequency.ANNUAL: "FY"}
 _FREQUENCIES = {QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL, YEAR: Frequency.ANNUAL}
@@ -120,7 +120,8 @@ class _Derivation:
         self.values: dict[str, dict[str, dict[int, Amount]]] = {kind: defaultdict(dict) for kind in KINDS}
         #: By currency, None for the main one and for what is no money.
         self.out: dict[str | None, Vintages] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-        self._money = {slug for slug, unit in _units(self.history.items) if unit in {"money", "per_share"}}
+        self._money = {item.key for item in self.history.items.values() if item.unit in _MONEY}
+        self._money |= {measure.key for measure in measures().values() if measure.unit in _MONEY}
         #: Frequency and end → item or measure → what stands.
         self.standing: dict[tuple[Frequency, int], dict[str, _Standing]] = defaultdict(dict)
         self._measures = tuple(measures())
@@ -312,12 +313,6 @@ class _Derivation:
         if quarters and (not halves or any(span.previous is not None for span in quarters.values())):
             return Frequency.QUARTERLY, sorted({*quarters, *years})
         return (Frequency.SEMIANNUAL, sorted({*halves, *years})) if halves else (Frequency.ANNUAL, sorted(years))
-
-
-def _units(items: Mapping[str, Item]) -> Iterator[tuple[str, str | None]]:
-    """Units of items and measures."""
-    yield from ((item.key, item.unit) for item in items.values())
-    yield from ((measure.key, measure.unit) for measure in measures().values())
 
 
 def _place(one: _Standing) -> tuple[int, str | None]:

@@ -47,18 +47,13 @@ Bodies = dict[Key, list[tuple[int, bytes]]]
 
 
 class Served(NamedTuple):
-    """
-    Settled vintages of one derived series.
-
-    By period key, ascending, each as (known, value, flags, released, ingested, note, index of its tags in `Made.tags`).
-    They are plain tuples because they come from another process and are many.
-    """
+    """Settled vintages of one derived series, by period key; the lineage of each is the index of its tags in `Made.tags`."""
 
     slug: str
     frequency: Frequency
     #: The currency, if it isn't the company's main one.
     currency: str | None
-    cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
+    cells: dict[int, list[Vintage]]
 
 
 class Made(NamedTuple):
@@ -194,12 +189,12 @@ class CompanyDeriver:
             target: dict[int, list[Vintage]] = {}
             for period, vintages in cells.items():
                 served = target[period] = []
-                for known, value, flags, released, ingested, note, tags in vintages:
-                    lineage = lineages.get(tags)
+                for vintage in vintages:
+                    lineage = lineages.get(vintage.lineage)
                     if lineage is None:
-                        inputs = series_ids(company.source, company.entity, found.tags[tags])
-                        lineage = lineages[tags] = batch.lineage(inputs)
-                    served.append(Vintage(known, value, None, flags, released, ingested, 0, note, lineage))
+                        inputs = series_ids(company.source, company.entity, found.tags[vintage.lineage])
+                        lineage = lineages[vintage.lineage] = batch.lineage(inputs)
+                    served.append(vintage._replace(lineage=lineage))
             held = batch.history(handle, EVERY_KEY)
             for period in held:
                 target.setdefault(period, [])
@@ -231,7 +226,7 @@ def derived(company: CompanyInput) -> Made:
 
 def _settled(
     made: Sequence[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
-) -> list[tuple[int, float | None, int, int | None, int, str | None, int]]:
+) -> list[Vintage]:
     """Return the served vintages of one cell. New sets of tags are added to `tags`."""
     stated = [
         Vintage(
@@ -248,12 +243,7 @@ def _settled(
         for one in made
     ]
     served = settle(stated, period, frequency.allowance_days)
-    if len({one.fiscal for one in made}) > 1:
-        served = _renamed(served, made)
-    return [
-        (known, value, flags, released, ingested, note, lineage)
-        for known, value, _, flags, released, ingested, _, note, lineage in served
-    ]
+    return _renamed(served, made) if len({one.fiscal for one in made}) > 1 else served
 
 
 def _renamed(served: Sequence[Vintage], made: Iterable[ItemVintage]) -> list[Vintage]:

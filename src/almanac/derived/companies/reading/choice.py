@@ -15,7 +15,7 @@ from itertools import product
 from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Term
-from almanac.derived.companies.facts import HistoriesByStart, KnownFacts, letter
+from almanac.derived.companies.facts import HistoriesByStart, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
 from almanac.derived.companies.precision import granularity, rounding, spelled
@@ -73,10 +73,10 @@ class _Proof(NamedTuple):
 class Choice:
     """Chooses for one item and period at a time. `reason` says why the item asked for last is absent, None where nothing does."""
 
-    def __init__(self, sums: TagSums, mapping: TagMapping, known_facts: KnownFacts) -> None:
+    def __init__(self, sums: TagSums, mapping: TagMapping) -> None:
         self.sums = sums
         self.mapping = mapping
-        self.known_facts = known_facts
+        self.known_facts = sums.known_facts
         self.reason: str | None = None
         #: The largest part of the item asked for last: less than it is none.
         self._least = -math.inf

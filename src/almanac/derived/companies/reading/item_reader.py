@@ -9,25 +9,25 @@ in the order of `TagMapping.order`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from almanac.catalog.companies import Expression, Item
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.precision import spelled
 from almanac.derived.companies.reading.choice import Choice, Values
 from almanac.derived.companies.reading.quarters import (
     BEFORE_RECAST,
     MOST,
     REFUSED,
-    Quarters,
     as_amount,
     together,
     total,
 )
 from almanac.derived.companies.reading.share_counts import INCOMES
-from almanac.derived.companies.reading.tag_mapping import BESIDE, TagMapping
+from almanac.derived.companies.reading.tag_mapping import BESIDE
 from almanac.derived.companies.reading.tag_sums import TagSums
 from almanac.domain.numbers import significant
 
@@ -46,29 +46,16 @@ PROOF_DAYS = 800
 
 
 class ItemReader:
-    """
-    Items of own periods from the known facts of one reporting basis on a calendar. `covers` are the days that facts on the
-    covers of reports are dated.
-    """
+    """Items of own periods from the known facts of one reporting basis on a calendar."""
 
-    def __init__(
-        self,
-        known_facts: KnownFacts,
-        fiscal_periods: FiscalPeriods,
-        mapping: TagMapping,
-        covers: Sequence[int],
-        calendar: FiscalCalendar,
-    ) -> None:
+    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods, history: CompanyHistory) -> None:
         self.known_facts = known_facts
-        self.mapping = mapping
-        self.sums = TagSums(known_facts, fiscal_periods, mapping, covers, calendar)
-        self.choice = Choice(self.sums, mapping, known_facts)
+        self.mapping = history.mapping
+        self.sums = TagSums(known_facts, fiscal_periods, history)
+        #: Own periods of single tags.
+        self.quarters = self.sums.quarters
+        self.choice = Choice(self.sums, history.mapping)
         self.fiscal_periods = fiscal_periods
-
-    @property
-    def quarters(self) -> Quarters:
-        """Own periods of single tags."""
-        return self.sums.quarters
 
     @property
     def refused(self) -> str | None:
@@ -137,17 +124,11 @@ class ItemReader:
         """Return a year that no filing gives: the sum of its own quarters, whatever tags these came from."""
         if not item.additive:
             return None
-        amounts: list[Amount] = []
-        last: int | None = span.end
-        while last is not None:
-            quarter, amount = self.fiscal_periods.quarters.get(last), quarters(last).get(item.key)
-            if quarter is None or amount is None or quarter.start < span.start:
-                return None
-            amounts.append(amount)
-            if quarter.start == span.start:
-                return total(amounts, "sum_of_quarters", span.start, span.end)
-            last = quarter.previous
-        return None
+        filling = self.fiscal_periods.quarters_within(span.start, span.end)
+        amounts = [amount for quarter in filling if (amount := quarters(quarter.end).get(item.key)) is not None]
+        if not filling or len(amounts) < len(filling):
+            return None
+        return total(amounts, "sum_of_quarters", span.start, span.end)
 
     def _across(self, item: Item, kind: str, span: Span) -> Amount | None:
         """Return a difference of two tags of the item that agreed wherever both had a value shortly before."""

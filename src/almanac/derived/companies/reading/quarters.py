@@ -217,25 +217,16 @@ class Quarters:
         return "" if still else BEFORE_RECAST
 
     def _chain(self, tag: str, start: int, end: int, sought: Sought) -> list[Amount] | None:
-        """Quarters that fill the days from `start` to `end` without a gap."""
+        """Return the quarters that fill the days from `start` to `end` without a gap; None where one has no value."""
         found: list[Amount] = []
-        last: int | None = end
-        while last is not None:
-            span = self.fiscal_periods.quarters.get(last)
-            if span is None or span.start < start:
-                return None
+        for span in self.fiscal_periods.quarters_within(start, end):
             amount = self.period(tag, "Q", span, sought)
             if amount is None:
                 return None
             found.append(amount)
-            if span.start == start:
-                return found
-            last = span.previous
-        return None
+        return found or None
 
     def _sum(self, tag: str, span: Span, sought: Sought) -> Amount | None:
-        if span.end not in self.fiscal_periods.quarters:
-            return None
         amounts = self._chain(tag, span.start, span.end, sought)
         return None if amounts is None else total(amounts, "sum_of_quarters", span.start, span.end)
 

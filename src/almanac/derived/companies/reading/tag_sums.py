@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from almanac.catalog.companies import Expression
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import KnownFacts
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.reading.quarters import REFUSED, Quarters, Sought, as_amount, stated_in, total
 from almanac.derived.companies.reading.recasts import Recasts
-from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, TagMapping
+from almanac.derived.companies.reading.tag_mapping import COVER_DAYS
 
 AS_STATED = Sought(additive=False)
 #: Part of a number within which another one may be the same line as a later filing restates it.
@@ -19,21 +19,14 @@ _NEARLY = 0.05
 
 
 class TagSums:
-    """Sums of tags from the known facts on a calendar. `covers` are the days that facts on the covers of reports are dated."""
+    """Sums of tags from the known facts on a calendar."""
 
-    def __init__(
-        self,
-        known_facts: KnownFacts,
-        fiscal_periods: FiscalPeriods,
-        mapping: TagMapping,
-        covers: Sequence[int],
-        calendar: FiscalCalendar,
-    ) -> None:
+    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods, history: CompanyHistory) -> None:
         self.known_facts = known_facts
-        self.covers = covers
-        self.own_end = calendar.own_end
-        self.recasts = Recasts(known_facts, mapping, calendar)
-        self.quarters = Quarters(known_facts, fiscal_periods, calendar.own_end)
+        self.covers = history.covers
+        self.own_end = history.calendar.own_end
+        self.recasts = Recasts(known_facts, history.mapping, history.calendar)
+        self.quarters = Quarters(known_facts, fiscal_periods, self.own_end)
 
     def value(
         self, candidate: Expression, end: int, span: Span | None, kind: str, sought: Sought = AS_STATED
