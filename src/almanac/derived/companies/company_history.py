@@ -10,7 +10,7 @@ from almanac.derived.companies.facts import CompanyInput
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar
 from almanac.derived.companies.quotations import without_quotations
 from almanac.derived.companies.reading.tag_mapping import TagMapping, limited_to, mapping_for
-from almanac.derived.companies.regimes import by_reporting_basis
+from almanac.derived.companies.reporting_basis import by_reporting_basis
 from almanac.derived.companies.scales import slips, without_restated
 
 

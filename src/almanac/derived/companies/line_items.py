@@ -15,7 +15,7 @@ from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods
 from almanac.derived.companies.reading.item_reader import ItemReader
-from almanac.derived.companies.regimes import basis_of
+from almanac.derived.companies.reporting_basis import basis_of
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
 QUARTER, YEAR, HALF, INSTANT, TO_DATE = "Q", "A", "S", "I", "T"
@@ -89,7 +89,7 @@ class LineItems:
                 made = reader.year_of_quarters(item, span, lambda last: self.of(QUARTER, last).amounts)
             remark = reader.refused if made is None else reader.remark(item, made)
             if made is not None:
-                amounts[item.key] = made._replace(regime=basis) if basis else made
+                amounts[item.key] = made._replace(reporting_basis=basis) if basis else made
             if remark is not None:
                 remarks[item.key] = remark
         return PeriodItems(basis, amounts, remarks)
@@ -135,7 +135,7 @@ def line_items_at(company: CompanyInput, moment: int, ends: range | None = None)
     for disclosure in history.disclosures:
         if disclosure.known > moment:
             break
-        line_items.facts[disclosure.regime].learn(disclosure)
+        line_items.facts[disclosure.reporting_basis].learn(disclosure)
     line_items.fiscal_periods = history.calendar.at(moment)
     # A year that no filing gives is made of its quarters.
     quarters = None if ends is None else range(ends.start - _YEAR_DAYS, ends.stop)

@@ -154,13 +154,17 @@ class RatioInputs:
             return Figure(_RATES[end >= _RATE_CUT], ())
         if not wanted.flow:
             amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
-            if amount is not None and amount.regime != self._regime:
+            if amount is not None and amount.reporting_basis != self._reporting_basis:
                 return None
             if amount is None:
                 return Figure(0.0, ()) if wanted.optional else None
             return Figure(amount.value, (amount,))
         found = self.trailing_twelve_months(wanted.item, end)
-        if found is None or found.start != self.start(wanted.back) or found.parts[0].regime != self._regime:
+        if (
+            found is None
+            or found.start != self.start(wanted.back)
+            or found.parts[0].reporting_basis != self._reporting_basis
+        ):
             return None
         parts = found.parts + found.basis
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
@@ -171,10 +175,10 @@ class RatioInputs:
         return Figure(found.value, parts, found.method == MISMATCH)
 
     @functools.cached_property
-    def _regime(self) -> int | None:
+    def _reporting_basis(self) -> int | None:
         """Standard and currency of the twelve months now: nothing of another is set against them."""
         flows = (self.trailing_twelve_months(item, self._ends[0]) for item in _FRAME)
-        return next((flow.parts[0].regime for flow in flows if flow is not None), None)
+        return next((flow.parts[0].reporting_basis for flow in flows if flow is not None), None)
 
     def _same_shares(self, item: str, end: int) -> tuple[Amount, ...] | None:
         """Return the average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""

@@ -42,9 +42,9 @@ class MeasureValue(NamedTuple):
         return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
 
     @property
-    def regime(self) -> int:
-        """Standard and currency of its parts, by number (see `Amount.regime`)."""
-        return self.parts[0].regime if self.parts else 0
+    def reporting_basis(self) -> int:
+        """Standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
+        return self.parts[0].reporting_basis if self.parts else 0
 
     @property
     def released(self) -> int | None:

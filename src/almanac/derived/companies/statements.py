@@ -30,9 +30,9 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
+from almanac.derived.companies.non_reliance import NonReliance
 from almanac.derived.companies.quality_check import QualityCheck
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
-from almanac.derived.companies.reliance import Reliance
 from almanac.derived.companies.scales import is_money
 from almanac.derived.companies.ttm import mixed
 from almanac.domain.companies import Filing, cik_of
@@ -137,9 +137,9 @@ class StatementHistory:
         self._contradictions = any(disclosure.vintage.inconsistent for disclosure in history.disclosures)
         self._never_negative = frozenset(item.key for item in history.items.values() if item.never_negative)
         self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        self._reliance = Reliance(history)
+        self._non_reliance = NonReliance(history)
         #: Instants at which a warning of the company became known.
-        self.moments = self._reliance.moments
+        self.moments = self._non_reliance.moments
 
     def write(
         self, moment: int, filing: Filing | None, names: AbstractSet[StatementName], financials: CompanyFinancials
@@ -149,7 +149,7 @@ class StatementHistory:
         where only a warning did, which changes no line. Returns the statements that changed.
         """
         slipped = any(slip.since == moment for slip in self.history.slips.values())
-        doubted = {name for name in self._standing if slipped or self._reliance.touched(moment, name[0], name[2])}
+        doubted = {name for name in self._standing if slipped or self._non_reliance.touched(moment, name[0], name[2])}
         return {name for name in sorted(names | doubted) if self._write(moment, filing, name, financials)}
 
     def checks(self, name: StatementName) -> Sequence[QualityCheck]:
@@ -183,7 +183,7 @@ class StatementHistory:
             values = (_day(filing.filed), wire_time(moment), filing.form, filing.accession, self._url(filing), status)
             source = dict(zip(_OF_FILING, values, strict=True))
         body = msgspec.structs.replace(content, **source)
-        warning = self._reliance.check(moment, kind, end, body.accession, tuple(body.items))
+        warning = self._non_reliance.check(moment, kind, end, body.accession, tuple(body.items))
         if warning is not None:
             found = [*body.quality.checks, warning]
             body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
@@ -219,7 +219,7 @@ class StatementHistory:
             return None
         found = _CHECKS[kind](self._checked_period(moment, kind, letter, span, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
-        currency = self.history.bases[next(iter(amounts.values())).regime].currency
+        currency = self.history.bases[next(iter(amounts.values())).reporting_basis].currency
         return StatementBody(
             frequency=_WORD[letter],
             fiscal_year=span.fiscal_year,
@@ -311,7 +311,7 @@ class StatementHistory:
             tag = name.rpartition(":")[0]
             if not is_money(tag):
                 continue
-            for end, facts in self.line_items.facts[amount.regime].tags.get(tag, {}).items():
+            for end, facts in self.line_items.facts[amount.reporting_basis].tags.get(tag, {}).items():
                 for start, fact in facts.items() if first <= end <= amount.end else ():
                     slip = self.history.slips.get(fact.latest.accession)
                     if slip is not None and slip.since <= moment and slip.concerns(start):
@@ -319,7 +319,7 @@ class StatementHistory:
         return False
 
     def _contradicted(self, amount: Amount) -> bool:
-        tags = self.line_items.facts[amount.regime].tags
+        tags = self.line_items.facts[amount.reporting_basis].tags
         return any(
             fact.latest.inconsistent
             for name in amount.tags

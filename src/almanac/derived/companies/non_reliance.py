@@ -15,7 +15,7 @@ from almanac.domain.companies import Filing, is_warning
 _YEAR = 350
 
 
-class Reliance:
+class NonReliance:
     """
     The warnings of one company, and which of its statements they are about at an instant.
 
