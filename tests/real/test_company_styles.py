@@ -7,8 +7,8 @@ import pytest
 
 from almanac.catalog.companies import wanted_tags
 from almanac.catalog.sectors import classify
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.derivation import derive
-from almanac.derived.companies.line_items import CompanyHistory
 from almanac.domain.filings import known_at
 from almanac.sources.feeds.sec import datasets
 from tests.support.filer import assemble

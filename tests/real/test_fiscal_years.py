@@ -5,9 +5,10 @@ from functools import lru_cache
 
 import pytest
 
+from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar
-from almanac.derived.companies.line_items import line_items_at, mapping_of
+from almanac.derived.companies.line_items import line_items_at
 
 from .company_files import company, day, indexed_filings, whole_companies
 from .files import REAL

@@ -8,9 +8,10 @@ from functools import lru_cache
 import msgspec
 import pytest
 
+from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalCalendar
-from almanac.derived.companies.line_items import as_known, mapping_of
+from almanac.derived.companies.line_items import as_known
 from almanac.domain.companies import is_periodic
 from almanac.domain.periods import start_of
 from tests.support.plainly import moments_of, plainly, standing

@@ -326,5 +326,5 @@ def test_a_period_that_comes_to_be_called_otherwise_is_one_vintage_more_of_the_s
     ]
     first, renamed = made.cells[key_of(day(start), day(end))]
     assert (first[:2], renamed[:2]) == ((at("2020-05-01"), 10.0), (at("2021-02-20"), 10.0))
-    assert first[2] == renamed[2] == INITIAL
-    assert [json.loads(one[5])["fiscalYear"] for one in (first, renamed)] == [2019, 2020]
+    assert first.flags == renamed.flags == INITIAL
+    assert [json.loads(vintage.note)["fiscalYear"] for vintage in (first, renamed)] == [2019, 2020]

@@ -156,7 +156,7 @@ def test_nothing_is_moved_on_from_one_standard_or_currency_to_another(place):
     moved = book([None] * 8, (10, None), (3, None, 30, None))
     cells = [moved.years[ITEM], moved.to_date[ITEM], moved.to_date[ITEM]][place]
     end = [YEARS[0][1], TO_DATE[0][1], TO_DATE[2][1]][place]
-    cells[end] = cells[end]._replace(regime=1)
+    cells[end] = cells[end]._replace(reporting_basis=1)
     assert made(moved, "2022-06-30") is None
 
 

@@ -18,7 +18,6 @@ from almanac.derived.companies.reading.item_reader import LONE, is_of_partners
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reading.quarters import SCALE as SHARES_SCALE
 from almanac.derived.companies.reading.share_counts import COARSE
-from almanac.derived.companies.signs import contradictions
 from almanac.derived.companies.ttm import one_basis
 
 #: Checks whose failure makes the whole statement doubtful; any other failure is a warning.
@@ -229,12 +228,12 @@ def _signs(period: CheckedPeriod) -> QualityCheck:
         if key in period.never_negative and found[key] < 0
     ]
     off += [(key, f"{key}: {why}") for key in found if (why := period.remark(key)) and not why.startswith(LONE)]
-    mine = {key: why for key, why in contradictions(get).items() if key in period.keys}
+    mine = {key: why for key, why in identities.contradictions(get).items() if key in period.keys}
     off += mine.items()
     # Another period's figures are not told: its statement may be out of a reader's reach.
     off += [
         (key, f"{key} is a difference from a year that has it with a sign that its other lines contradict")
-        for key in contradictions(period.year)
+        for key in identities.contradictions(period.year)
         if key in period.keys and key not in mine and (amount := get(key)) is not None and _is_difference(amount)
     ]
     return judge("signs_agree", right=not off, detail="; ".join(why for _, why in off), items=[key for key, _ in off])

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from almanac.catalog.companies import Item
 from almanac.catalog.measures import measures
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, Disclosure, known_at
 from almanac.derived.companies.financials import Amount, CompanyFinancials, with_currency
 from almanac.derived.companies.line_items import (
@@ -28,12 +28,11 @@ from almanac.derived.companies.line_items import (
     QUARTER,
     TO_DATE,
     YEAR,
-    CompanyHistory,
     LineItems,
     PeriodName,
     financials_of,
 )
-from almanac.derived.companies.marks import quality_flags
+from almanac.derived.companies.quality_flags import quality_flags
 from almanac.derived.companies.ratios import MeasureValue
 from almanac.derived.companies.reading.item_reader import PROOF_DAYS
 from almanac.derived.companies.reading.share_counts import NEIGHBOUR_DAYS
@@ -91,6 +90,7 @@ class CompanyVintages(NamedTuple):
     statements: dict[StatementKey, list[StatementVersion]]
 
 
+_MONEY = frozenset(["money", "per_share"])
 #: What the part of a fiscal year is called that ends with it.
 _LAST_PART = {Frequency.QUARTERLY: "Q4", Frequency.SEMIANNUAL: "H2", Frequency.ANNUAL: "FY"}
 _FREQUENCIES = {QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL, YEAR: Frequency.ANNUAL}
@@ -120,10 +120,10 @@ class _Derivation:
         self.values: dict[str, dict[str, dict[int, Amount]]] = {kind: defaultdict(dict) for kind in KINDS}
         #: By currency, None for the main one and for what is no money.
         self.out: dict[str | None, Vintages] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-        self._money = {slug for slug, unit in _units(self.history.items) if unit in {"money", "per_share"}}
+        self._money = {item.key for item in self.history.items.values() if item.unit in _MONEY}
+        self._money |= {measure.key for measure in measures().values() if measure.unit in _MONEY}
         #: Frequency and end → item or measure → what stands.
         self.standing: dict[tuple[Frequency, int], dict[str, _Standing]] = defaultdict(dict)
-        self._measures = tuple(measures())
         #: Ends of periods that may have measures.
         self.measured: set[int] = set()
         self.frequency = Frequency.ANNUAL
@@ -158,7 +158,7 @@ class _Derivation:
         """Go on to a moment: facts and calendar → items → statements and their checks → vintages."""
         line_items = self.line_items
         for disclosure in disclosures:
-            line_items.facts[disclosure.regime].learn(disclosure)
+            line_items.facts[disclosure.reporting_basis].learn(disclosure)
             self.ingested = max(self.ingested, disclosure.vintage.ingested)
         moved = self._use_calendar(moment)
         changed = line_items.compute(moved | self._touched(disclosures, moved)) | moved
@@ -261,7 +261,7 @@ class _Derivation:
             before, value = standing.get(slug), values.get(slug)
             now = None
             if value is not None:
-                currency = self._currency(slug, value.regime)
+                currency = self._currency(slug, value.reporting_basis)
                 now = (key_of(value.start, end), value.value, currency, value.flags & QUALITY, name)
             if before == now:
                 continue
@@ -276,15 +276,15 @@ class _Derivation:
     def _vintage(self, moment: int, value: Amount | MeasureValue, fiscal: tuple[int, str] | None) -> ItemVintage:
         released = value.released
         flags = value.flags if released is not None else value.flags & ~DAY
-        tags = with_currency(self.company, value.tags, self.history.bases[value.regime].currency)
+        tags = with_currency(self.company, value.tags, self.history.bases[value.reporting_basis].currency)
         return ItemVintage(moment, value.value, released, value.ingested, flags, tags, value.method, fiscal)
 
     def _cell(self, slug: str, frequency: Frequency, standing: _Standing) -> list[ItemVintage]:
         return self.out[standing[2]][slug, frequency][standing[0]]
 
-    def _currency(self, slug: str, regime: int) -> str | None:
+    def _currency(self, slug: str, reporting_basis: int) -> str | None:
         """Return the currency of money that is not in the company's main one."""
-        currency = self.history.bases[regime].currency
+        currency = self.history.bases[reporting_basis].currency
         return currency if currency != self.company.currency and slug in self._money else None
 
     def _name(self, frequency: Frequency, end: int) -> tuple[int, str] | None:
@@ -298,12 +298,16 @@ class _Derivation:
         wanted = {last for _, end in changed for last in _within(ends, end, end + self.reach)}
         if frequency is not self.frequency:
             for end in self.measured:
-                self._stand(moment, self.frequency, end, self._measures, {})
+                self._stand(moment, self.frequency, end, self._measured_at(self.frequency, end), {})
             self.frequency, self.measured, wanted = frequency, set(), set(ends)
         for end in sorted(wanted | self.measured.difference(ends)):
             found = self.measure(financials, end, frequency) if end in wanted else {}
-            self._stand(moment, frequency, end, self._measures, found)
+            self._stand(moment, frequency, end, {*found, *self._measured_at(frequency, end)}, found)
         self.measured = (self.measured | wanted).intersection(ends)
+
+    def _measured_at(self, frequency: Frequency, end: int) -> set[str]:
+        """Return the measures that stand at the end of a period."""
+        return self.standing[frequency, end].keys() - self.history.items.keys()
 
     def _measured_ends(self) -> tuple[Frequency, list[int]]:
         fiscal_periods = self.line_items.fiscal_periods
@@ -312,12 +316,6 @@ class _Derivation:
         if quarters and (not halves or any(span.previous is not None for span in quarters.values())):
             return Frequency.QUARTERLY, sorted({*quarters, *years})
         return (Frequency.SEMIANNUAL, sorted({*halves, *years})) if halves else (Frequency.ANNUAL, sorted(years))
-
-
-def _units(items: Mapping[str, Item]) -> Iterator[tuple[str, str | None]]:
-    """Units of items and measures."""
-    yield from ((item.key, item.unit) for item in items.values())
-    yield from ((measure.key, measure.unit) for measure in measures().values())
 
 
 def _place(one: _Standing) -> tuple[int, str | None]:

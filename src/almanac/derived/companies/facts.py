@@ -189,8 +189,8 @@ class Disclosure(NamedTuple):
     start: int | None
     end: int
     vintage: FactVintage
-    #: The regime it is of (`regimes.Regimes`).
-    regime: int = 0
+    #: The reporting basis it is of (`reporting_basis`).
+    reporting_basis: int = 0
 
 
 class KnownFacts:

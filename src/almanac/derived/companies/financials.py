@@ -49,8 +49,8 @@ class Amount(NamedTuple):
     flags: int = 0
     #: Raw cells it came from (series id, period key), where the facts tell theirs (see `facts.FactVintage`).
     raw_cells: tuple[tuple[str, int], ...] = ()
-    #: Standard and currency it is in, by number (`regimes.Regimes.names`): amounts of two do not add up.
-    regime: int = 0
+    #: Standard and currency it is in, by number (`reporting_basis`): amounts of two do not add up.
+    reporting_basis: int = 0
 
 
 #: Amount of an item, None where there is none.
@@ -92,7 +92,7 @@ class CompanyFinancials(NamedTuple):
     quarter_ends: tuple[int, ...]
     #: industrial, bank, broker, manager, insurer, reit or fund.
     template: str
-    #: ISO code of the main one; periods of other regimes may be in others.
+    #: ISO code of the main one; periods of other reporting bases may be in others.
     currency: str
     #: Twelve months of flows by their last day, where they are read from a store; None: `ttm` makes them.
     twelve_months: Mapping[str, Mapping[int, TrailingTwelveMonths]] | None = None

@@ -65,6 +65,17 @@ class FiscalPeriods(NamedTuple):
         """Return the periods of a kind: A, Q, S, or T for years to date."""
         return {"A": self.years, "Q": self.quarters, "S": self.halves, "T": self.to_date}[kind]
 
+    def quarters_within(self, start: int, end: int) -> list[Span]:
+        """Return the quarters that fill some days without a gap, the last first; none where one is not there."""
+        found: list[Span] = []
+        last: int | None = end
+        while last is not None and (span := self.quarters.get(last)) is not None and span.start >= start:
+            found.append(span)
+            if span.start == start:
+                return found
+            last = span.previous
+        return []
+
     @property
     def ends(self) -> set[int]:
         """Every own period end."""

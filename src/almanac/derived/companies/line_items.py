@@ -7,20 +7,15 @@ for a derivation that goes from moment to moment and for `as_known`, which looks
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from almanac.catalog.companies import items as catalogue_items
-from almanac.catalog.companies import styles as catalogue_styles
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods
-from almanac.derived.companies.quotations import without_quotations
+from almanac.derived.companies.fiscal_calendar import FiscalPeriods
 from almanac.derived.companies.reading.item_reader import ItemReader
-from almanac.derived.companies.reading.tag_mapping import TagMapping, limited_to, mapping_for
-from almanac.derived.companies.regimes import basis_of, by_reporting_basis
-from almanac.derived.companies.scales import slips, without_restated
+from almanac.derived.companies.reporting_basis import basis_of
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
 QUARTER, YEAR, HALF, INSTANT, TO_DATE = "Q", "A", "S", "I", "T"
@@ -47,28 +42,6 @@ class PeriodItems(NamedTuple):
 NO_ITEMS = PeriodItems(0, {}, {})
 
 
-@functools.lru_cache(maxsize=8)
-def mapping_of(template: str) -> TagMapping:
-    """Return the catalogue's items for a template, in order."""
-    return mapping_for(catalogue_items(), template, catalogue_styles())
-
-
-class CompanyHistory:
-    """All that filings ever say of a company, in the order in which it became known."""
-
-    def __init__(self, company: CompanyInput) -> None:
-        #: Filings in another scale, by accession.
-        self.slips = slips(company)
-        self.company = company = without_quotations(without_restated(company, self.slips))
-        mapping = mapping_of(company.template)
-        self.bases, self.disclosures = by_reporting_basis(company, mapping.core, mapping.whole_sheet)
-        self.calendar = FiscalCalendar(company, self.disclosures, mapping.core)
-        self.mapping = limited_to(mapping, {disclosure.tag for disclosure in self.disclosures})
-        #: The days that facts on the covers of reports are dated.
-        self.covers = sorted({d.end for d in self.disclosures if d.tag.startswith("dei:") and d.start is None})
-        self.items = {item.key: item for item in mapping.order}
-
-
 class LineItems:
     """What is known of a company at a moment: facts by reporting basis, its fiscal calendar, and the items that follow."""
 
@@ -88,9 +61,7 @@ class LineItems:
 
     def compute(self, names: Iterable[PeriodName]) -> set[PeriodName]:
         """Compute the items of some periods anew. Returns the periods that came out different."""
-        history, readers = self.history, []
-        for facts in self.facts:
-            readers.append(ItemReader(facts, self.fiscal_periods, history.mapping, history.covers, history.calendar))
+        readers = [ItemReader(facts, self.fiscal_periods, self.history) for facts in self.facts]
         changed: set[PeriodName] = set()
         for name in sorted(names, key=lambda name: (KINDS.index(name[0]), name[1])):
             made = self._period_items(readers, *name)
@@ -118,7 +89,7 @@ class LineItems:
                 made = reader.year_of_quarters(item, span, lambda last: self.of(QUARTER, last).amounts)
             remark = reader.refused if made is None else reader.remark(item, made)
             if made is not None:
-                amounts[item.key] = made._replace(regime=basis) if basis else made
+                amounts[item.key] = made._replace(reporting_basis=basis) if basis else made
             if remark is not None:
                 remarks[item.key] = remark
         return PeriodItems(basis, amounts, remarks)
@@ -164,7 +135,7 @@ def line_items_at(company: CompanyInput, moment: int, ends: range | None = None)
     for disclosure in history.disclosures:
         if disclosure.known > moment:
             break
-        line_items.facts[disclosure.regime].learn(disclosure)
+        line_items.facts[disclosure.reporting_basis].learn(disclosure)
     line_items.fiscal_periods = history.calendar.at(moment)
     # A year that no filing gives is made of its quarters.
     quarters = None if ends is None else range(ends.start - _YEAR_DAYS, ends.stop)

@@ -60,8 +60,8 @@ class InputName(NamedTuple):
     optional: bool
 
 
-class InputValue(NamedTuple):
-    """The value of an input and the amounts it was made of (none for an absent optional one)."""
+class Figure(NamedTuple):
+    """A value, the amounts it was made of (none for an absent optional input), and whether two ways to an input disagree."""
 
     value: float
     parts: tuple[Amount, ...]
@@ -94,7 +94,7 @@ class RatioInputs:
         self.frequency = frequency
         self._floor = end - REACH_DAYS
         self._twelve: dict[tuple[str, int], TrailingTwelveMonths | None] = {}
-        self._readings: dict[str, InputValue | None] = {}
+        self._readings: dict[str, Figure | None] = {}
         #: Ends now, one, two, three years ago, as far as they are known.
         self._ends = [end]
         #: First day of the twelve months at each of these ends, None where there are none.
@@ -128,7 +128,7 @@ class RatioInputs:
         )
         return found
 
-    def read(self, name: str) -> InputValue | None:
+    def read(self, name: str) -> Figure | None:
         """Return an input by name, or None where the company does not state what it takes. Raise ValueError for an unknown form."""
         readings = self._readings
         if name in readings:
@@ -136,7 +136,7 @@ class RatioInputs:
         readings[name] = found = self._read(parsed(name))
         return found
 
-    def all(self, names: Iterable[str]) -> list[InputValue] | None:
+    def all(self, names: Iterable[str]) -> list[Figure] | None:
         """Several inputs, None where one of them is missing."""
         found = []
         for name in names:
@@ -146,21 +146,25 @@ class RatioInputs:
             found.append(reading)
         return found
 
-    def _read(self, wanted: InputName) -> InputValue | None:
+    def _read(self, wanted: InputName) -> Figure | None:
         if wanted.back and self.start(wanted.back - 1) is None:
             return None
         end = self._ends[wanted.back]
         if wanted.item == STATUTORY_TAX:
-            return InputValue(_RATES[end >= _RATE_CUT], ())
+            return Figure(_RATES[end >= _RATE_CUT], ())
         if not wanted.flow:
             amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
-            if amount is not None and amount.regime != self._regime:
+            if amount is not None and amount.reporting_basis != self._reporting_basis:
                 return None
             if amount is None:
-                return InputValue(0.0, ()) if wanted.optional else None
-            return InputValue(amount.value, (amount,))
+                return Figure(0.0, ()) if wanted.optional else None
+            return Figure(amount.value, (amount,))
         found = self.trailing_twelve_months(wanted.item, end)
-        if found is None or found.start != self.start(wanted.back) or found.parts[0].regime != self._regime:
+        if (
+            found is None
+            or found.start != self.start(wanted.back)
+            or found.parts[0].reporting_basis != self._reporting_basis
+        ):
             return None
         parts = found.parts + found.basis
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
@@ -168,13 +172,13 @@ class RatioInputs:
             if told is None:
                 return None
             parts += told
-        return InputValue(found.value, parts, found.method == MISMATCH)
+        return Figure(found.value, parts, found.method == MISMATCH)
 
     @functools.cached_property
-    def _regime(self) -> int | None:
+    def _reporting_basis(self) -> int | None:
         """Standard and currency of the twelve months now: nothing of another is set against them."""
         flows = (self.trailing_twelve_months(item, self._ends[0]) for item in _FRAME)
-        return next((flow.parts[0].regime for flow in flows if flow is not None), None)
+        return next((flow.parts[0].reporting_basis for flow in flows if flow is not None), None)
 
     def _same_shares(self, item: str, end: int) -> tuple[Amount, ...] | None:
         """Return the average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""

@@ -9,28 +9,17 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from almanac.catalog import measures as catalogue
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs
-from almanac.derived.companies.scores import (
-    SCORES,
-    Figure,
-    Score,
-    ScoreBreakdown,
-    ScoreCriterion,
-    computed,
-    figure,
-    mean,
-    over,
-)
+from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, ScoreCriterion, mean, over
 from almanac.derived.companies.ttm import MISMATCH, REACH_DAYS, periods
 from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
 
-__all__ = ["REACH_DAYS", "MeasureValue", "Ratio", "detail", "measures", "periods"]
+__all__ = ["REACH_DAYS", "MeasureValue", "detail", "measures", "periods"]
 
 
 class MeasureValue(NamedTuple):
@@ -53,9 +42,9 @@ class MeasureValue(NamedTuple):
         return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
 
     @property
-    def regime(self) -> int:
-        """Standard and currency of its parts, by number (see `Amount.regime`)."""
-        return self.parts[0].regime if self.parts else 0
+    def reporting_basis(self) -> int:
+        """Standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
+        return self.parts[0].reporting_basis if self.parts else 0
 
     @property
     def released(self) -> int | None:
@@ -79,19 +68,6 @@ class MeasureValue(NamedTuple):
             every |= amount.flags
         quality = FAILED if every & FAILED else every & WARNED or WARNED * (self.method == MISMATCH)
         return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
-
-
-class Ratio(NamedTuple):
-    """Names of inputs (see `ratio_inputs`) and the formula over them; ZeroDivisionError: no value."""
-
-    inputs: tuple[str, ...]
-    formula: Callable[..., float]
-
-    def value(self, inputs: RatioInputs) -> Figure | None:
-        """Return the ratio at the end that the inputs are of, or None."""
-        readings = inputs.all(self.inputs)
-        value = None if readings is None else computed(self.formula, [reading.value for reading in readings])
-        return None if readings is None or value is None else figure(value, readings)
 
 
 def _growth(now: float, then: float) -> float:
@@ -125,14 +101,17 @@ def _return_on_capital(
     return over(income * (1 - rate), mean(now, then))
 
 
-RATIOS: Final[dict[str, Ratio]] = {
-    "gross_margin": Ratio(("gross_profit_ttm", "revenue_ttm"), over),
-    "operating_margin": Ratio(("operating_income_ttm", "revenue_ttm"), over),
-    "net_margin": Ratio(("net_income_ttm", "revenue_ttm"), over),
-    "fcf_margin": Ratio(("free_cash_flow_ttm", "revenue_ttm"), over),
-    "return_on_equity": Ratio(("net_income_ttm", "shareholders_equity", "shareholders_equity_1y_ago"), _to_mean),
-    "return_on_assets": Ratio(("net_income_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
-    "return_on_invested_capital": Ratio(
+_RATIOS: Final = (
+    ScoreCriterion("gross_margin", ("gross_profit_ttm", "revenue_ttm"), over),
+    ScoreCriterion("operating_margin", ("operating_income_ttm", "revenue_ttm"), over),
+    ScoreCriterion("net_margin", ("net_income_ttm", "revenue_ttm"), over),
+    ScoreCriterion("fcf_margin", ("free_cash_flow_ttm", "revenue_ttm"), over),
+    ScoreCriterion(
+        "return_on_equity", ("net_income_ttm", "shareholders_equity", "shareholders_equity_1y_ago"), _to_mean
+    ),
+    ScoreCriterion("return_on_assets", ("net_income_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
+    ScoreCriterion(
+        "return_on_invested_capital",
         (
             "operating_income_ttm",
             "income_tax_ttm",
@@ -151,34 +130,42 @@ RATIOS: Final[dict[str, Ratio]] = {
         ),
         _return_on_capital,
     ),
-    "current_ratio": Ratio(("current_assets", "current_liabilities"), over),
-    "quick_ratio": Ratio(
+    ScoreCriterion("current_ratio", ("current_assets", "current_liabilities"), over),
+    ScoreCriterion(
+        "quick_ratio",
         ("cash_and_equivalents", "short_term_investments?", "accounts_receivable", "current_liabilities"),
         lambda cash, securities, receivable, liabilities: over(cash + securities + receivable, liabilities),
     ),
-    "debt_to_equity": Ratio(("total_debt", "shareholders_equity"), over),
-    "net_debt_to_ebitda": Ratio(
+    ScoreCriterion("debt_to_equity", ("total_debt", "shareholders_equity"), over),
+    ScoreCriterion(
+        "net_debt_to_ebitda",
         ("total_debt", "cash_and_equivalents", "short_term_investments?", "ebitda_ttm"),
         lambda debt, cash, securities, ebitda: over(debt - cash - securities, ebitda),
     ),
-    "interest_coverage": Ratio(("operating_income_ttm", "interest_expense_ttm"), over),
-    "asset_turnover": Ratio(("revenue_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
-    "inventory_turnover": Ratio(("cost_of_revenue_ttm", "inventory", "inventory_1y_ago"), _to_mean),
-    "revenue_growth_yoy": Ratio(("revenue_ttm", "revenue_ttm_1y_ago"), _growth),
-    "revenue_cagr_3y": Ratio(("revenue_ttm", "revenue_ttm_3y_ago"), _yearly_growth),
-    "net_income_growth_yoy": Ratio(("net_income_ttm", "net_income_ttm_1y_ago"), _growth),
-    "eps_growth_yoy": Ratio(("earnings_per_share_diluted_ttm", "earnings_per_share_diluted_ttm_1y_ago"), _growth),
-    "accruals_ratio": Ratio(
+    ScoreCriterion("interest_coverage", ("operating_income_ttm", "interest_expense_ttm"), over),
+    ScoreCriterion("asset_turnover", ("revenue_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
+    ScoreCriterion("inventory_turnover", ("cost_of_revenue_ttm", "inventory", "inventory_1y_ago"), _to_mean),
+    ScoreCriterion("revenue_growth_yoy", ("revenue_ttm", "revenue_ttm_1y_ago"), _growth),
+    ScoreCriterion("revenue_cagr_3y", ("revenue_ttm", "revenue_ttm_3y_ago"), _yearly_growth),
+    ScoreCriterion("net_income_growth_yoy", ("net_income_ttm", "net_income_ttm_1y_ago"), _growth),
+    ScoreCriterion(
+        "eps_growth_yoy", ("earnings_per_share_diluted_ttm", "earnings_per_share_diluted_ttm_1y_ago"), _growth
+    ),
+    ScoreCriterion(
+        "accruals_ratio",
         ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets", "total_assets_1y_ago"),
         lambda income, cash, assets, assets1: over(income - cash, mean(assets, assets1)),
     ),
-    "cash_conversion": Ratio(("net_cash_flow_from_operations_ttm", "net_income_ttm"), over),
-    "capex_to_revenue": Ratio(("capital_expenditure_ttm", "revenue_ttm"), over),
-    "rd_to_revenue": Ratio(("research_and_development_ttm", "revenue_ttm"), over),
-    "share_count_change_yoy": Ratio(
-        ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"), _growth
+    ScoreCriterion("cash_conversion", ("net_cash_flow_from_operations_ttm", "net_income_ttm"), over),
+    ScoreCriterion("capex_to_revenue", ("capital_expenditure_ttm", "revenue_ttm"), over),
+    ScoreCriterion("rd_to_revenue", ("research_and_development_ttm", "revenue_ttm"), over),
+    ScoreCriterion(
+        "share_count_change_yoy",
+        ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"),
+        _growth,
     ),
-}
+)
+RATIOS: Final = {ratio.name: ratio for ratio in _RATIOS}
 
 _TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
 
@@ -201,16 +188,19 @@ def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> d
     if start is None:
         return found
     for slug in _applicable(financials.template):
-        made = RATIOS[slug].value(inputs) if slug in RATIOS else SCORES[slug].value(inputs)
+        made = (RATIOS.get(slug) or SCORES[slug]).value(inputs)
         if made is not None:
             found[slug] = MeasureValue(made.value, start, end, made.parts, MISMATCH if made.mismatch else None)
     return found
 
 
-#: Ratios that are told with the scores, as scores of one test.
-_TOLD: Final = {
-    slug: Score((ScoreCriterion(slug, RATIOS[slug].inputs, RATIOS[slug].formula),), lambda _, values: values[0])
-    for slug in ("accruals_ratio", "return_on_invested_capital")
+#: Scores, and ratios that are shown with them as scores of one test.
+_SHOWN: Final = {
+    **SCORES,
+    **{
+        slug: Score((RATIOS[slug],), lambda _, values: values[0])
+        for slug in ("accruals_ratio", "return_on_invested_capital")
+    },
 }
 
 
@@ -222,7 +212,7 @@ def detail(financials: CompanyFinancials, end: int, frequency: Frequency) -> dic
     """
     inputs = RatioInputs(financials, end, frequency)
     applicable = _applicable(financials.template)
-    return {slug: score.over(inputs) for slug, score in {**SCORES, **_TOLD}.items() if slug in applicable}
+    return {slug: score.over(inputs) for slug, score in _SHOWN.items() if slug in applicable}
 
 
 @functools.cache

@@ -20,18 +20,25 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.ratio_inputs import InputValue, RatioInputs
+from almanac.derived.companies.ratio_inputs import Figure, RatioInputs
 from almanac.domain.numbers import significant
 
 
 class ScoreCriterion(NamedTuple):
-    """One test of a score: input names, the formula over them (ZeroDivisionError: no value), and what passes (None: nothing does)."""
+    """
+    A ratio, or one test of a score: input names (see `ratio_inputs`), the formula over them (ZeroDivisionError: no value), and
+    what passes (None: nothing does).
+    """
 
     name: str
     inputs: tuple[str, ...]
     formula: Callable[..., float]
     passes: Callable[[float], bool] | None = None
+
+    def value(self, inputs: RatioInputs) -> Figure | None:
+        """Return the value at the end that the inputs are of, or None."""
+        figures = inputs.all(self.inputs)
+        return None if figures is None else _computed_from(figures, self.formula, [figure.value for figure in figures])
 
 
 class CriterionResult(msgspec.Struct, frozen=True):
@@ -72,17 +79,15 @@ class Score(NamedTuple):
 
     def value(self, inputs: RatioInputs) -> Figure | None:
         """Return the score at the end that the inputs are of, None unless every test has a value; as `over`, without the detail."""
-        values, passed, readings = [], [], []
+        figures: list[Figure] = []
+        passed: list[bool | None] = []
         for test in self.tests:
-            found = inputs.all(test.inputs)
-            value = None if found is None else computed(test.formula, [reading.value for reading in found])
-            if found is None or value is None:
+            figure = test.value(inputs)
+            if figure is None:
                 return None
-            readings += found
-            values.append(value)
-            passed.append(None if test.passes is None else test.passes(value))
-        total = computed(self.total, [passed, values])
-        return None if total is None else figure(total, readings)
+            figures.append(figure)
+            passed.append(None if test.passes is None else test.passes(figure.value))
+        return _computed_from(figures, self.total, [passed, [figure.value for figure in figures]])
 
     def over(self, inputs: RatioInputs) -> ScoreBreakdown:
         """Return the score at the end that the inputs are of, with all its tests."""
@@ -91,7 +96,7 @@ class Score(NamedTuple):
             readings = [inputs.read(name) for name in test.inputs]
             found = [reading for reading in readings if reading is not None]
             whole = len(found) == len(readings)
-            value = computed(test.formula, [reading.value for reading in found]) if whole else None
+            value = _computed(test.formula, [reading.value for reading in found]) if whole else None
             shown = {
                 name.removesuffix("?"): reading and reading.value
                 for name, reading in zip(test.inputs, readings, strict=True)
@@ -101,27 +106,22 @@ class Score(NamedTuple):
         values = [result.value for result in results if result.value is not None]
         total = None
         if len(values) == len(results):
-            total = computed(self.total, [[result.passed for result in results], values])
+            total = _computed(self.total, [[result.passed for result in results], values])
         verdict = self.verdict(total) if self.verdict is not None and total is not None else None
         judged = [result.passed for result in results if result.passed is not None]
         return ScoreBreakdown(total, verdict, len(values), len(results), sum(judged) if judged else None, results)
 
 
-class Figure(NamedTuple):
-    """A value, the amounts it was computed from, and whether two ways to one of its inputs disagree."""
-
-    value: float
-    parts: tuple[Amount, ...]
-    mismatch: bool
-
-
-def figure(value: float, readings: Sequence[InputValue]) -> Figure:
-    """Return a value computed from these inputs."""
-    parts = tuple([amount for reading in readings for amount in reading.parts])
-    return Figure(value, parts, True in {reading.mismatch for reading in readings})
+def _computed_from(figures: Sequence[Figure], formula: Callable[..., float], arguments: Sequence[Any]) -> Figure | None:
+    """Return what a formula gives, with the amounts that the figures behind its arguments were made of."""
+    value = _computed(formula, arguments)
+    if value is None:
+        return None
+    parts = tuple([amount for figure in figures for amount in figure.parts])
+    return Figure(value, parts, any(figure.mismatch for figure in figures))
 
 
-def computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
+def _computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
     """Return what a formula gives, to twelve significant digits; None where it has no value or none that is finite."""
     try:
         value = formula(*arguments)

@@ -30,9 +30,9 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
+from almanac.derived.companies.non_reliance import NonReliance
 from almanac.derived.companies.quality_check import QualityCheck
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
-from almanac.derived.companies.reliance import Reliance
 from almanac.derived.companies.scales import is_money
 from almanac.derived.companies.ttm import mixed
 from almanac.domain.companies import Filing, cik_of
@@ -108,6 +108,10 @@ class StatementBody(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     quality: Quality
 
 
+#: What a body says of the filing that it is from.
+_OF_FILING = ("filed_at", "observed_at", "form", "accession", "source_url", "revision_status")
+
+
 class StatementVersion(NamedTuple):
     """One state of a statement, known from an instant; None: there is none any more."""
 
@@ -133,9 +137,9 @@ class StatementHistory:
         self._contradictions = any(disclosure.vintage.inconsistent for disclosure in history.disclosures)
         self._never_negative = frozenset(item.key for item in history.items.values() if item.never_negative)
         self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        self._reliance = Reliance(history)
+        self._non_reliance = NonReliance(history)
         #: Instants at which a warning of the company became known.
-        self.moments = self._reliance.moments
+        self.moments = self._non_reliance.moments
 
     def write(
         self, moment: int, filing: Filing | None, names: AbstractSet[StatementName], financials: CompanyFinancials
@@ -145,7 +149,7 @@ class StatementHistory:
         where only a warning did, which changes no line. Returns the statements that changed.
         """
         slipped = any(slip.since == moment for slip in self.history.slips.values())
-        doubted = {name for name in self._standing if slipped or self._reliance.touched(moment, name[0], name[2])}
+        doubted = {name for name in self._standing if slipped or self._non_reliance.touched(moment, name[0], name[2])}
         return {name for name in sorted(names | doubted) if self._write(moment, filing, name, financials)}
 
     def checks(self, name: StatementName) -> Sequence[QualityCheck]:
@@ -171,11 +175,15 @@ class StatementHistory:
         told = [held[1]] if held is not None else [version.body for version in versions if version.body is not None]
         before = told[-1] if told else None
         if before is not None and before.items == content.items:
-            body = _as_told(before, content)
+            # A filing that only repeats the numbers is not their source.
+            source = {field: getattr(before, field) for field in _OF_FILING}
         else:
             assert filing is not None
-            body = self._body(moment, filing, self._status(moment, name, before, content), content)
-        warning = self._reliance.check(moment, kind, end, body.accession, tuple(body.items))
+            status = self._status(moment, name, before, content)
+            values = (_day(filing.filed), wire_time(moment), filing.form, filing.accession, self._url(filing), status)
+            source = dict(zip(_OF_FILING, values, strict=True))
+        body = msgspec.structs.replace(content, **source)
+        warning = self._non_reliance.check(moment, kind, end, body.accession, tuple(body.items))
         if warning is not None:
             found = [*body.quality.checks, warning]
             body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
@@ -211,7 +219,7 @@ class StatementHistory:
             return None
         found = _CHECKS[kind](self._checked_period(moment, kind, letter, span, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
-        currency = self.history.bases[next(iter(amounts.values())).regime].currency
+        currency = self.history.bases[next(iter(amounts.values())).reporting_basis].currency
         return StatementBody(
             frequency=_WORD[letter],
             fiscal_year=span.fiscal_year,
@@ -239,22 +247,9 @@ class StatementHistory:
             found = self._ids[currency, tags] = series_ids(company.source, company.entity, names)
         return found
 
-    def _body(self, moment: int, filing: Filing, status: str, content: StatementBody) -> StatementBody:
-        return msgspec.structs.replace(
-            content,
-            filed_at=_day(filing.filed),
-            observed_at=wire_time(moment),
-            form=filing.form,
-            accession=filing.accession,
-            source_url=self._url(filing),
-            revision_status=status,
-        )
-
     def _url(self, filing: Filing) -> str | None:
         company = self.history.company
-        if not company.archived:
-            return None
-        return page_of(cik_of(company.entity), filing.accession, filing.document)
+        return page_of(cik_of(company.entity), filing.accession, filing.document) if company.archived else None
 
     # -- what checks look at -----------------------------------------------------------------------------------------
 
@@ -277,7 +272,9 @@ class StatementHistory:
             before=amounts(own, span.previous),
             closing=amounts(INSTANT, end),
             opening=amounts(INSTANT, span.start - 1),
-            quarters=[amounts(QUARTER, last) for last in self._quarters(span)]
+            quarters=[
+                amounts(QUARTER, quarter.end) for quarter in line_items.fiscal_periods.quarters_within(span.start, end)
+            ]
             if letter == YEAR and kind != BALANCE
             else (),
             additive=self.additive[kind],
@@ -306,20 +303,6 @@ class StatementHistory:
         year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
         return (end for end in (span.previous, after, year_before) if end is not None)
 
-    def _quarters(self, year: Span) -> list[int]:
-        """Return the ends of the quarters that fill a year exactly; none where one is not there."""
-        found: list[int] = []
-        last: int | None = year.end
-        while last is not None:
-            span = self.line_items.fiscal_periods.quarters.get(last)
-            if span is None or span.start < year.start:
-                return []
-            found.append(last)
-            if span.start == year.start:
-                return found
-            last = span.previous
-        return []
-
     def _in_another_scale(self, moment: int, amount: Amount) -> bool:
         """Whether an amount comes from a filing that is known to be in another scale."""
         within = amount.start is None or amount.method is None or amount.method in _WITHIN
@@ -328,7 +311,7 @@ class StatementHistory:
             tag = name.rpartition(":")[0]
             if not is_money(tag):
                 continue
-            for end, facts in self.line_items.facts[amount.regime].tags.get(tag, {}).items():
+            for end, facts in self.line_items.facts[amount.reporting_basis].tags.get(tag, {}).items():
                 for start, fact in facts.items() if first <= end <= amount.end else ():
                     slip = self.history.slips.get(fact.latest.accession)
                     if slip is not None and slip.since <= moment and slip.concerns(start):
@@ -336,25 +319,12 @@ class StatementHistory:
         return False
 
     def _contradicted(self, amount: Amount) -> bool:
-        tags = self.line_items.facts[amount.regime].tags
+        tags = self.line_items.facts[amount.reporting_basis].tags
         return any(
             fact.latest.inconsistent
             for name in amount.tags
             for fact in tags.get(name.rpartition(":")[0], {}).get(amount.end, {}).values()
         )
-
-
-def _as_told(before: StatementBody, content: StatementBody) -> StatementBody:
-    """Content under the filing of a statement with the same numbers: one that only repeats them is not their source."""
-    return msgspec.structs.replace(
-        content,
-        filed_at=before.filed_at,
-        observed_at=before.observed_at,
-        form=before.form,
-        accession=before.accession,
-        source_url=before.source_url,
-        revision_status=before.revision_status,
-    )
 
 
 def _basis(amounts: Iterable[Amount]) -> str:

@@ -114,7 +114,7 @@ def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequen
     own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
     counted, floor = item in AVERAGES or item in PER_SHARE, end - REACH_DAYS
     near = (
-        (amount.regime, name, last)
+        (amount.reporting_basis, name, last)
         for kind in (own, financials.years, financials.to_date)
         for last, amount in kind.get(item, {}).items()
         if end - 2 * LONGEST < last <= end
@@ -170,7 +170,7 @@ def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses
         return True
     first, last = min(times), max(times)
     changes = (
-        financials.recasts.get((amount.regime, name, amount.end), 0)
+        financials.recasts.get((amount.reporting_basis, name, amount.end), 0)
         for amount in (*parts, *witnesses)
         for name in amount.tags
     )
@@ -185,7 +185,7 @@ def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tupl
         if amount is None or end < floor:
             return ()
         start = amount.start
-        if start is None or (found and amount.regime != found[0].regime):
+        if start is None or (found and amount.reporting_basis != found[0].reporting_basis):
             return ()
         found.append(amount)
         end = start - 1
@@ -306,7 +306,12 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
     ends = financials.quarter_ends or tuple(sorted(financials.halves.get(item, {})))
     for last in ends[bisect_left(ends, end - LONGEST) : bisect_left(ends, end - SHORTEST + 1)]:
         then = _to_date(financials, item, year.start, last)
-        if now is None or then is None or last < floor or not year.regime == now.regime == then.regime:
+        if (
+            now is None
+            or then is None
+            or last < floor
+            or not year.reporting_basis == now.reporting_basis == then.reporting_basis
+        ):
             continue
         if now.released is not None and now.released < midnight(now.end + LONGEST):
             # The report of the year to date gives that of the year before beside it, and what it repeats is of its day too.

@@ -48,18 +48,13 @@ Bodies = dict[Key, list[tuple[int, bytes]]]
 
 
 class Served(NamedTuple):
-    """
-    Settled vintages of one derived series.
-
-    By period key, ascending, each as (known, value, flags, released, ingested, note, index of its tags in `Made.tags`).
-    They are plain tuples because they come from another process and are many.
-    """
+    """Settled vintages of one derived series, by period key; the lineage of each is the index of its tags in `Made.tags`."""
 
     slug: str
     frequency: Frequency
     #: The currency, if it isn't the company's main one.
     currency: str | None
-    cells: dict[int, list[tuple[int, float | None, int, int | None, int, str | None, int]]]
+    cells: dict[int, list[Vintage]]
 
 
 class Made(NamedTuple):
@@ -194,7 +189,7 @@ class CompanyDeriver:
         handles += [batch.existing(identifier) for identifier in stored if identifier not in ids]
         # Sets of tags in use, in the order in which rows name them; the first is empty.
         used = dict.fromkeys(
-            row[-1] for made in found.series for rows in made.cells.values() for row in rows if row[-1]
+            row.lineage for made in found.series for rows in made.cells.values() for row in rows if row.lineage
         )
         inputs = [series_ids(company.source, company.entity, found.tags[tags]) for tags in used]
         lineages = {0: 0, **dict(zip(used, batch.lineages(inputs), strict=True))}
@@ -204,10 +199,7 @@ class CompanyDeriver:
             cells = found.series[place].cells if place < len(found.series) else {}
             target: dict[int, list[Vintage]] = {period: [] for period in history}
             for period, vintages in cells.items():
-                target[period] = [
-                    Vintage(known, value, None, flags, released, ingested, 0, note, lineages[tags])
-                    for known, value, flags, released, ingested, note, tags in vintages
-                ]
+                target[period] = [vintage._replace(lineage=lineages[vintage.lineage]) for vintage in vintages]
             changes.append(Change(handle, history, target))
         return sum(map(len, batch.replace_all(changes)))
 
@@ -231,7 +223,7 @@ def derived(company: CompanyInput) -> Made:
 
 def _settled(
     made: Sequence[ItemVintage], period: int, frequency: Frequency, tags: dict[tuple[str, ...], int]
-) -> list[tuple[int, float | None, int, int | None, int, str | None, int]]:
+) -> list[Vintage]:
     """Return the served vintages of one cell. New sets of tags are added to `tags`."""
     stated = [
         Vintage(
@@ -248,12 +240,7 @@ def _settled(
         for one in made
     ]
     served = settle(stated, period, frequency.allowance_days)
-    if len({one.fiscal for one in made}) > 1:
-        served = _renamed(served, made)
-    return [
-        (known, value, flags, released, ingested, note, lineage)
-        for known, value, _, flags, released, ingested, _, note, lineage in served
-    ]
+    return _renamed(served, made) if len({one.fiscal for one in made}) > 1 else served
 
 
 def _renamed(served: Sequence[Vintage], made: Iterable[ItemVintage]) -> list[Vintage]:

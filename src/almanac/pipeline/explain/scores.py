@@ -83,7 +83,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     """
     Return the stored financials of a company's last years for scores, or None if it has no statements at that moment.
 
-    Twelve-month sums are those that the scores were computed from. Regimes are told apart by currency and by the
+    Twelve-month sums are those that the scores were computed from. Reporting bases are told apart by currency and by the
     standard of the raw series.
     """
     record = facts.company(view, entity)
@@ -99,16 +99,16 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     lines, made = items(), measures()
     first = newest - REACH_DAYS - _SLACK
     stored = facts.derived_values(view, entity, record.source, first, at, view.version)
-    regimes = _Regimes(view, stored)
+    bases = _ReportingBases(view, stored)
     for one in stored:
         item, measure = lines.get(one.indicator), made.get(one.indicator)
         start, end = days_of(one.period)
         if item is not None:
             kind = "balances" if item.is_instant else by_letter[one.frequency]
-            kinds[kind][one.indicator][end] = Amount(one.value, start, end, (), regime=regimes.of(one))
+            kinds[kind][one.indicator][end] = Amount(one.value, start, end, (), reporting_basis=bases.of(one))
             ends[one.frequency].add(end)
         elif measure is not None and measure.kind == "ttm" and start is not None:
-            whole = Amount(one.value, start, end, (), regime=regimes.of(one))
+            whole = Amount(one.value, start, end, (), reporting_basis=bases.of(one))
             twelve[measure.item][end] = TrailingTwelveMonths(one.value, start, end, "stored", (whole,))
     return CompanyFinancials(
         kinds["quarters"], kinds["years"], kinds["halves"], {}, kinds["balances"],
@@ -116,7 +116,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     )  # fmt: skip
 
 
-class _Regimes:
+class _ReportingBases:
     """Numbers for the standard and currency of stored values. All values of one kind, frequency and period share them."""
 
     def __init__(self, view: StoreView, stored: Iterable[facts.Stored]) -> None:
@@ -133,7 +133,7 @@ class _Regimes:
             self._number[place] = known.setdefault((standard, currencies[place]), len(known))
 
     def of(self, one: facts.Stored) -> int:
-        """Return the number of a value's regime."""
+        """Return the number of a value's reporting basis."""
         return self._number[self._place(one)]
 
     def _place(self, one: facts.Stored) -> tuple[bool, str, int]:

@@ -1,7 +1,7 @@
 """
 The items of a company's own periods: which of an item's candidates has a value for a period, and what follows from it.
 
-What is read from tags is chosen in `choice`. Per-share amounts and average shares do not add up, so their missing quarters
+What is read from tags is chosen in `tag_selector`. Per-share amounts and average shares do not add up, so their missing quarters
 come from days and from income. What needs other items reads them from what is computed already, so items are computed
 in the order of `TagMapping.order`.
 """
@@ -9,25 +9,25 @@ in the order of `TagMapping.order`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 
 from almanac.catalog.companies import Expression, Item
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import FactVintage, KnownFacts, letter
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
+from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.precision import spelled
-from almanac.derived.companies.reading.choice import Choice, Values
 from almanac.derived.companies.reading.quarters import (
     BEFORE_RECAST,
     MOST,
     REFUSED,
-    Quarters,
     as_amount,
     together,
     total,
 )
 from almanac.derived.companies.reading.share_counts import INCOMES
-from almanac.derived.companies.reading.tag_mapping import BESIDE, TagMapping
+from almanac.derived.companies.reading.tag_mapping import BESIDE
+from almanac.derived.companies.reading.tag_selector import TagSelector, Values
 from almanac.derived.companies.reading.tag_sums import TagSums
 from almanac.domain.numbers import significant
 
@@ -46,34 +46,21 @@ PROOF_DAYS = 800
 
 
 class ItemReader:
-    """
-    Items of own periods from the known facts of one reporting basis on a calendar. `covers` are the days that facts on the
-    covers of reports are dated.
-    """
+    """Items of own periods from the known facts of one reporting basis on a calendar."""
 
-    def __init__(
-        self,
-        known_facts: KnownFacts,
-        fiscal_periods: FiscalPeriods,
-        mapping: TagMapping,
-        covers: Sequence[int],
-        calendar: FiscalCalendar,
-    ) -> None:
+    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods, history: CompanyHistory) -> None:
         self.known_facts = known_facts
-        self.mapping = mapping
-        self.sums = TagSums(known_facts, fiscal_periods, mapping, covers, calendar)
-        self.choice = Choice(self.sums, mapping, known_facts)
+        self.mapping = history.mapping
+        self.sums = TagSums(known_facts, fiscal_periods, history)
+        #: Own periods of single tags.
+        self.quarters = self.sums.quarters
+        self.selector = TagSelector(self.sums, history.mapping)
         self.fiscal_periods = fiscal_periods
-
-    @property
-    def quarters(self) -> Quarters:
-        """Own periods of single tags."""
-        return self.sums.quarters
 
     @property
     def refused(self) -> str | None:
         """Why the item read last is absent although parts or longer periods of it are there; None where they are not."""
-        return self.quarters.refused or self.choice.reason
+        return self.quarters.refused or self.selector.reason
 
     def remark(self, item: Item, amount: Amount) -> str | None:
         """Return a remark where filings gave what an amount came from with the other sign, or anew without its sheet; else None."""
@@ -84,7 +71,7 @@ class ItemReader:
                     continue
                 if fact.misread:
                     return f"{tag} was filed with the other sign"
-                lone = self.sums.recasts.beside_the_sheet(tag, fact, amount.end) if item.kind == "instant" else None
+                lone = self.sums.restated.beside_the_sheet(tag, fact, amount.end) if item.kind == "instant" else None
                 if lone is not None and amount.method != "formula":
                     return f"{LONE}: {tag} {spelled(lone.value)} in {lone.accession}"
         return None
@@ -94,14 +81,14 @@ class ItemReader:
     def balance(self, item: Item, end: int, held: Values) -> Amount | None:
         """Return an item at the end of an own period; `held` are the other balances of that day."""
         self.quarters.refused = None
-        return self.choice.choose(item, "", end, None, held) or self.choice.formula(item, "", end, None, held)
+        return self.selector.choose(item, "", end, None, held) or self.selector.formula(item, "", end, None, held)
 
     # -- periods ----------------------------------------------------------------------------------------------------
 
     def flow(self, item: Item, kind: str, span: Span, held: Values) -> Amount | None:
         """Return an item over an own period (`kind` Q, S or A); `held` are its other items."""
         self.quarters.refused = None
-        found = self.choice.choose(item, kind, span.end, span, held)
+        found = self.selector.choose(item, kind, span.end, span, held)
         if found is not None:
             return self._recast(item, kind, span, found) if item.proofs else found
         if not item.additive:
@@ -109,26 +96,26 @@ class ItemReader:
         if kind != "A":
             found = self._across(item, kind, span)
             if found is not None:
-                self.choice.reason = None
+                self.selector.reason = None
                 return found
-        return self.choice.formula(item, kind, span.end, span, held)
+        return self.selector.formula(item, kind, span.end, span, held)
 
     def _recast(self, item: Item, kind: str, span: Span, found: Amount) -> Amount:
         """Return the item in the tag of the report that recast the period, or the longer one of a difference."""
         tags = tuple(name.rpartition(":")[0] for name in found.tags)
         if found.method is None:
-            anew = self.sums.recasts.successor(item, kind, span, tags)
+            anew = self.sums.restated.successor(item, kind, span, tags)
             return found if anew is None else as_amount(anew[0], kind, anew[1], span.start, span.end)
         for tag in dict.fromkeys(tags):
             longer = self.quarters.longer(tag, span)
             name = letter(longer[0], span.end) if longer else None
             if longer is None or name is None:
                 continue
-            anew = self.sums.recasts.successor(item, name, span._replace(start=longer[0]), tags)
+            anew = self.sums.restated.successor(item, name, span._replace(start=longer[0]), tags)
             if anew is not None:
                 # What was given before the part left is more, not a total of which this is a slice.
-                sought = self.mapping.reading.sought[item.key]._replace(dominance=math.inf)
-                return self.quarters.period(anew[0], kind, span, sought) or found
+                criteria = self.mapping.reading.criteria[item.key]._replace(dominance=math.inf)
+                return self.quarters.period(anew[0], kind, span, criteria) or found
         return found
 
     def year_of_quarters(
@@ -137,17 +124,11 @@ class ItemReader:
         """Return a year that no filing gives: the sum of its own quarters, whatever tags these came from."""
         if not item.additive:
             return None
-        amounts: list[Amount] = []
-        last: int | None = span.end
-        while last is not None:
-            quarter, amount = self.fiscal_periods.quarters.get(last), quarters(last).get(item.key)
-            if quarter is None or amount is None or quarter.start < span.start:
-                return None
-            amounts.append(amount)
-            if quarter.start == span.start:
-                return total(amounts, "sum_of_quarters", span.start, span.end)
-            last = quarter.previous
-        return None
+        filling = self.fiscal_periods.quarters_within(span.start, span.end)
+        amounts = [amount for quarter in filling if (amount := quarters(quarter.end).get(item.key)) is not None]
+        if not filling or len(amounts) < len(filling):
+            return None
+        return total(amounts, "sum_of_quarters", span.start, span.end)
 
     def _across(self, item: Item, kind: str, span: Span) -> Amount | None:
         """Return a difference of two tags of the item that agreed wherever both had a value shortly before."""
@@ -301,7 +282,7 @@ class ItemReader:
 
     def _dilution(self, item: Item, tag: str, span: Span) -> Iterator[tuple[tuple[int, int], float]]:
         """Yield the shares that dilute, for each period of some years that has a diluted and a basic average."""
-        for basic in self.mapping.reading.sought[item.key].shares:
+        for basic in self.mapping.reading.criteria[item.key].shares:
             for last, facts in self.known_facts.tags.get(basic, {}).items() if basic != tag else ():
                 if span.end - PROOF_DAYS < last <= span.end:
                     for first, fact in facts.items():

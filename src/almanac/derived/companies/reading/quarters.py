@@ -58,7 +58,7 @@ class Operands(NamedTuple):
     amended: bool = False
 
 
-class Sought(NamedTuple):
+class TagCriteria(NamedTuple):
     """What an item asks of the periods of its tags."""
 
     #: Whether parts are differences of longer periods.
@@ -88,17 +88,17 @@ class Quarters:
         self.fiscal_periods = fiscal_periods
         self.refused: str | None = None
 
-    def period(self, tag: str, kind: str, span: Span, sought: Sought) -> Amount | None:
+    def period(self, tag: str, kind: str, span: Span, criteria: TagCriteria) -> Amount | None:
         """Return the value over an own period (`kind` Q, S or A); a difference only of what adds up."""
         by_start = self._facts(tag, span.end)
         fact = stated_in(by_start, kind, span.start)
         if fact is not None:
             return as_amount(tag, kind, fact.latest, span.start, span.end)
-        if not sought.additive:
+        if not criteria.additive:
             return None
         if kind == "A":
-            return self._sum(tag, span, sought)
-        return self._difference(tag, kind, by_start, span, sought)
+            return self._sum(tag, span, criteria)
+        return self._difference(tag, kind, by_start, span, criteria)
 
     def longer(self, tag: str, span: Span) -> tuple[int, FactHistory, FactHistory] | None:
         """Start, longer and shorter fact of two periods from one day on whose difference is the span."""
@@ -115,27 +115,29 @@ class Quarters:
     def _facts(self, tag: str, end: int) -> HistoriesByStart:
         return self.known_facts.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS)
 
-    def _difference(self, tag: str, kind: str, by_start: HistoriesByStart, span: Span, sought: Sought) -> Amount | None:
+    def _difference(
+        self, tag: str, kind: str, by_start: HistoriesByStart, span: Span, criteria: TagCriteria
+    ) -> Amount | None:
         if not by_start or span.previous is None:
             return None
         found = self.longer(tag, span)
         if found is not None:
             start, whole, part = found
-            return self._of_one_basis(tag, start, span, whole, part, sought)
+            return self._of_one_basis(tag, start, span, whole, part, criteria)
         if kind != "Q":
             return None
         for start in _starts(by_start, span):
-            amounts = self._chain(tag, start, span.previous, sought)
+            amounts = self._chain(tag, start, span.previous, criteria)
             name = letter(start, span.end)
             if amounts is not None and name is not None:
                 made = _less_quarters(tag, span, name, by_start[start], amounts)
-                if not (sought.never_negative and made.value < 0):
+                if not (criteria.never_negative and made.value < 0):
                     return made
                 self.refused = f"{REFUSED}: {tag}: the quarters before exceed the {_WORDS[name]}"
         return None
 
     def _of_one_basis(
-        self, tag: str, start: int, span: Span, whole: FactHistory, part: FactHistory, sought: Sought
+        self, tag: str, start: int, span: Span, whole: FactHistory, part: FactHistory, criteria: TagCriteria
     ) -> Amount | None:
         """Return the difference of the newest pair of states that go together."""
         assert span.previous is not None
@@ -149,13 +151,13 @@ class Quarters:
                 operands, doubt = operands._replace(part=later), 0.0
             value = operands.whole.state.value - operands.part.state.value
             if (
-                (sought.never_negative and value < 0)
+                (criteria.never_negative and value < 0)
                 or doubt > _MATERIAL * max(abs(value), abs(operands.whole.state.value) / 10)
-                or self._is_slice(operands.whole.state.value, start, span.end, sought)
-                or self._split(start, span, operands, sought)
+                or self._is_slice(operands.whole.state.value, start, span.end, criteria)
+                or self._split(start, span, operands, criteria)
             ):
                 continue
-            mark = MIXED if doubt or operands.amended else self._mark(operands, start, span.end, sought)
+            mark = MIXED if doubt or operands.amended else self._mark(operands, start, span.end, criteria)
             return _less(tag, span, method + mark, operands, (name, shorter))
         self.refused = (
             f"{REFUSED}: {tag}: the {_WORDS[name]} {spelled(whole.latest.value)} and the {_WORDS[shorter]}"
@@ -193,14 +195,14 @@ class Quarters:
                     return fact
         return None
 
-    def _is_slice(self, value: float, start: int, end: int, sought: Sought) -> bool:
-        rivals = (self.known_facts.fact(rival, start, end) for rival in sought.rivals)
-        return any(fact is not None and fact.latest.value >= sought.dominance * value > 0 for fact in rivals)
+    def _is_slice(self, value: float, start: int, end: int, criteria: TagCriteria) -> bool:
+        rivals = (self.known_facts.fact(rival, start, end) for rival in criteria.rivals)
+        return any(fact is not None and fact.latest.value >= criteria.dominance * value > 0 for fact in rivals)
 
-    def _split(self, start: int, span: Span, operands: Operands, sought: Sought) -> bool:
+    def _split(self, start: int, span: Span, operands: Operands, criteria: TagCriteria) -> bool:
         """Whether shares were split between the reports of both operands."""
         assert span.previous is not None
-        for tag in sought.shares:
+        for tag in criteria.shares:
             whole, part = self.known_facts.fact(tag, start, span.end), self.known_facts.fact(tag, start, span.previous)
             a = whole and whole.as_of(operands.whole.since)
             b = part and part.as_of(operands.part.since)
@@ -209,34 +211,25 @@ class Quarters:
                 return MOST <= ratio < SCALE
         return False
 
-    def _mark(self, operands: Operands, start: int, end: int, sought: Sought) -> str:
+    def _mark(self, operands: Operands, start: int, end: int, criteria: TagCriteria) -> str:
         if operands.newest:
             return ""
-        rivals = (self.known_facts.fact(rival, start, end) for rival in sought.rivals)
+        rivals = (self.known_facts.fact(rival, start, end) for rival in criteria.rivals)
         still = any(fact is not None and agree(fact.latest.value, operands.whole.state.value) for fact in rivals)
         return "" if still else BEFORE_RECAST
 
-    def _chain(self, tag: str, start: int, end: int, sought: Sought) -> list[Amount] | None:
-        """Quarters that fill the days from `start` to `end` without a gap."""
+    def _chain(self, tag: str, start: int, end: int, criteria: TagCriteria) -> list[Amount] | None:
+        """Return the quarters that fill the days from `start` to `end` without a gap; None where one has no value."""
         found: list[Amount] = []
-        last: int | None = end
-        while last is not None:
-            span = self.fiscal_periods.quarters.get(last)
-            if span is None or span.start < start:
-                return None
-            amount = self.period(tag, "Q", span, sought)
+        for span in self.fiscal_periods.quarters_within(start, end):
+            amount = self.period(tag, "Q", span, criteria)
             if amount is None:
                 return None
             found.append(amount)
-            if span.start == start:
-                return found
-            last = span.previous
-        return None
+        return found or None
 
-    def _sum(self, tag: str, span: Span, sought: Sought) -> Amount | None:
-        if span.end not in self.fiscal_periods.quarters:
-            return None
-        amounts = self._chain(tag, span.start, span.end, sought)
+    def _sum(self, tag: str, span: Span, criteria: TagCriteria) -> Amount | None:
+        amounts = self._chain(tag, span.start, span.end, criteria)
         return None if amounts is None else total(amounts, "sum_of_quarters", span.start, span.end)
 
 
@@ -380,7 +373,7 @@ def total(amounts: list[Amount], method: str, start: int | None, end: int, signs
         max(amount.ingested for amount in amounts),
         _flags(amounts),
         tuple(place for amount in amounts for place in amount.raw_cells),
-        amounts[0].regime,
+        amounts[0].reporting_basis,
     )
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Style
 from almanac.derived.companies.facts import Signs
-from almanac.derived.companies.reading.quarters import Sought
+from almanac.derived.companies.reading.quarters import TagCriteria
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 BESIDE = {
@@ -40,7 +40,7 @@ class Reading(NamedTuple):
     #: How many of an item's candidates count without proof: the others come last.
     sure: Mapping[str, int]
     #: Item → what it asks of its tags.
-    sought: Mapping[str, Sought]
+    criteria: Mapping[str, TagCriteria]
     #: How many of an item's candidates are the style's own, and so sure that no other tag dwarfs them.
     own: Mapping[str, int]
 
@@ -175,7 +175,7 @@ def _reading(order: Iterable[Item], items: Mapping[str, Item], style: str) -> Re
     return Reading(
         {item.key: (*item.candidates_for(style), *item.proven) for item in order},
         {item.key: len(item.candidates_for(style)) for item in order},
-        {item.key: _sought(item, items, style) for item in order},
+        {item.key: _criteria(item, items, style) for item in order},
         {item.key: len(item.for_style.get(style, ())) for item in order},
     )
 
@@ -190,9 +190,9 @@ def _alone(item: Item, style: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _sought(item: Item, items: Mapping[str, Item], style: str) -> Sought:
+def _criteria(item: Item, items: Mapping[str, Item], style: str) -> TagCriteria:
     shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
-    return Sought(
+    return TagCriteria(
         item.additive,
         item.never_negative,
         _alone(item, style),

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
 
 from almanac.catalog.companies import Expression
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import KnownFacts
 from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import FiscalCalendar, FiscalPeriods, Span
-from almanac.derived.companies.reading.quarters import REFUSED, Quarters, Sought, as_amount, stated_in, total
-from almanac.derived.companies.reading.recasts import Recasts
-from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, TagMapping
+from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
+from almanac.derived.companies.reading.quarters import REFUSED, Quarters, TagCriteria, as_amount, stated_in, total
+from almanac.derived.companies.reading.restated_presentation import RestatedPresentation
+from almanac.derived.companies.reading.tag_mapping import COVER_DAYS
 
-AS_STATED = Sought(additive=False)
+AS_STATED = TagCriteria(additive=False)
 #: Part of a number within which another one may be the same line as a later filing restates it.
 _NEARLY = 0.05
 
 
 class TagSums:
-    """Sums of tags from the known facts on a calendar. `covers` are the days that facts on the covers of reports are dated."""
+    """Sums of tags from the known facts on a calendar."""
 
-    def __init__(
-        self,
-        known_facts: KnownFacts,
-        fiscal_periods: FiscalPeriods,
-        mapping: TagMapping,
-        covers: Sequence[int],
-        calendar: FiscalCalendar,
-    ) -> None:
+    def __init__(self, known_facts: KnownFacts, fiscal_periods: FiscalPeriods, history: CompanyHistory) -> None:
         self.known_facts = known_facts
-        self.covers = covers
-        self.own_end = calendar.own_end
-        self.recasts = Recasts(known_facts, mapping, calendar)
-        self.quarters = Quarters(known_facts, fiscal_periods, calendar.own_end)
+        self.covers = history.covers
+        self.own_end = history.calendar.own_end
+        self.restated = RestatedPresentation(known_facts, history.mapping, history.calendar)
+        self.quarters = Quarters(known_facts, fiscal_periods, self.own_end)
 
     def value(
-        self, candidate: Expression, end: int, span: Span | None, kind: str, sought: Sought = AS_STATED
+        self, candidate: Expression, end: int, span: Span | None, kind: str, criteria: TagCriteria = AS_STATED
     ) -> Amount | None:
         """
         Return the sum over a period, at its end where there is no span; None where a part of it is not known.
@@ -44,13 +37,13 @@ class TagSums:
         An optional part is left out only where nothing that ends on that day gives it: not where it is in a longer period.
         """
         if len(candidate) == 1:
-            return self.tag(candidate[0].name, end, span, kind, sought)
+            return self.tag(candidate[0].name, end, span, kind, criteria)
         # A part that may stand alone is what the item is; another may be less than nothing.
         alone = all(term.optional for term in candidate[1:])
         # Its other parts are no rivals of one: the smaller of two is not a slice of the larger.
         terms = {term.name for term in candidate}
-        rivals = tuple(rival for rival in sought.rivals if rival not in terms)
-        parts = sought._replace(rivals=rivals) if alone else Sought(sought.additive)
+        rivals = tuple(rival for rival in criteria.rivals if rival not in terms)
+        parts = criteria._replace(rivals=rivals) if alone else TagCriteria(criteria.additive)
         amounts: list[Amount] = []
         signs: list[int] = []
         for term in candidate:
@@ -93,16 +86,16 @@ class TagSums:
             filings.append(set() if fact is None else {state.accession for state in fact.states})
         return filings[0].isdisjoint(filings[1])
 
-    def tag(self, tag: str, end: int, span: Span | None, kind: str, sought: Sought) -> Amount | None:
+    def tag(self, tag: str, end: int, span: Span | None, kind: str, criteria: TagCriteria) -> Amount | None:
         """One tag over a period, or at its end."""
         if span is not None:
-            return self.quarters.period(tag, kind, span, sought)
+            return self.quarters.period(tag, kind, span, criteria)
         if tag.startswith("dei:"):
             return self._cover(tag, end)
         fact = self.known_facts.fact(tag, None, end)
         if fact is None:
             return None
-        state = self.recasts.on_the_sheet(tag, fact, end) if sought.whole else fact.latest
+        state = self.restated.on_the_sheet(tag, fact, end) if criteria.whole else fact.latest
         return None if state is None else as_amount(tag, "Q", state, None, end)
 
     def _cover(self, tag: str, end: int) -> Amount | None:

@@ -20,7 +20,7 @@ from almanac.derived.companies.reading.tag_mapping import TagMapping
 _ANOTHER_BASIS = 0.1
 
 
-class Recasts:
+class RestatedPresentation:
     """What is known of the bases of single lines."""
 
     def __init__(self, known_facts: KnownFacts, mapping: TagMapping, calendar: FiscalCalendar) -> None:
@@ -61,7 +61,7 @@ class Recasts:
         A group that spun a part off shows the years before without it, and its revenue perhaps in a tag of its own: the
         old tag would stay, beside the income of what is left.
         """
-        rivals = self.mapping.reading.sought[item.key].rivals
+        rivals = self.mapping.reading.criteria[item.key].rivals
         held = [fact for tag in rivals if tag in tags and (fact := self._stated(tag, kind, span)) is not None]
         known = max((fact.latest.known for fact in held), default=None)
         for tag in rivals:

@@ -15,11 +15,11 @@ from itertools import product
 from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Term
-from almanac.derived.companies.facts import HistoriesByStart, KnownFacts, letter
+from almanac.derived.companies.facts import HistoriesByStart, letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
 from almanac.derived.companies.precision import granularity, rounding, spelled
-from almanac.derived.companies.reading.quarters import REFUSED, Sought, total
+from almanac.derived.companies.reading.quarters import REFUSED, TagCriteria, total
 from almanac.derived.companies.reading.share_counts import doubt
 from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Reading, TagMapping
 from almanac.derived.companies.reading.tag_sums import TagSums
@@ -70,13 +70,13 @@ class _Proof(NamedTuple):
     allowed: float
 
 
-class Choice:
+class TagSelector:
     """Chooses for one item and period at a time. `reason` says why the item asked for last is absent, None where nothing does."""
 
-    def __init__(self, sums: TagSums, mapping: TagMapping, known_facts: KnownFacts) -> None:
+    def __init__(self, sums: TagSums, mapping: TagMapping) -> None:
         self.sums = sums
         self.mapping = mapping
-        self.known_facts = known_facts
+        self.known_facts = sums.known_facts
         self.reason: str | None = None
         #: The largest part of the item asked for last: less than it is none.
         self._least = -math.inf
@@ -102,13 +102,13 @@ class Choice:
         """Return an item over a span, or at the end of a period where there is none; `held` are its other items."""
         self.reason, self._least = None, -math.inf
         reading = self.reading(item, end)
-        sought = reading.sought[item.key]
+        criteria = reading.criteria[item.key]
         candidates = reading.candidates[item.key]
         if item.key not in self.mapping.weighed:
             for candidate in candidates:
                 if item.kind != "cover" and not self._is_given(candidate, end):
                     continue
-                amount = self.sums.value(candidate, end, span, kind, sought)
+                amount = self.sums.value(candidate, end, span, kind, criteria)
                 if amount is None:
                     continue
                 why = self._implausible(amount, end) if item.kind == "cover" else None
@@ -123,7 +123,7 @@ class Choice:
         for place, candidate in enumerate(candidates):
             if not self._is_given(candidate, end):
                 continue
-            amount = self.sums.value(candidate, end, span, kind, sought)
+            amount = self.sums.value(candidate, end, span, kind, criteria)
             if amount is not None and amount.value < 0 and item.never_negative and amount.method not in _STATED:
                 continue  # what a filing states below zero is its word; a difference that comes to it is none
             if amount is not None and all(amount.value != option.amount.value for option in options):
@@ -242,7 +242,7 @@ class Choice:
         self, item: Item, amounts: list[Amount], kind: str, end: int, span: Span | None, income: Amount | None
     ) -> Amount | None:
         """Return the first amount unless another is larger: then one of the two is a part, and size does not tell which."""
-        notes = [self.sums.tag(tag, end, span, kind, Sought(additive=False)) for tag in item.notes]
+        notes = [self.sums.tag(tag, end, span, kind, TagCriteria(additive=False)) for tag in item.notes]
         every = [*amounts, *(note for note in notes if note is not None)]
         coarse = _coarse(every, income) if item.notes else []
         first = next((amount for amount in amounts if amount not in coarse), amounts[0])
@@ -287,7 +287,7 @@ class Choice:
         found: dict[str, float] = {}
         for tag in item.parts:
             if self.known_facts.given(tag, end):
-                amount = self.sums.tag(tag, end, span, kind, Sought(item.additive))
+                amount = self.sums.tag(tag, end, span, kind, TagCriteria(item.additive))
                 if amount is not None and amount.value:
                     found[tag] = amount.value
         return found
@@ -317,7 +317,7 @@ class Choice:
         for place, candidate in enumerate(reading.candidates[term.name]):
             if not self._is_given(candidate, end):
                 continue
-            amount = self.sums.value(candidate, end, span, kind, Sought(additive=True))
+            amount = self.sums.value(candidate, end, span, kind, TagCriteria(additive=True))
             if amount is None or amount.value in found:
                 continue
             if term.optional and not found and place >= reading.sure[term.name]:

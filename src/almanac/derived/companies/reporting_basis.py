@@ -1,9 +1,9 @@
 """
 Which accounting standard and currency a filing reports in, and in which of them each period is read.
 
-A filer that goes from US GAAP to IFRS, or from one currency to another, has two regimes with a day between them. A
-filing is of the regime in which it gives most of what tells of a period; what it gives beside that (dollars for
-convenience) is not read. A period is of the regime of the filing that gave it last, and mixes none: lines that this
+A filer that goes from US GAAP to IFRS, or from one currency to another, has two reporting bases with a day between them. A
+filing is of the reporting basis in which it gives most of what tells of a period; what it gives beside that (dollars for
+convenience) is not read. A period is of the reporting basis of the filing that gave it last, and mixes none: lines that this
 filing does not restate are absent. All that is looked at was known by then.
 """
 
@@ -22,7 +22,7 @@ _NEUTRAL = ("dei:", "pre:")
 _SHARES, _UNITS = "Shares", ("UnitsOutstanding", "UnitsOutstandingDiluted")
 
 
-class Regime(NamedTuple):
+class ReportingBasis(NamedTuple):
     """`standard`: the taxonomy of the tags (us-gaap, ifrs-full)."""
 
     standard: str
@@ -31,7 +31,7 @@ class Regime(NamedTuple):
 
 def by_reporting_basis(
     company: CompanyInput, core: frozenset[str], whole_sheet: frozenset[str]
-) -> tuple[list[Regime], list[Disclosure]]:
+) -> tuple[list[ReportingBasis], list[Disclosure]]:
     """
     Return the reporting bases of a company, and its disclosures in the order they became known, each with its basis.
 
@@ -42,39 +42,41 @@ def by_reporting_basis(
         told += [(currency, disclosure) for disclosure in disclosures(facts)]
     standards = {disclosure.tag.partition(":")[0] for _, disclosure in told if not disclosure.tag.startswith(_NEUTRAL)}
     if len(standards) < 2 and not company.others:
-        return [Regime(next(iter(standards), "us-gaap"), company.currency)], [disclosure for _, disclosure in told]
+        return [ReportingBasis(next(iter(standards), "us-gaap"), company.currency)], [
+            disclosure for _, disclosure in told
+        ]
     told.sort(key=lambda row: row[1].known)
     of_filing = _of_filings(company, told, core | whole_sheet)
-    bases = list(dict.fromkeys(of_filing.values())) or [Regime("us-gaap", company.currency)]
+    bases = list(dict.fromkeys(of_filing.values())) or [ReportingBasis("us-gaap", company.currency)]
     kept: list[Disclosure] = []
     for currency, disclosure in told:
         number = bases.index(of_filing[disclosure.vintage.accession])
         taxonomy = disclosure.tag.partition(":")[0]
         if taxonomy == _COVER:
-            kept += [disclosure._replace(regime=basis) for basis in range(len(bases))]
+            kept += [disclosure._replace(reporting_basis=basis) for basis in range(len(bases))]
         elif (taxonomy == bases[number].standard or disclosure.tag.startswith(_NEUTRAL)) and (
             currency == bases[number].currency or _is_no_money(disclosure.tag)
         ):
-            kept.append(disclosure._replace(regime=number))
+            kept.append(disclosure._replace(reporting_basis=number))
     return bases, kept
 
 
 def _of_filings(
     company: CompanyInput, told: Iterable[tuple[str, Disclosure]], telling: frozenset[str]
-) -> dict[str, Regime]:
-    rows: dict[str, Counter[Regime]] = defaultdict(Counter)
+) -> dict[str, ReportingBasis]:
+    rows: dict[str, Counter[ReportingBasis]] = defaultdict(Counter)
     for currency, disclosure in told:
         counted = rows[disclosure.vintage.accession]
         if disclosure.tag in telling:
-            counted[Regime(disclosure.tag.partition(":")[0], currency)] += 1
-    found: dict[str, Regime] = {}
-    before: Regime | None = None
+            counted[ReportingBasis(disclosure.tag.partition(":")[0], currency)] += 1
+    found: dict[str, ReportingBasis] = {}
+    before: ReportingBasis | None = None
     for accession in sorted(rows, key=lambda name: (company.filings[name].known_at or 0, name)):
         counted = rows[accession]
         if counted:
             # Of as many rows the basis there was, and not dollars: those are given for convenience.
             before = max(counted, key=lambda basis: (counted[basis], basis == before, basis.currency != "USD", basis))
-        found[accession] = before or Regime("us-gaap", company.currency)
+        found[accession] = before or ReportingBasis("us-gaap", company.currency)
     return found
 
 

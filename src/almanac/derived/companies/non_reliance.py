@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
+from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.fiscal_calendar import DRIFT, ReportPeriod
-from almanac.derived.companies.line_items import BALANCE, CompanyHistory
+from almanac.derived.companies.line_items import BALANCE
 from almanac.derived.companies.quality_check import FAILED, QualityCheck
 from almanac.domain.companies import Filing, is_warning
 
@@ -14,7 +15,7 @@ from almanac.domain.companies import Filing, is_warning
 _YEAR = 350
 
 
-class Reliance:
+class NonReliance:
     """
     The warnings of one company, and which of its statements they are about at an instant.
 
