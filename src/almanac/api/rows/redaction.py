@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date
 from functools import lru_cache
 from typing import Any
@@ -68,24 +68,29 @@ class _RowFields:
 
     def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw]:
         """Make and remember `revisionStatus` and `metadata` of a row."""
-        own: dict[str, Any] = {}
-        if not unreleased:
-            own["releasePrecision"] = "day" if flags & DAY else "instant"
-        if flags & FORECAST:
-            own["forecast"] = True
-        if flags & PROJECTION:
-            own["projection"] = True
-        if withdrawn:
-            own["withdrawn"] = True
-        elif flags & QUALITY:
-            own["quality"] = quality(flags)
         # Something of the series is always there for these to follow.
-        more = [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
+        more = metadata_of_row(flags, note, unreleased, withdrawn)
         end = status(flags), msgspec.Raw(b",".join([self._metadata, *more]) + b"}")
         if len(self.ends) >= _ENDS_HELD:
             self.ends.clear()
         self.ends[flags, note, unreleased, withdrawn] = end
         return end
+
+
+def metadata_of_row(flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> list[bytes]:
+    """Return the members of `metadata` that a row has of its own, as parts of a JSON object."""
+    own: dict[str, Any] = {}
+    if not unreleased:
+        own["releasePrecision"] = "day" if flags & DAY else "instant"
+    if flags & FORECAST:
+        own["forecast"] = True
+    if flags & PROJECTION:
+        own["projection"] = True
+    if withdrawn:
+        own["withdrawn"] = True
+    elif flags & QUALITY:
+        own["quality"] = quality(flags)
+    return [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
 
 
 #: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
@@ -98,7 +103,7 @@ class Redaction:
     """Renders rows as they may be seen of one state of the store, on one day."""
 
     def __init__(self, view: View, version: int, as_of: int | None, today: date) -> None:
-        self._view, self._directory = view, view.directory
+        self._view, self.directory = view, view.directory
         self._version, self._as_of, self._today = version, as_of, today
         #: By the numbers of series and lineage; with `freshnessStatus`.
         self._fields: dict[tuple[int, int], tuple[_RowFields, str]] = {}
@@ -113,9 +118,14 @@ class Redaction:
         """Return `freshnessStatus` of a series."""
         return self._view.freshness(series, self._version, self._as_of, self._today)
 
+    def freshness_of(self, series: Collection[SeriesInfo]) -> dict[int, str]:
+        """Return `freshnessStatus` of several series, by their numbers."""
+        newest = self._view.newest_periods(series, self._version, self._as_of)
+        return {info.number: self._view.judged(info, newest[info.number], self._as_of, self._today) for info in series}
+
     def rights(self, row: ObservationRow) -> SeriesRights:
         """Return the rights of a row."""
-        return self._directory.row_rights(row.series, row.lineage)
+        return self.directory.row_rights(row.series, row.lineage)
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""
@@ -161,7 +171,7 @@ class Redaction:
         key, known = (series.number, lineage), _FIELDS.of(self._view)
         fields = known.get(key)
         if fields is None:
-            fields = _RowFields(self._directory, series, lineage)
+            fields = _RowFields(self.directory, series, lineage)
             if len(known) >= _FIELDS_HELD:
                 known.clear()
             known[key] = fields

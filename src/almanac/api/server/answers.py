@@ -20,7 +20,7 @@ from cachetools import LRUCache
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
-from almanac.api.formats.columns import NOTHING_OPENED, Table
+from almanac.api.formats.columns import NOTHING_OPENED, Rows, Table
 from almanac.api.formats.forms import Form, Writer
 from almanac.api.server import envelope
 from almanac.api.server.authentication import split_query
@@ -170,6 +170,7 @@ class Answers:
             cursor=cursor,
             version=pinned.version,
             at=pinned.at,
+            columns=request.form is not None and request.form.has_columns,
         )
 
     def begin_whole(self, request: ClientRequest, values: Mapping[str, Any], plan: Plan, now: int) -> WholeList:
@@ -204,6 +205,7 @@ class Answers:
 
     @staticmethod
     def _batch(whole: WholeList, ctx: Context) -> bytes:
+        ctx.whole = True
         with uncollected():
             answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
             if whole.writer is None:
@@ -304,7 +306,7 @@ def _with_etag(ctx: Context, pinned: Cursor, answer: Answer, form: Form | None) 
     return Kept(kept, data, envelope.body_etag(data), warnings)
 
 
-def _joined(rows: Sequence[bytes] | Sequence[msgspec.Struct]) -> bytes:
+def _joined(rows: Rows) -> bytes:
     """Return rows as JSON objects with commas between."""
     if rows and isinstance(rows[0], bytes):
         return b",".join(cast("Sequence[bytes]", rows))
@@ -315,7 +317,7 @@ def _warnings(ctx: Context) -> bytes:
     return _encode(ctx.warnings) if ctx.warnings else b""
 
 
-def _rows(endpoint: Endpoint, answer: Answer) -> Sequence[bytes] | Sequence[msgspec.Struct]:
+def _rows(endpoint: Endpoint, answer: Answer) -> Rows:
     """Return what the rows of an answer are in another form than JSON."""
     if endpoint.lines is not None:
         return endpoint.lines.of(cast("ItemAnswer", answer).data)

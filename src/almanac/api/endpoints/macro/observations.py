@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
+
+import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
+from almanac.api.formats.columns import Rows
 from almanac.api.rows import filters
-from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.observation_columns import observation_columns
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
 from almanac.store.observations.reading.changes import read_changes
 from almanac.store.observations.reading.newest import WantedFreshness, read_latest
-from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, read_page
-from almanac.store.observations.reading.query import ObservationQuery
+from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, find_rows, read_page, row_of
+from almanac.store.observations.reading.query import NOTE, ObservationQuery
 
 _BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
@@ -46,13 +50,30 @@ def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fal
         query = query._replace(as_of=ctx.as_of)
     _warn_of_knowledge_bounds(ctx)
     ctx.list_plan = query.strategy
+    redaction, record = redaction_of(ctx), cast("type[msgspec.Struct]", ctx.endpoint.record)
+    shown: Rows
     try:
-        rows, following = read_page(ctx.view, query)
+        if ctx.columns:
+            found, following = find_rows(ctx.view, query, whole=ctx.whole)
+            shown = observation_columns(redaction, record, found)
+            rows: Iterable[ObservationRow] = (row_of(ctx.view.directory, row) for row in found if row[NOTE] is not None)
+        else:
+            rows, following = read_page(ctx.view, query)
+            shown = redaction.observations(rows, lineage=lineage)
     except TooBroadError as error:
         raise _too_broad(params, error) from None
-    if not history and params["sources"] == "preferred":
+    # The warnings of a whole list are sent before it.
+    if not history and params["sources"] == "preferred" and not (ctx.whole and ctx.after):
         _warn_of_bases(ctx, rows)
-    return ListAnswer(redaction_of(ctx).observations(rows, lineage=lineage), following)
+    return ListAnswer(shown, following)
+
+
+def _shown(ctx: Context, redaction: Redaction, rows: Sequence[ObservationRow]) -> Rows:
+    """Return rows as they may be seen, with their lineage, in what the form that is asked for is written from."""
+    if not ctx.columns:
+        return redaction.observations(rows, lineage=True)
+    record = cast("type[msgspec.Struct]", ctx.endpoint.record)
+    return observation_columns(redaction, record, [row.found for row in rows])
 
 
 def _query(ctx: Context, kind: str | None) -> ObservationQuery:
@@ -69,7 +90,7 @@ def _query(ctx: Context, kind: str | None) -> ObservationQuery:
     )
 
 
-def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
+def _warn_of_bases(ctx: Context, rows: Iterable[ObservationRow]) -> None:
     """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
     bases: dict[tuple[str, str], set[str]] = {}
     for row in rows:
@@ -96,7 +117,7 @@ def changes(ctx: Context) -> ListAnswer:
     except TooBroadError as error:
         raise _too_broad(params, error) from None
     _warn_of_knowledge_bounds(ctx)
-    return ListAnswer(redaction_of(ctx).observations(rows, lineage=True), following)
+    return ListAnswer(_shown(ctx, redaction_of(ctx), rows), following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -108,7 +129,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return ListAnswer(redaction.observations(rows, lineage=True), following)
+    return ListAnswer(_shown(ctx, redaction, rows), following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.
@@ -169,7 +190,7 @@ SINCE = Param(
     required=True, minimum=0, example="0",
 )  # fmt: skip
 
-_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=5_000)
+_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=10_000)
 _OBSERVATIONS = partial(_LIST, scope="macro:read", tag="Observations")
 
 ENDPOINTS = (
