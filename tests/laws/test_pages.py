@@ -13,12 +13,16 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
+from almanac.api.endpoints.macro.records import DerivedObservation
+from almanac.api.formats.columns import Table
+from almanac.api.formats.csv_writer import CsvWriter
+from almanac.api.rows.observation_columns import observation_columns
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.store.observations.reading import pages, query
-from almanac.store.observations.reading.pages import read_page
+from almanac.store.observations.reading.pages import find_rows, read_page, row_of
 from almanac.store.observations.reading.query import NULLABLE, SORTS, ObservationFilter, ObservationQuery
 from tests.laws.test_lists import NOW, consents, expected_order, orders
 from tests.support.generators import histories
@@ -279,9 +283,29 @@ def check(store, one):
             if later:
                 apply(world, later.pop())
                 whole = None
+        check_columns(world.view(), one, pinned, selection)
         if one["history"] and one["every"] and not one["filters"] and not one["bounds"] and one["as_of"] == NOW:
             kept = [(row.series.id, row.period, row.known) for row in plainly(world.view(), one, pinned)]
             assert sorted(kept) == [tuple(row) for row in vintages_at(world, pinned)]
+
+
+def check_columns(view, one, pinned, selection):
+    """Batches of a whole list joined are the list, and as columns they are written as the rows of its pages are."""
+    asked = {name: one[name] for name in ("as_of", "sort", "descending", "every", "history", "limit")}
+    shape, table = Redaction(view, pinned, one["as_of"], date(2025, 4, 1)), Table(DerivedObservation)
+    found, after = [], None
+    while True:
+        query = ObservationQuery(selection, version=pinned, after=after, **asked)
+        batch, after = find_rows(view, query, whole=True)
+        found += batch
+        if after is None:
+            break
+    rows = [row_of(view.directory, row) for row in found]
+    assert shown(rows) == shown(plainly(view, one, pinned))
+    assert [row.found[1:] for row in rows] == [row[1:] for row in found]
+    by_row = CsvWriter(table, whole=True).write(shape.observations(rows, lineage=True), last=True)
+    by_column = CsvWriter(table, whole=True).write(observation_columns(shape, DerivedObservation, found), last=True)
+    assert by_column == by_row
 
 
 def vintages_at(world, version):

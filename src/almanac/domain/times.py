@@ -13,7 +13,8 @@ DAY_SECONDS = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: 1970-01-01 as the ordinal of a day.
 EPOCH_ORDINAL = _EPOCH.toordinal()
-_FIRST = (date.min.toordinal() - EPOCH_ORDINAL) * DAY_SECONDS
+#: The first second of year 1: the wire has none before it.
+FIRST_SECOND = (date.min.toordinal() - EPOCH_ORDINAL) * DAY_SECONDS
 
 
 def midnight(day: int) -> int:
@@ -54,7 +55,7 @@ def wire_time(seconds: int) -> str:
     the first moment of year 1.
     """
     # Unlike `strftime`, this writes every year with four digits.
-    return f"{(_EPOCH + timedelta(seconds=max(seconds, _FIRST))).isoformat()[:19]}Z"
+    return f"{(_EPOCH + timedelta(seconds=max(seconds, FIRST_SECOND))).isoformat()[:19]}Z"
 
 
 #: `wire_time` for rows of lists: neighbours share their times.

@@ -18,7 +18,7 @@ from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.keyshape import redact
 from almanac.api.contract.params import Param, check_future, check_range, nearest
 from almanac.api.contract.records import WarningSchema
-from almanac.api.formats.columns import NOTHING_OPENED, Kind
+from almanac.api.formats.columns import NOTHING_OPENED, Kind, Rows
 from almanac.api.formats.forms import FORMS, Form
 from almanac.config import Plan, Settings
 from almanac.domain.times import midnight
@@ -50,13 +50,13 @@ _FORM_NAMES = {"csv": "csv", "ndjson": "ndjson", "jsonl": "ndjson", "arrow": "ar
 
 class ListAnswer(msgspec.Struct, frozen=True):
     """
-    One page. `rows` are JSON objects, encoded or structs of what they hold; `next_key` None: no more rows follow.
+    One page. `rows` are columns where the form has them (`Context.columns`), else JSON objects, encoded or structs of what they hold; `next_key` None: no more rows follow.
 
     `opened`: keys that the row's field without declared keys may have under this question, with the kinds of their values.
     `parts`: all that tells the rows from others, where it is shorter than the rows themselves.
     """
 
-    rows: Sequence[bytes] | Sequence[msgspec.Struct]
+    rows: Rows
     next_key: list[Any] | None = None
     total: int | None = None
     opened: Mapping[str, Kind] = NOTHING_OPENED
@@ -109,6 +109,10 @@ class Context(msgspec.Struct):
     version: int
     #: Knowledge time of a request without `as_of`: the cursor's, else now. Unix seconds.
     at: int
+    #: The answer is written in a form that has columns.
+    columns: bool = False
+    #: The list is sent whole, this being a part of it: how long, is the handler's choice.
+    whole: bool = False
     #: How the list of observations that answers is read, where it is one.
     list_plan: ScanStrategy | None = None
     #: What the answer of a list says in `meta.warnings`, in this order. It may be kept for keys of the same scopes.

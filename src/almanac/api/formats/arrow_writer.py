@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import msgspec
 import pyarrow as pa
 
-from almanac.api.formats.columns import ROWS_IN_ALL, Column, Field, Kind, Table, values_of
+from almanac.api.formats.columns import ROWS_IN_ALL, Block, Column, Kind, Rows, Table
 
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 _TYPES: dict[Kind, Any] = {
     "text": _WORDS,
     "time": pa.timestamp("s", "UTC"),
+    "seconds": pa.timestamp("s", "UTC"),
     "day": pa.date32(),
     "number": pa.float64(),
+    "floats": pa.float64(),
     "integer": pa.int64(),
     "flag": pa.bool_(),
     "json": _WORDS,
@@ -62,13 +63,13 @@ class ArrowWriter:
         self._stream: Any = None
         self._count = 0
 
-    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
+    def write(self, rows: Rows, *, last: bool) -> bytes:
         """Return the next batch, at first with the schema, at last with the mark of the end."""
         if self._stream is None:
             self._stream = pa.ipc.new_stream(self._sink, self._schema)
-        structs = self._table.rows(rows)
-        self._count += len(structs)
-        arrays = [array for field in self._table.fields for array in self._arrays(field, structs)] if structs else []
+        length, blocks = self._table.batch(rows)
+        self._count += length
+        arrays = [array for block in blocks for array in _arrays(block)]
         if self._whole and last and not self._count:
             arrays = [pa.nulls(1, _type(column)) for column in self._table.columns]
         if self._whole and arrays:
@@ -82,27 +83,24 @@ class ArrowWriter:
             self._stream.close()
         return self._sink.take()
 
-    def _arrays(self, field: Field, rows: Sequence[msgspec.Struct]) -> list[Any]:
-        """Return the columns of a field."""
-        if not field.paths:
-            return [_array(field.columns[0], values_of(field, rows))]
-        numbers, cells = self._table.nested(field, rows)
-        places = {number: place for place, number in enumerate(cells)}
-        indices = pa.array([places[number] for number in numbers], pa.int32())
-        by_column = zip(*cells.values(), strict=True)
-        return [
-            _array(column, list(values)).take(indices) for column, values in zip(field.columns, by_column, strict=True)
-        ]
+
+def _arrays(block: Block) -> list[Any]:
+    """Return the columns of a block."""
+    arrays = [_array(column, values) for column, values in zip(block.columns, block.cells, strict=True)]
+    if block.codes is None:
+        return arrays
+    indices = pa.array(block.codes)
+    return [array.take(indices) for array in arrays]
 
 
 def _type(column: Column) -> Any:
     return pa.string() if column.name == _ID else _TYPES[column.kind]
 
 
-def _array(column: Column, values: list[Any]) -> Any:
+def _array(column: Column, values: Sequence[Any]) -> Any:
     kind = _type(column)
     if column.kind in {"time", "day"}:
         return pa.array(values, pa.string()).cast(kind)
     if kind == _WORDS:
         return pa.array(values, pa.string()).dictionary_encode()
-    return pa.array(values, kind)
+    return pa.array(values, kind, from_pandas=column.kind == "floats")

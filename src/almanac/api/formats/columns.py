@@ -1,22 +1,28 @@
 """
 Columns of a record, which CSV and Arrow share: one for each plain field, and one for each field of a nested record.
 
-Lists, and objects whose keys are not declared, are one column of JSON text.
+Lists, and objects whose keys are not declared, are one column of JSON text. Rows come as blocks of columns (`Batch`): what many
+rows share is in a block once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 from msgspec import inspect
 
-#: What the cells of a column are: texts, times and days as JSON has them, numbers, true or false, or JSON text.
-Kind = Literal["text", "time", "day", "number", "integer", "flag", "json"]
+T = TypeVar("T")
+
+#: What the cells of a column are: texts, times and days as JSON has them, numbers, true or false, JSON text. Two kinds are of batches
+#: alone: `seconds` are times as unix seconds, `floats` an array of numbers with NaN for null, whole ones to be written without a point.
+Kind = Literal["text", "time", "day", "number", "integer", "flag", "json", "seconds", "floats"]
 #: The last column of a whole list: empty but in the last row, where it is the number of rows.
 ROWS_IN_ALL = "rowsInAll"
 NOTHING_OPENED: Mapping[str, Kind] = MappingProxyType({})
@@ -48,6 +54,42 @@ class Field(NamedTuple):
     paths: tuple[tuple[str, ...], ...] = ()
 
 
+Codes = npt.NDArray[np.int32]
+
+
+#: Cells of a column: a sequence or an array.
+Cells = Any
+
+
+class Block(NamedTuple):
+    """
+    Columns that stand side by side, and whose cells follow from the same thing.
+
+    `cells`: those of each column. `codes`: for each row the place of its cells there; None: each row has cells of its own.
+    """
+
+    columns: tuple[Column, ...]
+    cells: Sequence[Cells]
+    codes: Codes | None = None
+
+
+class Batch(NamedTuple):
+    """Rows as blocks of columns, in the order of their table."""
+
+    length: int
+    blocks: Sequence[Block]
+
+
+#: Rows of a list: JSON objects, encoded or structs of what they hold, or as blocks of columns.
+Rows = Sequence[bytes] | Sequence[msgspec.Struct] | Batch
+
+
+def distinct(values: Sequence[T]) -> tuple[list[T], Codes]:
+    """Return the values that differ, in the order they come in, and for each value its place among them."""
+    places = {value: place for place, value in enumerate(dict.fromkeys(values))}
+    return list(places), np.fromiter(map(places.__getitem__, values), np.int32, len(values))
+
+
 class Table:
     """
     The columns of a record, in the order of its fields.
@@ -72,30 +114,32 @@ class Table:
         #: By the names of nested fields, what gives the cells of a value from its JSON.
         self._readers = {field.name: lru_cache(_REMEMBERED)(_reader(field)) for field in self.fields if field.paths}
 
-    def rows(self, rows: Sequence[bytes] | Sequence[msgspec.Struct]) -> Sequence[msgspec.Struct]:
-        """Return rows as structs with a field's value under its name; nested values are JSON text."""
+    def batch(self, rows: Rows) -> Batch:
+        """Return rows as blocks of columns."""
+        if isinstance(rows, Batch):
+            return rows
         if rows and isinstance(rows[0], bytes):
-            return self._decoder.decode(b"[%b]" % b",".join(cast("Sequence[bytes]", rows)))
-        return cast("Sequence[msgspec.Struct]", rows)
+            structs = self._decoder.decode(b"[%b]" % b",".join(cast("Sequence[bytes]", rows)))
+        else:
+            structs = cast("list[msgspec.Struct]", rows)
+        return Batch(len(structs), [self._block(field, structs) for field in self.fields] if structs else [])
 
-    def nested(self, field: Field, rows: Sequence[msgspec.Struct]) -> tuple[list[int], dict[int, tuple[Any, ...]]]:
-        """
-        Return a number for each row, and for each number the cells of a nested field.
+    def _block(self, field: Field, rows: Sequence[msgspec.Struct]) -> Block:
+        values = list(map(attrgetter(field.name), rows))
+        if not field.paths:
+            return Block(field.columns, [values])
+        # Rows share most of their nested values, so each is taken apart once.
+        by_number = dict(zip(map(id, values), values, strict=True))
+        _, codes = distinct(list(map(id, values)))
+        texts = [
+            bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value)
+            for value in by_number.values()
+        ]
+        return Block(field.columns, self.cells(field.name, texts), codes)
 
-        Rows share most of these values, so each is taken apart once; its number is the identity of the object.
-        """
-        values, read = values_of(field, rows), self._readers[field.name]
-        numbers = list(map(id, values))
-        distinct = dict(zip(numbers, values, strict=True))
-        return numbers, {
-            number: read(bytes(value) if isinstance(value, msgspec.Raw) else msgspec.json.encode(value))
-            for number, value in distinct.items()
-        }
-
-
-def values_of(field: Field, rows: Sequence[msgspec.Struct]) -> list[Any]:
-    """Return the values of a field."""
-    return list(map(attrgetter(field.name), rows))
+    def cells(self, field: str, texts: Iterable[bytes]) -> list[tuple[Any, ...]]:
+        """Return the cells of each column of a nested field, from its values as JSON."""
+        return list(zip(*map(self._readers[field], texts), strict=True))
 
 
 def _reader(field: Field) -> Callable[[bytes], tuple[Any, ...]]:

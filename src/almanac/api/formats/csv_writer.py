@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
+import numpy as np
+import numpy.typing as npt
 
-from almanac.api.formats.columns import ROWS_IN_ALL, Column, Field, Table, values_of
+from almanac.api.formats.columns import ROWS_IN_ALL, Block, Column, Rows, Table, distinct
+from almanac.domain.times import FIRST_SECOND
 
 #: A text that begins so is taken for a formula by spreadsheets. An apostrophe is set before it, and before one of its own.
 _FORMULA = frozenset("=+-@\t\r'")
@@ -24,59 +28,87 @@ class CsvWriter:
         self._table, self._whole = table, whole
         self._count: int | None = None
 
-    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
+    def write(self, rows: Rows, *, last: bool) -> bytes:
         """Return the next lines, at first with the header."""
-        table = self._table
         lines: list[str] = []
         if self._count is None:
             self._count = 0
-            names = [column.name for column in table.columns]
+            names = [column.name for column in self._table.columns]
             lines.append(",".join([*names, ROWS_IN_ALL] if self._whole else names))
-        self._count += len(rows)
-        structs = table.rows(rows)
-        columns = [self._column(field, structs) for field in table.fields] if structs else []
+        length, blocks = self._table.batch(rows)
+        self._count += length
+        # Neighbours that follow from the same thing are joined before they are dealt out to rows.
+        texts = [_dealt(list(group)) for _, group in groupby(blocks, key=_codes)]
         if self._whole:
             if last and not self._count:
-                columns = [[""]] * len(table.columns)
-            end = [""] * (len(structs) or last)
+                texts = [[""]] * len(self._table.columns)
+            end = [""] * (length or last)
             if last:
                 end[-1:] = [str(self._count)]
-            columns.append(end)
-        lines += map(",".join, zip(*columns, strict=True))
+            texts.append(end)
+        lines += map(",".join, zip(*texts, strict=True))
         return "".join([line + "\r\n" for line in lines]).encode()
 
-    def _column(self, field: Field, rows: Sequence[msgspec.Struct]) -> list[str]:
-        """Return the texts of a field's cells, those of a nested one joined."""
-        if not field.paths:
-            return _texts(field.columns[0], values_of(field, rows))
-        numbers, cells = self._table.nested(field, rows)
-        by_column = [
-            _texts(column, list(values))
-            for column, values in zip(field.columns, zip(*cells.values(), strict=True), strict=True)
-        ]
-        joined = dict(zip(cells, map(",".join, zip(*by_column, strict=True)), strict=True))
-        return [joined[number] for number in numbers]
+
+def _codes(block: Block) -> int:
+    """Return a number that blocks of the same codes share."""
+    return id(block.codes)
 
 
-def _texts(column: Column, values: list[Any]) -> list[str]:
+def _dealt(blocks: Sequence[Block]) -> list[str]:
+    """Return for each row the texts of its cells in blocks with the same codes, joined."""
+    columns = [
+        _texts(column, values) for block in blocks for column, values in zip(block.columns, block.cells, strict=True)
+    ]
+    joined = columns[0] if len(columns) == 1 else list(map(",".join, zip(*columns, strict=True)))
+    codes = blocks[0].codes
+    dealt: list[str] = joined if codes is None else np.array(joined, object)[codes].tolist()
+    return dealt
+
+
+def _texts(column: Column, values: Sequence[Any]) -> list[str]:
     """Return the texts of the cells of one column, empty for null."""
     if column.kind in {"number", "integer", "flag"}:
         texts = _encode(values)[1:-1].decode().split(",")
         return ["" if text == "null" else text for text in texts]
-    present = ["" if value is None else value for value in values] if None in values else values
+    if column.kind == "seconds":
+        return _times(values)
+    if column.kind == "floats":
+        return _floats(np.asarray(values))
+    present = ["" if value is None else value for value in values] if None in values else list(values)
     if column.kind in {"time", "day"}:
         return present
     # Nearly no column has a text that needs more than to be written down, and most repeat a few.
-    distinct = set(present)
-    joined = "\n".join(distinct)
+    different = set(present)
+    joined = "\n".join(different)
     if (
         not any(mark in joined for mark in _QUOTED)
-        and joined.count("\n") == len(distinct) - 1
-        and _FORMULA.isdisjoint([text[:1] for text in distinct])
+        and joined.count("\n") == len(different) - 1
+        and _FORMULA.isdisjoint([text[:1] for text in different])
     ):
         return present
-    quoted = _quoted(distinct)
+    quoted = _quoted(different)
     return [quoted[text] for text in present]
+
+
+def _floats(values: npt.NDArray[np.float64]) -> list[str]:
+    """Return numbers as rows of observations have them: whole ones without a point; empty for null."""
+    missing = np.isnan(values)
+    numbers = b"%b," % _encode(np.where(missing, 0.0, values + 0.0).tolist())[1:-1]
+    texts = np.array(numbers.replace(b".0,", b",").decode().split(",")[:-1], object)
+    texts[missing] = ""
+    floats: list[str] = texts.tolist()
+    return floats
+
+
+def _times(seconds: Sequence[int | None]) -> list[str]:
+    """Return times as `wire_time` writes them, empty for null."""
+    moments, codes = distinct(seconds)
+    instants = np.maximum([FIRST_SECOND if moment is None else moment for moment in moments], FIRST_SECOND)
+    texts = np.datetime_as_string(instants.astype("datetime64[s]"), timezone="UTC").astype(object)
+    texts[[moment is None for moment in moments]] = ""
+    times: list[str] = texts[codes].tolist()
+    return times
 
 
 def _quoted(texts: Collection[str]) -> dict[str, str]:

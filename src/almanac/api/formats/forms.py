@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Protocol
 
 import msgspec
 
-from almanac.api.formats.columns import Table
+from almanac.api.formats.columns import Rows, Table
 from almanac.api.formats.csv_writer import CsvWriter
 from almanac.api.formats.ndjson_writer import NdjsonWriter
 
@@ -16,7 +16,7 @@ from almanac.api.formats.ndjson_writer import NdjsonWriter
 class Writer(Protocol):
     """What writes the rows of one list in one form."""
 
-    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
+    def write(self, rows: Rows, *, last: bool) -> bytes:
         """Return the next part of the body. `last`: no more rows follow."""
         ...
 
@@ -29,6 +29,8 @@ class Form(msgspec.Struct, frozen=True):
     content_type: bytes
     #: Takes the table of a list, and whether the whole list is written.
     writer: Callable[..., Writer]
+    #: It has columns; else its rows are JSON.
+    has_columns: bool = True
     #: The library it needs beside those that are always there.
     library: str | None = None
 
@@ -45,7 +47,7 @@ def _arrow(table: Table, *, whole: bool) -> Writer:
 
 
 CSV = Form("csv", "text/csv", b"text/csv; charset=utf-8; header=present", CsvWriter)
-NDJSON = Form("ndjson", "application/x-ndjson", b"application/x-ndjson", NdjsonWriter)
+NDJSON = Form("ndjson", "application/x-ndjson", b"application/x-ndjson", NdjsonWriter, has_columns=False)
 _ARROW_TYPE = "application/vnd.apache.arrow.stream"
-ARROW = Form("arrows", _ARROW_TYPE, _ARROW_TYPE.encode(), _arrow, "pyarrow")
+ARROW = Form("arrows", _ARROW_TYPE, _ARROW_TYPE.encode(), _arrow, library="pyarrow")
 FORMS = (CSV, NDJSON, ARROW)

@@ -7,7 +7,7 @@ from typing import cast
 
 import msgspec
 
-from almanac.api.formats.columns import Table
+from almanac.api.formats.columns import Batch, Rows, Table
 
 _encoder = msgspec.json.Encoder()
 
@@ -19,8 +19,9 @@ class NdjsonWriter:
         self._whole = whole
         self._count = 0
 
-    def write(self, rows: Sequence[bytes] | Sequence[msgspec.Struct], *, last: bool) -> bytes:
-        """Return the next lines."""
+    def write(self, rows: Rows, *, last: bool) -> bytes:
+        """Return the next lines. Rows do not come as columns: the form has none."""
+        assert not isinstance(rows, Batch)
         self._count += len(rows)
         if rows and isinstance(rows[0], bytes):
             lines = b"\n".join(cast("Sequence[bytes]", rows)) + b"\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
@@ -72,25 +72,30 @@ class _RowFields:
 
     def end(self, flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> tuple[str, msgspec.Raw, bytes]:
         """Make and remember `revisionStatus` and `metadata` of a row, and a digest of both."""
-        own: dict[str, Any] = {}
-        if not unreleased:
-            own["releasePrecision"] = "day" if flags & DAY else "instant"
-        if flags & FORECAST:
-            own["forecast"] = True
-        if flags & PROJECTION:
-            own["projection"] = True
-        if withdrawn:
-            own["withdrawn"] = True
-        elif flags & QUALITY:
-            own["quality"] = quality(flags)
         # Something of the series is always there for these to follow.
-        more = [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
+        more = metadata_of_row(flags, note, unreleased, withdrawn)
         revision, metadata = status(flags), b",".join([self._metadata, *more]) + b"}"
         end = revision, msgspec.Raw(metadata), hashlib.sha256(revision.encode() + metadata).digest()[:_DIGEST_BYTES]
         if len(self.ends) >= _ENDS_HELD:
             self.ends.clear()
         self.ends[flags, note, unreleased, withdrawn] = end
         return end
+
+
+def metadata_of_row(flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> list[bytes]:
+    """Return the members of `metadata` that a row has of its own, as parts of a JSON object."""
+    own: dict[str, Any] = {}
+    if not unreleased:
+        own["releasePrecision"] = "day" if flags & DAY else "instant"
+    if flags & FORECAST:
+        own["forecast"] = True
+    if flags & PROJECTION:
+        own["projection"] = True
+    if withdrawn:
+        own["withdrawn"] = True
+    elif flags & QUALITY:
+        own["quality"] = quality(flags)
+    return [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
 
 
 #: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
@@ -119,6 +124,11 @@ class Redaction:
     def freshness(self, series: SeriesInfo) -> str:
         """Return `freshnessStatus` of a series."""
         return self.view.freshness(series, self.version, self.as_of, self.today)
+
+    def freshness_of(self, series: Collection[SeriesInfo]) -> dict[int, str]:
+        """Return `freshnessStatus` of several series, by their numbers."""
+        newest = self.view.newest_periods(series, self.version, self.as_of)
+        return {info.number: self.view.judged(info, newest[info.number], self.as_of, self.today) for info in series}
 
     def rights(self, row: ObservationRow) -> SeriesRights:
         """Return the rights of a row."""

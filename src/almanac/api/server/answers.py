@@ -22,7 +22,7 @@ from almanac.api.contract.cursor import Cursor, Signer, fingerprint
 from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
 from almanac.api.contract.errors import Header
 from almanac.api.contract.params import CLOCK_TOLERANCE
-from almanac.api.formats.columns import NOTHING_OPENED, Table
+from almanac.api.formats.columns import NOTHING_OPENED, Rows, Table
 from almanac.api.formats.forms import Form, Writer
 from almanac.api.server import envelope
 from almanac.api.server.request import ClientRequest, Reply
@@ -172,6 +172,7 @@ class Answers:
             after=cursor.key,
             version=cursor.version,
             at=cursor.at,
+            columns=request.form is not None and request.form.has_columns,
         )
         if ctx.window_start is not None:
             endpoint.check_window(ctx)
@@ -207,6 +208,7 @@ class Answers:
 
     @staticmethod
     def _batch(whole: WholeList, ctx: Context) -> bytes:
+        ctx.whole = True
         with uncollected():
             answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
             if whole.writer is None:
@@ -359,7 +361,7 @@ def etag_of(*parts: bytes) -> bytes:
     return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
 
 
-def _rows(endpoint: Endpoint, answer: Answer) -> Sequence[bytes] | Sequence[msgspec.Struct]:
+def _rows(endpoint: Endpoint, answer: Answer) -> Rows:
     """Return what the rows of an answer are in another form than JSON."""
     if endpoint.lines is not None:
         return endpoint.lines.of(cast("ItemAnswer", answer).data)

@@ -10,7 +10,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 #: Finds a series by its id in its table; bound is what `found_by` gives.
 NAMED = "hash = ? AND id = ?"
@@ -48,9 +52,36 @@ def observation_id(series: str, period: int, known: int) -> str:
     return f"obs_{series_part(series)}{period_part(period)}{known_part(known)}"
 
 
+def observation_ids(
+    parts: Sequence[str], codes: npt.NDArray[np.int32], periods: Sequence[int], known: Sequence[int]
+) -> list[str]:
+    """
+    Return the ids of many rows. `parts`: the `series_part` of the series they are of; `codes`: for each row the place of its
+    series there.
+    """
+    begins = np.frombuffer("".join([f"obs_{part}" for part in parts]).encode(), np.uint8).reshape(len(parts), -1)
+    moments = np.array(known, np.int64) + _EPOCH & _KNOWN_MASK
+    ids = np.hstack((begins[codes], _digits(np.array(periods, np.int64), _PERIOD_BITS), _digits(moments, _KNOWN_BITS)))
+    text, length = ids.tobytes().decode(), ids.shape[1]
+    return [text[place : place + length] for place in range(0, len(text), length)]
+
+
+def _digits(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.uint8]:
+    """Return the lowest bits of numbers in base32: a row of characters for each."""
+    digits = np.frombuffer(_DIGITS.encode(), np.uint8)
+    characters: npt.NDArray[np.uint8] = digits[numbers[:, None] >> np.arange(bits - 5, -1, -5) & 31]
+    return characters
+
+
 def series_part(series: str) -> str:
     """Return the 11 characters behind `obs_` that the ids of all rows of a series share."""
-    return base64.b32encode((series_hash(series) << 1).to_bytes(7, "big"))[:11].decode().lower()
+    return hash_part(series_hash(series))
+
+
+def hash_part(number: int) -> str:
+    """Return the `series_part` of a series whose hash is known."""
+    pairs = f"{_PAIRS[number >> 45]}{_PAIRS[number >> 35 & 1023]}{_PAIRS[number >> 25 & 1023]}"
+    return f"{pairs}{_PAIRS[number >> 15 & 1023]}{_PAIRS[number >> 5 & 1023]}{_DIGITS[number & 31]}"
 
 
 def period_part(period: int) -> str:

@@ -6,6 +6,7 @@ There are as many of a company's tag as there are companies that use it, and all
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 
 import msgspec
@@ -15,7 +16,8 @@ from almanac.store.engine.protocol import Queryable
 from almanac.store.observations.ids import NAMED, found_by
 from almanac.store.observations.reading.query import NO_COMPANY
 
-_decode = msgspec.json.Decoder(SeriesSpec).decode
+#: Series of one specification are read together, and share the texts in it.
+_decode = functools.lru_cache(maxsize=4_096)(msgspec.json.Decoder(SeriesSpec).decode)
 
 
 def read(body: str, entity: str) -> SeriesSpec:

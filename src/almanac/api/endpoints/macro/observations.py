@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
+
+import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.endpoints.macro.records import DerivedObservation, Observation
 from almanac.api.rows import filters
-from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.observation_columns import observation_columns
+from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
 from almanac.store.observations.reading.changes import read_changes
 from almanac.store.observations.reading.newest import WantedFreshness, read_latest
-from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, read_page
-from almanac.store.observations.reading.query import ObservationQuery
+from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, find_rows, read_page, row_of
+from almanac.store.observations.reading.query import NOTE, ObservationQuery
 
 _NOTE = attrgetter("note")
 _BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
@@ -45,13 +48,31 @@ def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fal
     if params["start_date"] is not None or params["end_date"] is not None:
         _warn_of_knowledge_bounds(ctx)
     ctx.list_plan = query.strategy
+    redaction, record = redaction_of(ctx), cast("type[msgspec.Struct]", ctx.endpoint.record)
     try:
-        rows, following = read_page(ctx.view, query)
+        if ctx.columns:
+            found, following = find_rows(ctx.view, query, whole=ctx.whole)
+            answer = ListAnswer(observation_columns(redaction, record, found), following)
+            rows: Iterable[ObservationRow] = (row_of(ctx.view.directory, row) for row in found if row[NOTE] is not None)
+        else:
+            rows, following = read_page(ctx.view, query)
+            answer = redaction.answer(rows, following, lineage=lineage)
     except TooBroadError as error:
         raise _too_broad(params, error) from None
-    if not history and params["sources"] == "preferred":
+    # The warnings of a whole list are sent before it.
+    if not history and params["sources"] == "preferred" and not (ctx.whole and ctx.after):
         _warn_of_bases(ctx, rows)
-    return redaction_of(ctx).answer(rows, following, lineage=lineage)
+    return answer
+
+
+def _shown(
+    ctx: Context, redaction: Redaction, rows: Sequence[ObservationRow], following: list[Any] | None
+) -> ListAnswer:
+    """Return rows as they may be seen, with their lineage, in what the form that is asked for is written from."""
+    if not ctx.columns:
+        return redaction.answer(rows, following, lineage=True)
+    record = cast("type[msgspec.Struct]", ctx.endpoint.record)
+    return ListAnswer(observation_columns(redaction, record, [row.found for row in rows]), following)
 
 
 def _query(ctx: Context, kind: str | None, *, history: bool = False) -> ObservationQuery:
@@ -70,7 +91,7 @@ def _query(ctx: Context, kind: str | None, *, history: bool = False) -> Observat
     )
 
 
-def _warn_of_bases(ctx: Context, rows: list[ObservationRow]) -> None:
+def _warn_of_bases(ctx: Context, rows: Iterable[ObservationRow]) -> None:
     """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
     notes = set(map(_NOTE, rows))
     if len(notes) < 2:
@@ -102,7 +123,7 @@ def changes(ctx: Context) -> ListAnswer:
         raise _too_broad(params, error) from None
     if ctx.params["start_date"] is not None or ctx.params["end_date"] is not None:
         _warn_of_knowledge_bounds(ctx)
-    return redaction_of(ctx).answer(rows, following, lineage=True)
+    return _shown(ctx, redaction_of(ctx), rows, following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -114,7 +135,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return redaction.answer(rows, following, lineage=True)
+    return _shown(ctx, redaction, rows, following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.
@@ -172,7 +193,7 @@ SINCE = Param(
     required=True, minimum=0, example="0",
 )  # fmt: skip
 
-_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=5_000)
+_LIST = partial(Endpoint, kind="list", cached=True, dated=True, record=DerivedObservation, batch=10_000)
 _OBSERVATIONS = partial(_LIST, scope="macro:read", tag="Observations")
 
 ENDPOINTS = (

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
@@ -21,7 +22,7 @@ from almanac.domain.units import currency_of
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.sql_compat import greatest, number_list
 from almanac.store.observations import specs
-from almanac.store.observations.ids import NAMED, found_by, series_hash, series_part
+from almanac.store.observations.ids import found_by, hash_part, series_hash
 
 #: Rank of a source that the order of an indicator does not name.
 _UNNAMED = 1_000
@@ -37,6 +38,8 @@ _FEW_LINEAGES = 200
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
+
+_read_ids = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 class Topic(NamedTuple):
@@ -92,6 +95,16 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     metadata: dict[str, Any]
 
 
+class RowOrigin(NamedTuple):
+    """What all rows of a series that have the same lineage share."""
+
+    series: SeriesInfo
+    #: Ids of the series it was computed from.
+    inputs: tuple[str, ...]
+    rights: SeriesRights
+    metadata: dict[str, Any]
+
+
 class MetadataCache:
     """Reference records and series of one reference version. Look-ups of names are case-insensitive."""
 
@@ -131,12 +144,15 @@ class MetadataCache:
         self._series: dict[int, SeriesInfo] = {}
         self._by_id: dict[str, int] = {}
         self._topics: dict[tuple[str, str], tuple[Topic, ...]] = {}
-        self._of_topic: dict[int, tuple[int, ...]] = {}
+        self._contested: dict[int, bool] = {}
         self._lineages: dict[int, tuple[str, ...]] = {}
-        #: By source and lineage; equal ones are one object, for they hardly differ.
+        #: By source and lineage.
         self._mixed: dict[tuple[str, int], SeriesRights] = {}
-        self._rights: dict[SeriesRights, SeriesRights] = {}
-        self._said: dict[tuple[int, int], dict[str, Any]] = {}
+        self._rights: dict[tuple[Exposure, str | None, str, str, str], SeriesRights] = {}
+        #: By source and what its inputs differ in, beside what is named by identity.
+        self._derived: dict[tuple[str, frozenset[tuple[int, str, bool]]], tuple[SeriesRights, list[SeriesRights]]] = {}
+        #: By series and what its inputs have in common.
+        self._said: dict[tuple[int, tuple[str | None, ...]], dict[str, Any]] = {}
 
     def read_by(self, connection: Database) -> MetadataCache:
         """Return the same cache for another thread's connection. They share what they learn: it follows from the reference version."""
@@ -197,13 +213,26 @@ class MetadataCache:
     def series(self, number: int) -> SeriesInfo:
         """Return a series by its number, read when first asked for. Call it inside the reading transaction."""
         series = self._series.get(number)
-        if series is None:
-            series = self._load(number)
-            if len(self._series) >= _SERIES_HELD:
-                self._series.clear()
-                self._by_id.clear()
-            self._series[number] = series
-            self._by_id[series.id] = number
+        return self.several([number])[number] if series is None else series
+
+    def several(self, numbers: Iterable[int]) -> dict[int, SeriesInfo]:
+        """Return series by their numbers, as `series` does: those that are not known yet are read at once."""
+        series: dict[int, SeriesInfo] = {}
+        missing = []
+        for number in set(numbers):
+            known = self._series.get(number)
+            if known is None:
+                missing.append((number,))
+            else:
+                series[number] = known
+        if missing:
+            for info in self._load(list(self._db.seek(_SERIES, missing))):
+                series[info.number] = info
+                if len(self._series) >= _SERIES_HELD:
+                    self._series.clear()
+                    self._by_id.clear()
+                self._series[info.number] = info
+                self._by_id[info.id] = info.number
         return series
 
     def topics(self, indicator: str, entity: str) -> tuple[Topic, ...]:
@@ -215,20 +244,35 @@ class MetadataCache:
             topics = _hold(self._topics, (indicator, entity), tuple(Topic(*row) for row in rows))
         return topics
 
-    def series_of(self, topic: int) -> tuple[int, ...]:
-        """Return the numbers of the series of a topic."""
-        numbers = self._of_topic.get(topic)
-        if numbers is None:
-            rows = self._db.execute("SELECT series FROM series WHERE topic = ?", (topic,))
-            numbers = _hold(self._of_topic, topic, tuple(number for (number,) in rows))
-        return numbers
+    def contested(self, topics: Iterable[int]) -> set[int]:
+        """Return those of some topics that have several series."""
+        known = self._contested
+        missing = [topic for topic in topics if topic not in known]
+        several = {topic for topic in topics if known.get(topic)}
+        if missing:
+            counts = dict(self._db.seek(_COUNTS, [(topic,) for topic in missing]))
+            several.update(topic for topic in missing if _hold(known, topic, counts.get(topic, 0) > 1))
+        return several
 
     def series_by_id(self, identifier: str) -> SeriesInfo | None:
         """Return a series by its id; None where there is none."""
-        number = self._by_id.get(identifier)
-        if number is None:
-            number = self._db.execute(f"SELECT series FROM series WHERE {NAMED}", found_by(identifier)).get
-        return None if number is None else self.series(number)
+        return self.by_ids([identifier]).get(identifier)
+
+    def by_ids(self, identifiers: Iterable[str]) -> dict[str, SeriesInfo]:
+        """Return those series that there are by their ids."""
+        known = self._by_id
+        numbers: dict[str, int] = {}
+        missing = []
+        for identifier in set(identifiers):
+            number = known.get(identifier)
+            if number is None:
+                missing.append(found_by(identifier))
+            else:
+                numbers[identifier] = number
+        if missing:
+            numbers.update(self._db.seek(_NUMBERS, missing))
+        series = self.several(numbers.values())
+        return {identifier: series[number] for identifier, number in numbers.items()}
 
     def custom_freshness(self) -> list[int]:
         """Return the numbers of the series whose freshness does not follow from their frequency and newest period alone."""
@@ -237,23 +281,29 @@ class MetadataCache:
 
     def lineage(self, number: int) -> tuple[str, ...]:
         """Return the series ids behind a lineage number; none for 0."""
-        found = self._lineages.get(number)
-        if found is None:
-            text = self._db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (number,)).get
-            found = _hold(self._lineages, number, tuple(json.loads(text)) if text else ())
-        return found
+        return self.lineages([number])[number]
+
+    def lineages(self, numbers: Iterable[int]) -> dict[int, tuple[str, ...]]:
+        """Return the series ids behind lineage numbers; none for 0."""
+        every: dict[int, tuple[str, ...]] = {}
+        missing = []
+        for number in set(numbers):
+            known = self._lineages.get(number)
+            if known is None:
+                missing.append((number,))
+                known = ()
+            every[number] = known
+        if missing:
+            for number, text in self._db.seek(_LINEAGE, missing):
+                every[number] = _hold(self._lineages, number, _read_ids(text))
+        return every
 
     def row_rights(self, series: SeriesInfo, lineage: int) -> SeriesRights:
         """Return the rights of a row: its series', unless the row has a lineage of its own."""
         if not lineage:
             return series.rights
-        key = (series.source.id, lineage)
-        found = self._mixed.get(key)
-        if found is None:
-            made = self._derived_rights(series.source, self.lineage(lineage))
-            found = self._rights.get(made) or _hold(self._rights, made, made)
-            _hold(self._mixed, key, found)
-        return found
+        rights = self._mixed.get((series.source.id, lineage))
+        return self.origins([(series.number, lineage)])[0].rights if rights is None else rights
 
     def row_metadata(self, series: SeriesInfo, lineage: int) -> dict[str, Any]:
         """
@@ -261,16 +311,35 @@ class MetadataCache:
 
         Then adjustment, curve and compounding are those that all of its inputs have in common.
         """
-        if not lineage:
-            return series.metadata
-        key = (series.number, lineage)
-        found = self._said.get(key)
-        if found is None:
-            specs = [info.spec for name in self.lineage(lineage) if (info := self.series_by_id(name)) is not None]
-            said = {name: _common(getattr(spec, name) for spec in specs) for name in _FROM_INPUTS}
-            spec = msgspec.structs.replace(series.spec, **said)
-            found = _hold(self._said, key, _metadata(spec, series.kind, series.currency, simulated=series.simulated))
-        return found
+        return self.origins([(series.number, lineage)])[0].metadata if lineage else series.metadata
+
+    def origins(self, pairs: Sequence[tuple[int, int]]) -> list[RowOrigin]:
+        """Return what rows follow from, each pair being the numbers of a series and of the row's lineage, as `row_rights` does."""
+        series = self.several([number for number, _ in pairs])
+        lineages = self.lineages({lineage for _, lineage in pairs if lineage})
+        inputs = self.by_ids(chain.from_iterable(lineages.values()))
+        origins: list[RowOrigin] = []
+        for number, lineage in pairs:
+            info = series[number]
+            if not lineage:
+                origins.append(RowOrigin(info, info.inputs, info.rights, info.metadata))
+                continue
+            ids = lineages[lineage]
+            infos = [inputs[name] for name in ids if name in inputs]
+            key = (info.source.id, lineage)
+            rights = self._mixed.get(key) or _hold(self._mixed, key, self._derived_rights(info.source, infos))
+            origins.append(RowOrigin(info, ids, rights, self._mixed_metadata(info, infos)))
+        return origins
+
+    def _mixed_metadata(self, series: SeriesInfo, inputs: Iterable[SeriesInfo]) -> dict[str, Any]:
+        """Return the metadata of rows of a series that were computed from some others."""
+        common = _common({_from_inputs(info.spec) for info in inputs})
+        metadata = self._said.get((series.number, common))
+        if metadata is None:
+            spec = msgspec.structs.replace(series.spec, **dict(zip(_FROM_INPUTS, common, strict=True)))
+            metadata = _metadata(spec, series.kind, series.currency, simulated=series.simulated)
+            _hold(self._said, (series.number, common), metadata)
+        return metadata
 
     def withheld(self, origins: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
         """Return which of many rows, each by the numbers of its series and its lineage, have values that may not be sent."""
@@ -306,42 +375,51 @@ class MetadataCache:
                 shut[lineage] = any(judged)
         return shut
 
-    def _load(self, number: int) -> SeriesInfo:
-        row: Any = self._db.execute(
-            "SELECT s.id, s.topic, p.body, t.entity, s.lineage, s.exposure, s.reason, t.kind FROM series s"
-            " CROSS JOIN topic t USING(topic) CROSS JOIN spec p USING(spec) WHERE s.series = ?",
-            (number,),
-        ).fetchone()
-        identifier, topic, body, owner, lineage, tightened, reason, kind = row
-        spec = specs.read(body, owner)
-        source = self.sources[spec.source]
-        inputs = self.lineage(lineage)
-        if kind == "derived":
-            # Where every row has a lineage of its own, the series as a whole is as shut as the strictest of them.
-            every = inputs or self._all_inputs(topic, number)
-            rights = self._derived_rights(source, every)
-        else:
-            every = ()
-            rights = self._raw_rights(spec, source, Exposure(tightened), reason)
-        entity = self.entities.get(spec.entity)
-        currency = currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency))
-        infos = [info for name in every if (info := self.series_by_id(name)) is not None]
-        simulated = source.simulated or any(info.simulated for info in infos)
-        read_from = tuple(sorted({one for info in infos for one in info.read_from})) or (source.id,)
-        # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
-        unit = None if tightened == Exposure.blocked else spec.unit
-        return SeriesInfo(
-            number, identifier, series_part(identifier), topic, spec, kind, source, inputs, read_from, simulated, currency, rights,
-            unit=unit,
-            page=spec.page_url or (source.homepage if kind == "raw" else None),
-            metadata=_metadata(spec, kind, currency, simulated=simulated),
-        )  # fmt: skip
+    def _load(self, rows: Sequence[Any]) -> Iterator[SeriesInfo]:
+        """Yield the series that some rows of `_SERIES` are."""
+        inputs = self._all_inputs(rows)
+        infos = self.by_ids(chain.from_iterable(inputs.values()))
+        for number, identifier, key, topic, body, owner, lineage, tightened, reason, kind in rows:
+            spec = specs.read(body, owner)
+            source = self.sources[spec.source]
+            entity = self.entities.get(owner)
+            currency = currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency))
+            every = [infos[name] for name in inputs.get(number, ()) if name in infos]
+            if kind == "derived":
+                rights = self._derived_rights(source, every)
+            else:
+                rights = self._raw_rights(spec, source, Exposure(tightened), reason)
+            simulated = source.simulated or any(info.simulated for info in every)
+            # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
+            unit = None if tightened == Exposure.blocked else spec.unit
+            yield SeriesInfo(
+                number, identifier, hash_part(key), topic, spec, kind, source,
+                inputs=inputs[number] if lineage else (),
+                read_from=tuple(sorted({name for info in every for name in info.read_from})) or (source.id,),
+                simulated=simulated,
+                currency=currency,
+                rights=rights,
+                unit=unit,
+                page=spec.page_url or (source.homepage if kind == "raw" else None),
+                metadata=_metadata(spec, kind, currency, simulated=simulated),
+            )  # fmt: skip
 
-    def _all_inputs(self, topic: int, number: int) -> tuple[str, ...]:
-        found = self._db.execute(
-            "SELECT DISTINCT lineage FROM vintages WHERE topic = ? AND series = ?", (topic, number)
-        )
-        return tuple(sorted({name for (lineage,) in list(found) for name in self.lineage(lineage)}))
+    def _all_inputs(self, rows: Sequence[Any]) -> dict[int, tuple[str, ...]]:
+        """
+        Return the ids of what some derived series are computed from, by their numbers; of rows of `_SERIES`.
+
+        Where every row has a lineage of its own, the series as a whole is computed from all of them, so it is as shut as the strictest.
+        """
+        shared = {row[0]: row[6] for row in rows if row[9] == "derived"}
+        several = [(row[3], row[0]) for row in rows if shared.get(row[0]) == 0]
+        mixed: dict[int, set[int]] = {number: set() for _, number in several}
+        for number, lineage in self._db.seek(_OWN_LINEAGES, several):
+            mixed[number].add(lineage)
+        ids = self.lineages(chain(shared.values(), *mixed.values()))
+        inputs = {number: ids[lineage] for number, lineage in shared.items()}
+        for number, lineages in mixed.items():
+            inputs[number] = tuple(sorted(set(chain.from_iterable(ids[lineage] for lineage in lineages))))
+        return inputs
 
     def _raw_rights(self, spec: SeriesSpec, source: Source, tightened: Exposure, reason: str | None) -> SeriesRights:
         rights = source.rights
@@ -356,31 +434,63 @@ class MetadataCache:
             why = rights.reason
         else:
             why = rights.channel_reason or rights.reason or f"{source.name} may not be redistributed"
-        return _rights(
+        return self._shared_rights(
             exposure, why, spec.license or rights.license, rights.asks_for, spec.attribution or rights.attribution
         )
 
-    def _derived_rights(self, source: Source, inputs: Iterable[str]) -> SeriesRights:
-        infos = [info for info in (self.series_by_id(name) for name in inputs) if info is not None]
+    def _derived_rights(self, source: Source, infos: Sequence[SeriesInfo]) -> SeriesRights:
+        """Return the rights of what was computed from some series. Most are computed from what is alike."""
+        alike = {(id(info.rights), info.source.id, info.simulated): info for info in infos}
+        key = (source.id, frozenset(alike))
+        known = self._derived.get(key)
+        if known is not None:
+            return known[0]
+        rights = self._rights_from(source, infos)
+        if (
+            rights.reason is None
+        ):  # a reason names series. An identity is that of an object for as long as there is the object
+            _hold(self._derived, key, (rights, [info.rights for info in alike.values()]))
+        return rights
+
+    def _rights_from(self, source: Source, infos: Sequence[SeriesInfo]) -> SeriesRights:
         exposure = derived((i.rights.exposure, i.source.rights.derivatives_allowed) for i in infos)
-        shut = [i for i in infos if i.rights.withheld and not i.source.rights.derivatives_allowed]
         why = None
         if not infos:
             why = "the series it was computed from are not known any more"
         elif exposure is not Exposure.public:
+            shut = [i for i in infos if i.rights.withheld and not i.source.rights.derivatives_allowed]
             named = "; ".join(f"{i.id}: {i.rights.reason}" for i in shut)
             why = f"computed from series whose values may not be redistributed ({named})"
-        attributions = sorted({i.rights.attribution for i in infos})
         if any(i.simulated for i in infos):
             attribution = "Simulated, not real data"
         else:
+            attributions = sorted({i.rights.attribution for i in infos})
             attribution = (
                 f"Calculated by Almanac from: {'; '.join(attributions)}" if attributions else source.rights.attribution
             )
-        licenses = sorted({i.rights.license for i in infos})
-        return _rights(exposure, why, "; ".join(licenses) or source.rights.license, source.rights.asks_for, attribution)
+        licenses = "; ".join(sorted({i.rights.license for i in infos}))
+        return self._shared_rights(
+            exposure, why, licenses or source.rights.license, source.rights.asks_for, attribution
+        )
+
+    def _shared_rights(
+        self, exposure: Exposure, reason: str | None, license_: str, license_class: str, attribution: str
+    ) -> SeriesRights:
+        """Return rights with the object that says them; equal ones are one object, for they hardly differ."""
+        key = (exposure, reason, license_, license_class, attribution)
+        return self._rights.get(key) or _hold(self._rights, key, _rights(*key))
 
 
+_SERIES = (
+    "SELECT s.series, s.id, s.hash, s.topic, p.body, t.entity, s.lineage, s.exposure, s.reason, t.kind FROM {keys}series s"
+    " CROSS JOIN topic t ON t.topic = s.topic CROSS JOIN spec p ON p.spec = s.spec WHERE s.series = k.column1"
+)
+_NUMBERS = "SELECT s.id, s.series FROM {keys}series s WHERE s.hash = k.column1 AND s.id = k.column2"
+_COUNTS = "SELECT s.topic, count(*) FROM {keys}series s WHERE s.topic = k.column1 GROUP BY s.topic"
+_LINEAGE = "SELECT l.lineage, l.inputs FROM {keys}lineage l WHERE l.lineage = k.column1"
+_OWN_LINEAGES = (
+    "SELECT DISTINCT x.series, x.lineage FROM {keys}vintages x WHERE x.topic = k.column1 AND x.series = k.column2"
+)
 _LINEAGES = f"SELECT l.lineage, l.inputs FROM {number_list('?')} n CROSS JOIN lineage l ON l.lineage = n.value"
 #: By what leads to a series from its id: there is no index of the ids themselves.
 _INPUTS = (
@@ -425,9 +535,15 @@ def _rights(
 _FROM_INPUTS = ("seasonal_adjustment", "curve_type", "compounding")
 
 
-def _common(values: Iterable[str | None]) -> str | None:
-    found = set(values)
-    return found.pop() if len(found) == 1 else None
+_from_inputs = attrgetter(*_FROM_INPUTS)
+
+
+def _common(several: Collection[tuple[str | None, ...]]) -> tuple[str | None, ...]:
+    """Return the values that all have, in each place; None where they differ."""
+    if len(several) == 1:
+        return next(iter(several))
+    places = [set(values) for values in zip(*several, strict=True)] or [set()] * len(_FROM_INPUTS)
+    return tuple(values.pop() if len(values) == 1 else None for values in places)
 
 
 def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> dict[str, Any]:

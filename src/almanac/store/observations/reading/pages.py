@@ -83,6 +83,11 @@ class ObservationRow(NamedTuple):
         return f"obs_{self.series.id_part}{period_part(self.period)}{known_part(self.known)}"
 
     @property
+    def found(self) -> Found:
+        """Return the columns that it is made of, as a statement has them; without a sort value."""
+        return (0, self.series.topic, self.period, self.series.number, *self[2:])
+
+    @property
     def withdrawn(self) -> bool:
         """Return whether the vintage is a withdrawal."""
         return self.value is None and self.text is None
@@ -133,6 +138,22 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
 
     Raises TooBroadError instead of the first page of a list that would go through too much.
     """
+    rows, following = find_rows(view, query)
+    if not rows:
+        return [], following
+    # Column by column: a page has a hundred rows of few series.
+    columns = list(zip(*rows, strict=True))
+    series = {number: view.directory.series(number) for number in set(columns[SERIES])}
+    every = zip(map(series.__getitem__, columns[SERIES]), columns[PERIOD], *columns[KNOWN:], strict=True)
+    return list(map(_row, every)), following
+
+
+def find_rows(view: View, query: ObservationQuery, *, whole: bool = False) -> tuple[list[Found], list[Any] | None]:
+    """
+    Return the rows of a page as they are stored, and the position to go on from, as `read_page` does.
+
+    `whole`: the whole list is read, so as many rows are returned as one statement gives, some more or less than a page has.
+    """
     asked, limit, metadata = query.filter, query.limit, view.directory
     if asked.empty:
         return [], None
@@ -144,42 +165,39 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
         return [], None
     # A position in the order of the tables has no sort value.
     given = query.after if query.after is None or sorts else [0, *query.after]
-    place, size = given, (2 * limit if sorts else limit) + _SPARE
+    place, size = given, (2 * limit if sorts and not whole else limit) + _SPARE
     preferred = PreferredSeries(metadata, query.version)
     rows: list[Found] = []
     while True:
         newest = query.version == view.version
         sql, values = compile_query(query, size, place and place[:_PLACE], topics=topics, newest=newest)
         batch = view.execute(sql, values).fetchall()
-        cells = _cells(batch)
-        # The last cell may go on behind the last row: it is read again as a whole.
-        place = _place(metadata, cells.pop()[0]) if len(batch) == size else None
-        if given is not None and cells:  # which none but the first of them can be
-            if _place(metadata, cells[0][0]) == given[:_PLACE]:
-                rest = _shown(view, query, cells[:1], preferred) if len(given) > _PLACE else []
+        begin, end = 0, len(batch)
+        place = None
+        if end == size:  # the last cell may go on behind the last row: it is read again as a whole
+            place = _place(metadata, batch[-1])
+            end = _edge(batch, end, -1)
+        if given is not None and end:  # the first cell may have been given
+            if _place(metadata, batch[0]) == given[:_PLACE]:
+                begin = _edge(batch, begin, 1)
+                rest = _shown(view, query, batch[:begin], preferred) if len(given) > _PLACE else []
                 rows += _following(metadata, query, rest, given[_PLACE:])
-                del cells[0]
             given = None
-        rows += _shown(view, query, cells, preferred)
-        if place is None or len(rows) > limit:
+        rows += _shown(view, query, batch[begin:end], preferred)
+        if place is None or len(rows) > limit or (whole and rows):
             break
         check_deadline()
         size = min(2 * size, _MOST)
-    if not rows:
-        return [], None
-    # Column by column: a page has a hundred rows of few series.
-    columns, series = list(zip(*rows[:limit], strict=True)), {}
-    for number in set(columns[SERIES]):
-        series[number] = metadata.series(number)
-    every = zip(map(series.__getitem__, columns[SERIES]), columns[PERIOD], *columns[KNOWN:], strict=True)
-    page = list(map(_row, every))
-    if len(rows) <= limit:
-        return page, None
-    last = page[-1]
-    position = _place(metadata, rows[limit - 1])[0 if sorts else 1 :]
+    if place is None and (whole or len(rows) <= limit):
+        return rows, None
+    if not whole:
+        del rows[limit:]
+    last = rows[-1]
+    position = _place(metadata, last)[0 if sorts else 1 :]
     if query.every or query.history:
-        position += [last.series.source.id, last.series.spec.variant or ""]
-    return page, [*position, last.known] if query.history else position
+        series = metadata.series(last[SERIES])
+        position += [series.source.id, series.spec.variant or ""]
+    return rows, [*position, last[KNOWN]] if query.history else position
 
 
 def _topics_meant(metadata: MetadataCache, asked: ObservationFilter) -> list[int] | None:
@@ -216,23 +234,41 @@ def _place(metadata: MetadataCache, row: Found) -> list[Any]:
     return [row[0], spec.indicator, spec.entity, spec.frequency.value, row[PERIOD]]
 
 
-def _shown(view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries) -> list[Found]:
-    """Return the rows that a list shows of some cells, in order."""
+def _edge(batch: Sequence[Found], edge: int, step: int) -> int:
+    """Return where the cell begins (`step` -1) that ends before an edge, or ends (`step` 1) that begins there."""
+    inner = min(step, 0)
+    cell = batch[edge + inner][:SERIES]
+    while 0 <= edge + inner < len(batch) and batch[edge + inner][:SERIES] == cell:
+        edge += step
+    return edge
+
+
+def _shown(view: View, query: ObservationQuery, batch: list[Found], preferred: PreferredSeries) -> list[Found]:
+    """Return the rows that a list shows of whole cells, in order."""
     metadata, sources = view.directory, query.filter.sources
+    contested = metadata.contested({row[1] for row in batch})
+    one_by_one = query.strategy is ScanStrategy.CELLS
+    if not contested and not (
+        one_by_one and sources is not None
+    ):  # each cell is of one series, whose rows come in their order
+        return batch
+    cells = _cells(batch)
     rows: list[Found] = []
-    if query.strategy is ScanStrategy.CELLS:
+    if one_by_one:
         for cell in cells:
             if sources is not None:
                 cell = [row for row in cell if metadata.series(row[SERIES]).source.id in sources]
             if cell:
                 rows.append(cell[0] if len(cell) == 1 else preferred.preferred(cell))
         return rows
-    chosen = {} if query.every else _chosen(view, query, cells, preferred)
+    disputed = [] if query.every else [cell for cell in cells if cell[0][1] in contested]
+    chosen = _chosen(view, query, disputed, preferred) if disputed else {}
     for cell in cells:
-        if chosen:
-            cell = [row for row in cell if chosen.get(row[1:SERIES], row[SERIES]) == row[SERIES]]
-        if len(cell) > 1:
-            cell.sort(key=partial(_order, metadata, query), reverse=query.descending)
+        if cell[0][1] in contested:
+            if chosen:
+                cell = [row for row in cell if chosen.get(row[1:SERIES], row[SERIES]) == row[SERIES]]
+            if len(cell) > 1:
+                cell.sort(key=partial(_order, metadata, query), reverse=query.descending)
         rows += cell
     return rows
 
@@ -241,19 +277,15 @@ def _chosen(
     view: View, query: ObservationQuery, cells: list[list[Found]], preferred: PreferredSeries
 ) -> dict[Found, int | None]:
     """
-    Return the series preferred in each cell of which several may speak, by topic and period; None: there is none.
+    Return the series preferred in each of some cells of which several may speak, by topic and period; None: there is none.
 
     All that the series say of a cell takes part, not the rows that the list has found alone.
     """
     metadata, sources = view.directory, query.filter.sources
-    states: dict[Found, list[Found]] = {
-        cell[0][1:SERIES]: [] for cell in cells if len(metadata.series_of(cell[0][1])) > 1
-    }
-    if states:
-        keys = [(*cell, query.version, query.moment) for cell in states]
-        for state in view.seek(_STATES, keys):
-            if sources is None or metadata.series(state[SERIES]).source.id in sources:
-                states[state[1:SERIES]].append(state)
+    states: dict[Found, list[Found]] = {cell[0][1:SERIES]: [] for cell in cells}
+    for state in view.seek(_STATES, [(*cell, query.version, query.moment) for cell in states]):
+        if sources is None or metadata.series(state[SERIES]).source.id in sources:
+            states[state[1:SERIES]].append(state)
     chosen: dict[Found, int | None] = {}
     for cell, of_cell in states.items():
         alive = [state for state in of_cell if state[VALUE] is not None or state[TEXT] is not None]

@@ -50,7 +50,7 @@ VINTAGE = (
     "x.period, x.series, x.known_at, x.released_at, x.ingested_at, x.flags, x.lineage, x.value, x.text,"
     f" {body_sql('x')}"
 )
-PERIOD, SERIES, KNOWN, INGESTED, FLAGS, LINEAGE, VALUE, TEXT = 2, 3, 4, 6, 7, 8, 9, 10
+PERIOD, SERIES, KNOWN, INGESTED, FLAGS, LINEAGE, VALUE, TEXT, NOTE = 2, 3, 4, 6, 7, 8, 9, 10, 11
 #: A row as it is found.
 Found = tuple[Any, ...]
 
@@ -303,7 +303,8 @@ def compile_query(
         where.add(_VALID, query.version, query.version, moment, moment)
     if place is not None:
         _resume(where, query, cell_order, place)
-    order = in_order(*cell_order, descending=descending)
+    # The states of a cell follow one another as the table has them.
+    order = in_order(*cell_order, *(("x.series", "x.known_at") if query.history else ()), descending=descending)
     if column is not None:
         order = f"{in_order(column, descending=descending)}, {order}"
     if query.sort in NULLABLE:  # nulls come last, either way

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -51,6 +51,12 @@ class View:
         newest: int | None = self.execute(_NEWEST_PERIOD, (series.topic, series.number, version, moment)).get
         return newest
 
+    def newest_periods(self, series: Iterable[SeriesInfo], version: int, as_of: int | None) -> dict[int, date | None]:
+        """Return the last day of what `newest_period` returns, of several series at once, by their numbers. Nothing is remembered."""
+        moment = EVER if as_of is None else as_of
+        keys = [(info.number, version, moment) for info in series]
+        return {number: None if key is None else end_of(key) for number, key in self.seek(_NEWEST_PERIODS, keys)}
+
     def freshness(self, series: SeriesInfo, version: int, as_of: int | None, today: date) -> str:
         """Return the `freshnessStatus` of a series on a day, by which every age is judged: of a row as of a reading made of it."""
         key = (series.number, version, as_of, today)
@@ -86,10 +92,20 @@ class View:
         return None if fetched is None else datetime.fromtimestamp(fetched, UTC).date()
 
 
+def _newest_period_sql(topic: str, series: str, version: str, moment: str) -> str:
+    """Return the statement for the newest period of a series that is no forecast."""
+    return (
+        f"SELECT x.period FROM vintages x WHERE x.topic = {topic} AND x.series = {series} AND {valid_at_sql(version, moment)}"
+        f" AND x.flags & {AHEAD} = 0 AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
+    )
+
+
 #: Bound: topic, series, version and moment.
-_NEWEST_PERIOD = (
-    f"SELECT x.period FROM vintages x WHERE x.topic = ?1 AND x.series = ?2 AND {valid_at_sql('?3', '?4')}"
-    f" AND x.flags & {AHEAD} = 0 AND {HAS_VALUE.format('x')} ORDER BY x.period DESC LIMIT 1"
+_NEWEST_PERIOD = _newest_period_sql("?1", "?2", "?3", "?4")
+#: Of several series; a key is a series' number, version and moment.
+_NEWEST_PERIODS = (
+    f"SELECT s.series, ({_newest_period_sql('s.topic', 's.series', 'k.column2', 'k.column3')}) FROM {{keys}}series s"
+    " WHERE s.series = k.column1"
 )
 
 

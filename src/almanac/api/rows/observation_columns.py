@@ -1,0 +1,157 @@
+"""
+Observations as columns, for the forms that have columns: what `redaction` makes row by row for JSON, made batch by batch.
+
+What rows of one series and lineage share is made once for them, and so is what follows from one period, time or note.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from almanac.api.formats.columns import Batch, Block, Codes, Field, Kind, Table, distinct
+from almanac.api.rows.redaction import Redaction, metadata_of_row
+from almanac.domain.observations import status
+from almanac.domain.periods import Period
+from almanac.domain.times import wire_day
+from almanac.store.observations.ids import observation_ids
+from almanac.store.observations.reading.query import Found
+
+T = TypeVar("T")
+#: Cells of a column, and for each row the place of its cell; None: each row has its own.
+_Cells = tuple[Any, Codes | None]
+
+#: Fields whose cells are of another kind than the record says.
+_KINDS: dict[str, Kind] = {
+    "value_numeric": "floats",
+    "observed_at": "seconds",
+    "released_at": "seconds",
+    "ingested_at": "seconds",
+}
+
+_table = functools.cache(Table)
+
+
+def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows: Sequence[Found]) -> Batch:
+    """Return rows as they may be seen, as the columns of a record: a value that may not be sent is left out here."""
+    if not rows:
+        return Batch(0, [])
+    _, _, periods, numbers, known, released, ingested, flags, lineages, values, texts, notes = zip(*rows, strict=True)
+    ends, by_end = _ends(flags, notes, released, values, texts)
+    pairs, by_origin = distinct(list(zip(numbers, lineages, strict=True)))
+    origins = _Origins(redaction, pairs)
+    withheld = np.array([rights.withheld for rights in origins.rights])[by_origin]
+    numbers_shown = np.where(withheld, np.nan, np.array(values, np.float64))
+    texts_shown = [None if hidden else text for text, hidden in zip(texts, withheld.tolist(), strict=True)]
+    keys, by_period = distinct(periods)
+    spans = list(map(Period.from_key, keys))
+    cells: dict[str, _Cells] = {
+        **{name: (column, by_origin) for name, column in origins.columns().items()},
+        "id": (observation_ids(origins.id_parts, by_origin, periods, known), None),
+        "value_numeric": (numbers_shown, None),
+        "value_text": distinct(texts_shown),
+        "period_start": ([None if span.start is None else wire_day(span.start) for span in spans], by_period),
+        "period_end": ([wire_day(span.end) for span in spans], by_period),
+        "observed_at": (known, None),
+        "released_at": (released, None),
+        "ingested_at": (ingested, None),
+        "revision_status": ([status(end[0]) for end in ends], by_end),
+    }
+    table = _table(record)
+    blocks: list[Block] = []
+    for field in table.fields:
+        if field.name == "metadata":
+            said = table.cells(field.name, [b"{%b}" % b",".join(metadata_of_row(*end)) for end in ends])
+            blocks += _metadata(field, origins.metadata, by_origin, said, by_end)
+        elif field.name == "rights":
+            encoded = [rights.encoded for rights in origins.rights]
+            blocks.append(Block(field.columns, table.cells(field.name, encoded), by_origin))
+        else:
+            column, codes = cells[field.name]
+            kind = _KINDS.get(field.name)
+            columns = field.columns if kind is None else (field.columns[0]._replace(kind=kind),)
+            blocks.append(Block(columns, [column], codes))
+    return Batch(len(rows), blocks)
+
+
+class _Origins:
+    """What the rows of each of some pairs of a series and a lineage share."""
+
+    def __init__(self, redaction: Redaction, pairs: Sequence[tuple[int, int]]) -> None:
+        origins = redaction.view.directory.origins(pairs)
+        freshness = redaction.freshness_of({origin.series.number: origin.series for origin in origins}.values())
+        self._series = [origin.series for origin in origins]
+        self._freshness = [freshness[number] for number, _ in pairs]
+        self._inputs = [origin.inputs for origin in origins]
+        self.rights = [origin.rights for origin in origins]
+        self.metadata = [origin.metadata for origin in origins]
+        self.id_parts = [info.id_part for info in self._series]
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return a cell of each pair by the names of fields."""
+        series = self._series
+        return {
+            "entity_id": [info.spec.entity for info in series],
+            "indicator_id": [f"indicator_{info.spec.indicator}" for info in series],
+            "source_id": [info.source.id for info in series],
+            "provider_id": [info.source.provider for info in series],
+            "unit": [info.unit for info in series],
+            "frequency": [info.spec.frequency.word for info in series],
+            "source_url": [info.page for info in series],
+            "attribution": [rights.attribution for rights in self.rights],
+            "freshness_status": self._freshness,
+            "derived_from": [_encode(inputs).decode() for inputs in self._inputs],
+        }
+
+
+def _metadata(
+    field: Field,
+    shared: Sequence[dict[str, Any]],
+    by_origin: Codes,
+    said: Sequence[Sequence[Any]],
+    by_end: Codes,
+) -> Iterable[Block]:
+    """Yield the columns of the metadata of rows: what is said of their series, and what is said of each, which wins."""
+    present = set(chain.from_iterable(shared))
+    nothing = [None] * len(shared)
+    for column, own in zip(field.columns, said, strict=True):
+        name = column.name.removeprefix(f"{field.name}.")
+        of_series = [metadata.get(name) for metadata in shared] if name in present else nothing
+        if _is_empty(own):
+            yield Block((column,), [of_series], by_origin)
+        elif _is_empty(of_series):
+            yield Block((column,), [own], by_end)
+        else:
+            pairs = zip(_deal(own, by_end), _deal(of_series, by_origin), strict=True)
+            yield Block((column,), [[first if first is not None else second for first, second in pairs]])
+
+
+def _is_empty(cells: Sequence[Any]) -> bool:
+    return cells.count(None) == len(cells)
+
+
+def _ends(
+    flags: Sequence[int],
+    notes: Sequence[str | None],
+    released: Sequence[int | None],
+    values: Sequence[float | None],
+    texts: Sequence[str | None],
+) -> tuple[list[tuple[int, str | None, bool, bool]], Codes]:
+    """Return what the metadata of rows follow from beside their series: flags, note, and whether there is neither release nor value."""
+    unreleased = [moment is None for moment in released]
+    withdrawn = [value is None and text is None for value, text in zip(values, texts, strict=True)]
+    return distinct(list(zip(flags, notes, unreleased, withdrawn, strict=True)))
+
+
+def _deal(cells: Sequence[T], codes: Codes) -> list[T]:
+    """Return the cell of each row."""
+    dealt: list[T] = np.array(cells, object)[codes].tolist()
+    return dealt
+
+
+_encode = msgspec.json.Encoder().encode
