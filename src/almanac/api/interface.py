@@ -8,10 +8,10 @@ from dataclasses import replace
 from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
 from almanac.api.contract.openapi import described
 from almanac.api.contract.overview import text
-from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
 from almanac.api.endpoints.companies import companies
+from almanac.api.endpoints.companies.companies import ScoreExplainer
 from almanac.api.endpoints.macro import indicators, observations, provenance, rates
 from almanac.api.endpoints.reference import reference
 from almanac.api.endpoints.screeners import screeners

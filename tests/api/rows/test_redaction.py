@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from almanac.api.rows.redaction import Redaction
-from almanac.domain.observations import Vintage
+from almanac.domain.observations import FINAL, FORECAST, Vintage
 from almanac.domain.periods import Period
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
@@ -82,3 +82,35 @@ def test_neighbours_of_one_series_are_masked_each_by_its_own_lineage(view: View,
         ]
     else:
         assert not any("derivedFrom" in row for row in rows)
+
+
+def test_parts_differ_where_rows_do_and_nowhere_else(view: View) -> None:
+    """They stand for the rows in the ETag: a withheld value is none of them, and all else that shows is."""
+    query = ObservationQuery(ObservationFilter(), view.version, None, 9, every=True)
+    first, withheld, *_ = read_page(view, query)[0]
+    changes: list[dict[str, Any]] = [
+        {},
+        {"period": Period.parse("2025-05").key},
+        {"known": first.known + 1},
+        {"released": first.known},
+        {"ingested": first.ingested + 1},
+        {"flags": FINAL},
+        {"flags": FORECAST},
+        {"lineage": withheld.lineage},
+        {"value": 9.5},
+        {"value": None},
+        {"value": None, "text": "easing"},
+        {"note": '{"basis":"2015=100"}'},
+    ]
+    pages = [[row._replace(**change)] for row in (first, withheld) for change in changes]
+    pages += [[], [first, withheld], [withheld, first], [first, first]]
+    answers = [
+        Redaction(view, view.version, None, day).answer(page, None, lineage=lineage)
+        for page in pages
+        for lineage in (True, False)
+        for day in (date(2025, 4, 1), date(2035, 4, 1))
+    ]
+    written = [msgspec.json.encode(answer.rows) for answer in answers]
+    for one, body in zip(answers, written, strict=True):
+        for other, text in zip(answers, written, strict=True):
+            assert (one.parts == other.parts) == (body == text) or not one.rows, (body, text)

@@ -25,7 +25,6 @@ from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
 from almanac.api.contract.keyshape import redact
-from almanac.api.contract.ports import KeyStore
 from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
 from almanac.api.server.answers import Answers, ListCutError, WholeList
@@ -40,7 +39,7 @@ from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
 from almanac.domain.times import cached_wire_time
-from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.accounts.accounts import Accounts, KeyRecord
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
 from almanac.store.observations.reading.reader import View
@@ -78,7 +77,7 @@ class App:
     def __init__(
         self,
         endpoints: Sequence[Endpoint],
-        accounts: KeyStore,
+        accounts: Accounts,
         limiter: Limiter,
         open_view: Callable[..., AbstractContextManager[View]],
         settings: Settings,

@@ -14,13 +14,12 @@ import structlog
 
 from almanac.api.contract.errors import ApiError, Header, refuse
 from almanac.api.contract.keyshape import MARK, has_key, redact
-from almanac.api.contract.ports import KeyStore
 from almanac.api.server.request import ClientRequest
 from almanac.api.server.threads import Threads
 from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
-from almanac.store.accounts.accounts import MALFORMED, KeyRecord, Refused
+from almanac.store.accounts.accounts import MALFORMED, Accounts, KeyRecord, Refused
 from almanac.store.engine.deadline import Deadline
 
 _CHALLENGE: Header = (b"www-authenticate", b"Bearer")
@@ -94,7 +93,7 @@ class Authentication:
 
     def __init__(
         self,
-        accounts: KeyStore,
+        accounts: Accounts,
         limiter: Limiter,
         settings: Settings,
         walltime: Callable[[], float],

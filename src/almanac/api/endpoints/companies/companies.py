@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -16,7 +16,6 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Lines, ListAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
-from almanac.api.contract.ports import ScoreExplainer
 from almanac.api.contract.records import wire_number
 from almanac.api.endpoints.companies.records import CompanySchema, CompanyScores, Financials, Profile, StatementLine
 from almanac.api.endpoints.screeners.peers import Peers
@@ -46,8 +45,15 @@ from almanac.store.companies.statements import (
 )
 from almanac.store.companies.succession import known_successions
 from almanac.store.companies.universe import reporting
+from almanac.store.observations.reading.reader import View
 
 K = TypeVar("K")
+
+#: Explains the scores of a company to the interface, which knows no formulas: of (view, entity, moment in unix seconds, `ends_from`)
+#: it gives score (`piotroskiF`, `altmanZ2`, `beneishM`) → its detail (the fields of `ScoreDetailSchema`) as known at the moment. Of
+#: periods that end before `ends_from` no input has a value. Empty where nothing can be computed, and where the scores are of such
+#: a period themselves.
+ScoreExplainer = Callable[[View, str, int, date | None], Mapping[str, Mapping[str, Any]]]
 
 _COMPANIES = partial(Endpoint, scope="companies:read", dated=True, tag="Companies")
 PIOTROSKI, ALTMAN, _BENEISH = "piotroski_f", "altman_z2", "beneish_m"
