@@ -57,6 +57,9 @@ class Workplace:
     releases: ReleaseEvents
     #: The data version whose series the deriver knows; None if it may know series that don't exist.
     _known: int | None = None
+    _rebuilding = False
+    _cleared = False
+    _tell: Callable[[str], object] = staticmethod(lambda _: None)
 
     def __init__(
         self,
@@ -67,8 +70,7 @@ class Workplace:
         tell: Callable[[str], object] | None = None,
     ) -> None:
         self.settings = settings
-        self._tell = tell or (lambda _: None)
-        self._cleared = False
+        self._tell = tell or self._tell
         settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._place = opening.place(settings.data_place)
         self.raw = RawStore.at(settings.raw_place)
