@@ -69,7 +69,7 @@ class ArrowWriter:
             self._stream = pa.ipc.new_stream(self._sink, self._schema)
         length, blocks = self._table.batch(rows)
         self._count += length
-        arrays = [array for block in blocks for array in _arrays(block)]
+        arrays = [array for block in blocks for array in _arrays(block, length)]
         if self._whole and last and not self._count:
             arrays = [pa.nulls(1, _type(column)) for column in self._table.columns]
         if self._whole and arrays:
@@ -84,13 +84,18 @@ class ArrowWriter:
         return self._sink.take()
 
 
-def _arrays(block: Block) -> list[Any]:
+def _arrays(block: Block, length: int) -> list[Any]:
     """Return the columns of a block."""
-    arrays = [_array(column, values) for column, values in zip(block.columns, block.cells, strict=True)]
-    if block.codes is None:
-        return arrays
-    indices = pa.array(block.codes)
-    return [array.take(indices) for array in arrays]
+    indices = None if block.codes is None else pa.array(block.codes)
+    arrays = []
+    for column, values in zip(block.columns, block.cells, strict=True):
+        array = _array(column, values)
+        if array.null_count == len(array):
+            array = pa.nulls(length, _type(column))
+        elif indices is not None:
+            array = array.take(indices)
+        arrays.append(array)
+    return arrays
 
 
 def _type(column: Column) -> Any:
