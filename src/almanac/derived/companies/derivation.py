@@ -51,8 +51,9 @@ _FLOW_AFTER = PROOF_DAYS
 _SHARES_BEFORE, _SHARES_AFTER = NEIGHBOUR_DAYS + COVER_DAYS, NEIGHBOUR_DAYS
 #: Days before a period within which statements look at it: a quarter at the one after it, and at its year.
 _STATEMENTS_BEFORE = {INSTANT: 0, QUARTER: 130, HALF: 0, YEAR: 390, TO_DATE: 0}
-#: Days after a period within which statements look at it: twelve months, and the twelve months before.
-_STATEMENTS_AFTER = 2 * LONGEST
+#: Days after a period within which statements look at it: at the balances with which they begin, or at flows of the twelve
+#: months and of the twelve months before.
+_STATEMENTS_AFTER = {INSTANT: 400, **dict.fromkeys((QUARTER, HALF, YEAR, TO_DATE), 2 * LONGEST)}
 
 
 class ItemVintage(NamedTuple):
@@ -195,20 +196,28 @@ class _Derivation:
 
     def _touched(self, disclosures: Iterable[Disclosure], moved: Iterable[PeriodName]) -> set[PeriodName]:
         """Return the periods on which facts, and other periods that moved, can bear."""
-        days = {(end, end + _FLOW_AFTER) for kind, end in moved if kind == QUARTER}
+        flows = {(end, end + _FLOW_AFTER) for kind, end in moved if kind == QUARTER}
+        balances = set(flows)
         for disclosure in disclosures:
             end = disclosure.end
             if disclosure.start is not None:
-                days.add((end, end + _FLOW_AFTER))
+                flows.add((end, end + _FLOW_AFTER))
+                balances.add((end, end + _FLOW_AFTER))
             elif disclosure.tag in self.counts_of_shares:
-                days.add((end - _SHARES_BEFORE, end + _SHARES_AFTER))
+                balances.add((end - _SHARES_BEFORE, end + _SHARES_AFTER))
             else:
-                days.add((end, end))
-        return {(kind, end) for kind in KINDS for end in self.line_items.spans_of(kind) if _is_within(end, days)}
+                flows.add((end, end))  # its tag may tell the style of the period
+                balances.add((end, end))
+        return {
+            (kind, end)
+            for kind in KINDS
+            for end in self.line_items.spans_of(kind)
+            if _is_within(end, balances if kind == INSTANT else flows)
+        }
 
     def _statements_of(self, changed: Iterable[PeriodName]) -> set[StatementName]:
         """Return the statements whose lines or checks look at periods that changed."""
-        days = {(end - _STATEMENTS_BEFORE[kind], end + _STATEMENTS_AFTER) for kind, end in changed}
+        days = {(end - _STATEMENTS_BEFORE[kind], end + _STATEMENTS_AFTER[kind]) for kind, end in changed}
         standing = ((letter, end) for letter in _FREQUENCIES for end in self.line_items.spans_of(letter))
         return {
             (statement, letter, end)
