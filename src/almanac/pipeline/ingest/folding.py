@@ -11,7 +11,7 @@ are written.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from almanac.catalog.currencies import apart, in_currency
 from almanac.catalog.succession import Stretch, stretches
@@ -69,7 +69,7 @@ class Folding:
         """
         unmapped = dict(parsed.unmapped)
         self.turned = {}
-        claims = list(self._claims(batch, row, parsed, unmapped))
+        claims = self._claims(batch, row, parsed, unmapped)
         late = any(batch.behind(claim.series, row.ref) for claim in claims)
         fresh = [claim for claim in claims if late or not batch.is_past(claim.series, claim.updated)]
         self.past = len(claims) - len(fresh)
@@ -105,8 +105,9 @@ class Folding:
             payloads.judge(db, one.number, payloads.FOLDED if held_for is None else payloads.QUARANTINED, held_for)
         return unmapped
 
-    def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> Iterator[SeriesClaim]:
-        """Yield a payload's statements series by series. Blocks without a series are counted in `unmapped`."""
+    def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> list[SeriesClaim]:
+        """Return a payload's statements series by series. Blocks without a series are counted in `unmapped`."""
+        found: list[tuple[SeriesSpec, Sequence[ReportedValue], tuple[int, int] | None, int | None]] = []
         for block in parsed.blocks:
             stretch = self._stretch(block.native)
             if stretch is None:
@@ -119,7 +120,13 @@ class Folding:
             statements = _with_base(statements, self._series[code.copy_of or code.native], row.ingested_at)
             # Codes that succeed each other come from data sets with separate update times.
             updated = block.updated if stretch.is_whole else None
-            yield SeriesClaim(self._series_of(batch, stretch.series), statements, complete, updated)
+            found.append((stretch.series, statements, complete, updated))
+        handles = batch.put_series([spec for spec, *_ in found], "raw")
+        self._specs.update({handle.number: spec for handle, (spec, *_) in zip(handles, found, strict=True)})
+        return [
+            SeriesClaim(handle, statements, complete, updated)
+            for handle, (_, statements, complete, updated) in zip(handles, found, strict=True)
+        ]
 
     def _stretch(self, native: str) -> Stretch | None:
         """
@@ -132,11 +139,6 @@ class Folding:
         plain, code = apart(native)
         found = self._stretches.get(plain)
         return None if found is None or code is None else found._replace(series=in_currency(found.series, code))
-
-    def _series_of(self, batch: Batch, spec: SeriesSpec) -> SeriesHandle:
-        handle = batch.series(spec, "raw")
-        self._specs[handle.number] = spec
-        return handle
 
     # -- payloads that would withdraw much --------------------------------------------------------------------------
 
@@ -182,7 +184,7 @@ class Folding:
         moved = {claim.series.number: claim.series for claim in claims}
         for one in self._tied(moved, row):
             said = parsed if one.number == row.number else self._reread(one)
-            told = claims if one.number == row.number else list(self._claims(batch, one, said, {}))
+            told = claims if one.number == row.number else self._claims(batch, one, said, {})
             why = self._why_held(one, loss((claim for claim in told if not is_past(claim)), count, periods))
             if why is None:
                 for claim in told:

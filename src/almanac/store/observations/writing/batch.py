@@ -121,7 +121,10 @@ class Batch:
         """
         sets = [None] * len(wanted) if inputs is None else inputs
         listed = [(spec.id, spec, of) for spec, of in zip(wanted, sets, strict=True)]
-        fresh = {key: (spec, of) for key, spec, of in listed if key not in self._handles}
+        fresh: dict[str, tuple[SeriesSpec, Sequence[str] | None]] = {}
+        for key, spec, of in listed:
+            if key not in self._handles:
+                fresh.setdefault(key, (spec, of))
         if fresh:
             self._put_series(fresh, kind)
         return [self._handles[key] for key, _, _ in listed]
