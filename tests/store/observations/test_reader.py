@@ -362,6 +362,33 @@ def test_a_failing_request_ends_its_transaction(stored):
         assert view.version == world.version
 
 
+def test_the_requests_of_a_turn_share_a_snapshot(stored):
+    world, alone = stored
+    ends = []
+    reader = Reader(alone._path, at_turn=lambda action: ends.append(action) or True)
+    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
+    with reader.view() as first:
+        assert listed(first) == [(ALPHA, JANUARY)]
+    world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
+    with reader.view() as second:
+        assert listed(second) == [(ALPHA, JANUARY)]
+    assert len(ends) == 1
+    ends.pop()()
+    # One that fails ends it for those that follow, and the end of the turn has nothing left to do.
+    with pytest.raises(RuntimeError), reader.view() as third:
+        assert third.version == world.version
+        raise RuntimeError
+    world.send([level(ALPHA, 3, (FEBRUARY, 2.0))])
+    with reader.view() as fourth:
+        assert fourth.version == world.version
+    for end in ends:
+        end()
+    world.send([level(ALPHA, 4, (FEBRUARY, 3.0))])
+    with reader.view() as fifth:
+        assert fifth.version == world.version
+    reader.close()
+
+
 def test_no_store_is_storage_unavailable(tmp_path):
     with pytest.raises(UnavailableError), Reader(Path(tmp_path / "nothing.db")).view():
         pass

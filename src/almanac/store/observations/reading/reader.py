@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import threading
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, cast
 
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
@@ -118,6 +118,8 @@ class _Thread(threading.local):
     #: The state read last, and the change token by which the connection tells it from another.
     view: View | None = None
     token: int | None = None
+    #: Whether the snapshot is open until the end of a turn.
+    in_turn: bool = False
 
 
 class Reader:
@@ -125,12 +127,22 @@ class Reader:
     The data database, opened for reading by one process. `view()` is one consistent state of it.
 
     `most_sorted`: how many vintages a list in another order than that of topics, or within bounds on knowledge, may go through.
+    `at_turn` calls a function at the end of a turn of this thread's event loop, or returns False without one: the requests of
+    a turn then share one snapshot, which is no older than the first of them. Each statement lets other threads run in between:
+    with 32 connections a page that is kept took 1.6 times as much CPU with a snapshot of its own.
     """
 
-    def __init__(self, path: Place, busy_seconds: float = 1.0, *, most_sorted: int = MOST_SORTED) -> None:
+    def __init__(
+        self,
+        path: Place,
+        busy_seconds: float = 1.0,
+        *,
+        most_sorted: int = MOST_SORTED,
+        at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
+    ) -> None:
         self._path, self._identity = path, opening.identity_of(path)
         self._most_sorted = most_sorted
-        self._busy = busy_seconds
+        self._busy, self._at_turn = busy_seconds, at_turn
         self._here = _Thread()
         #: What threads share of the newest state, and of the newest reference version.
         self._shared: tuple[object, dict[str, Any]] = (None, {})
@@ -146,16 +158,12 @@ class Reader:
         """
         here = self._here
         try:
-            file = self._identity()
-            if here.connection is None or here.file != file:
-                self.close()
-                here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
-            token = here.connection.begin_snapshot()
-            # Where nobody has written since the last one, what was learnt then still holds.
-            if here.view is None or here.token != token:
-                here.view, here.token = self._new_view(here.connection), token
-            yield here.view
+            if not here.in_turn:
+                self._begin()
+                here.in_turn = self._at_turn(self._end_turn)
+            yield cast("View", here.view)
         except BaseException as error:  # whatever ended it: no transaction stays open
+            here.in_turn = False
             fault = opening.fault(error)
             if fault is not None:
                 # Rows that were being read hold the snapshot for as long as somebody knows of the error.
@@ -169,8 +177,30 @@ class Reader:
             finally:
                 del fault  # which knows of this frame: in a cycle it would wait for the collector
         finally:
-            if here.connection is not None and not here.connection.end_snapshot():
-                self.close()  # else whoever reads next would read this state again, whatever has been written since
+            if not here.in_turn:
+                self._end()
+
+    def _begin(self) -> None:
+        """Take a snapshot of the newest state."""
+        here, file = self._here, self._identity()
+        if here.connection is None or here.file != file:
+            self.close()
+            here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
+        token = here.connection.begin_snapshot()
+        # Where nobody has written since the last one, what was learnt then still holds.
+        if here.view is None or here.token != token:
+            here.view, here.token = self._new_view(here.connection), token
+
+    def _end(self) -> None:
+        """End the snapshot."""
+        connection = self._here.connection
+        if connection is not None and not connection.end_snapshot():
+            self.close()  # else whoever reads next would read this state again, whatever has been written since
+
+    def _end_turn(self) -> None:
+        if self._here.in_turn:
+            self._here.in_turn = False
+            self._end()
 
     def _new_view(self, db: Database) -> View:
         meta = self._meta(db)
@@ -209,3 +239,4 @@ class Reader:
             here.connection.close(True)
             self._metadata = (None, None)
         here.connection = here.file = here.view = here.token = None
+        here.in_turn = False
