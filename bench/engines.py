@@ -68,8 +68,11 @@ def prepare(folder: Path, home: Path, server: str, say: Say) -> tuple[Database, 
     def move() -> None:
         say(f"moving the store to {opening.Server(database.url)} …")
         database.make()
-        data.almanac(home, "migrate", "--to", database.url)
-        data.almanac(place, "accounts", "create", data.EMAIL, "--plan", data.PLAN, **settings)
+        backup = folder / "moving.backup"
+        backup.unlink(missing_ok=True)
+        data.almanac(home, "backup", str(backup), "--without-data")
+        data.almanac(place, "restore", str(backup), **settings)
+        data.almanac(place, "rebuild", **settings)
 
     data.make_once(place, state, move)
     return database, place, settings
