@@ -10,7 +10,7 @@ from __future__ import annotations
 import calendar
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import NamedTuple
@@ -37,8 +37,6 @@ from almanac.sources.formats.sdmx_message import (
 
 #: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
 _FORECAST = frozenset("Ff")
-#: Separators that an answer asked for may hold, as reckoned: half of what is read at once, since reckoning is no counting.
-_MOST_PARTS = strict.PARTS // 2
 #: A year or a month that an index is 100 in.
 _BASE = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 #: A year, or a fiscal year, which goes by the year that it ends in (`FY2024`, `FY2023/24`, `2023/2024`).
@@ -137,12 +135,11 @@ class Sdmx(Connector):
     ) -> Iterator[tuple[str, date | None]]:
         """Yield addresses, each with the last day it asks for (None for an open end)."""
         flow, codes = self._split(natives[0])
-        frequencies = {series[native].frequency for native in natives}
         # Of several the lowest: its period that holds a day begins before that of any other.
-        frequency = max(frequencies, key=lambda one: one.rank)
+        frequency = max((series[native].frequency for native in natives), key=lambda one: one.rank)
         one = ".".join(codes) if len(natives) == 1 else key
         base = self._service.url.format(flow=flow.path or flow.id, key=one)
-        for first, last in _windows(flow, frequencies, since, today):
+        for first, last in _windows(flow, frequency, since, today):
             days = ((self._service.since, first), (self._service.until, last))
             bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
             yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
@@ -267,15 +264,14 @@ def _words(url: str) -> tuple[str, ...]:
 
 
 def _windows(
-    flow: Flow, frequencies: Collection[Frequency], since: date | None, today: date
+    flow: Flow, frequency: Frequency, since: date | None, today: date
 ) -> Iterator[tuple[date | None, date | None]]:
     """Yield spans of days to ask for, oldest first; the last one is open, so that its address stays the same."""
-    years = flow.window_years(frequencies, _MOST_PARTS)
-    first_year = flow.first_year or today.year
-    if years is None or years > today.year - first_year:
+    years = flow.window_years.get(frequency)
+    if years is None or years > today.year - flow.first_year:
         yield since, None
         return
-    for year in range(first_year, today.year + 1, years):
+    for year in range(flow.first_year, today.year + 1, years):
         first, last = date(year, 1, 1), date(year + years - 1, 12, 31)
         if since is not None and last < since:
             continue
