@@ -336,24 +336,20 @@ def releases(found: Collection[Release], catalog: Catalog | None = None) -> Foun
 def schedules(plans: Iterable[Schedule], calendars: Mapping[tuple[str, str], ReleaseCalendar]) -> Found:
     """Yield what is wrong with publishers' schedules of these calendars."""
     for plan in plans:
-        yield from _schedule(plan, calendars.get((plan.source, plan.native)))
-
-
-def _schedule(plan: Schedule, calendar: ReleaseCalendar | None) -> Found:
-    where = f"schedule {plan.source} {plan.native}"
-    if calendar is None:
-        yield where, "no calendar has it"
-        return
-    if len(set(plan.days.values())) < len(plan.days):
-        yield where, "one day for two periods"
-    for name, day in plan.days.items():
-        try:
-            period = Period.parse(name)
-        except ValueError:
-            yield where, f"{name} is not a period"
+        where, calendar = f"schedule {plan.source} {plan.native}", calendars.get((plan.source, plan.native))
+        if calendar is None:
+            yield where, "no calendar has it"
             continue
-        if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
-            yield where, f"{name} is not a {calendar.frequency.word} period over by {day}"
+        if len(set(plan.days.values())) < len(plan.days):
+            yield where, "one day for two periods"
+        for name, day in plan.days.items():
+            try:
+                period = Period.parse(name)
+            except ValueError:
+                yield where, f"{name} is not a period"
+                continue
+            if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
+                yield where, f"{name} is not a {calendar.frequency.word} period over by {day}"
 
 
 def meetings(banks: Iterable[Bank]) -> Found:

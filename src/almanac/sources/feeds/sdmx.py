@@ -11,7 +11,7 @@ import calendar
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -82,27 +82,24 @@ class _ReportingYear(NamedTuple):
         return (year if match[3] else year - 1) - self.shift
 
 
+@dataclass(frozen=True)
 class Sdmx(Connector):
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
     version = 6
-
-    def __init__(
-        self, service: Service, whole: Service, units: Mapping[str, Unit], money: Currencies | None = None
-    ) -> None:
-        self._service = service
-        self._whole = whole
-        self._units = units
-        self._money = money or Currencies()
+    service: Service
+    whole: Service
+    units: Mapping[str, Unit]
+    money: Currencies = field(default_factory=Currencies)
 
     def owns(self, url: str) -> bool:
         """Tell whether the URL is on a host of the service and names one of the flows read here.
 
         One that names none of the service's flows belongs to the source that reads its first.
         """
-        if urlsplit(url).hostname not in self._service.hosts:
+        if urlsplit(url).hostname not in self.service.hosts:
             return False
-        return (self._whole.find(_words(url)) or self._whole.flow[0]) in self._service.flow
+        return (self.whole.find(_words(url)) or self.whole.flow[0]) in self.service.flow
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
@@ -110,7 +107,7 @@ class Sdmx(Connector):
 
         A flow that the publisher has closed is not asked for.
         """
-        service = self._service
+        service = self.service
         wanted: dict[tuple[str, str], list[str]] = {}
         for native in sorted(series):
             flow, codes = self._split(native)
@@ -127,7 +124,7 @@ class Sdmx(Connector):
         ]
 
     def _split(self, native: str) -> tuple[Flow, list[str]]:
-        flow = next(flow for flow in self._service.flow if native.startswith(flow.id + "."))
+        flow = next(flow for flow in self.service.flow if native.startswith(flow.id + "."))
         return flow, native.removeprefix(flow.id + ".").split(".")
 
     def _urls(
@@ -138,9 +135,9 @@ class Sdmx(Connector):
         # Of several the lowest: its period that holds a day begins before that of any other.
         frequency = max((series[native].frequency for native in natives), key=lambda one: one.rank)
         one = ".".join(codes) if len(natives) == 1 else key
-        base = self._service.url.format(flow=flow.path or flow.id, key=one)
+        base = self.service.url.format(flow=flow.path or flow.id, key=one)
         for first, last in _windows(flow, frequency, since, today):
-            days = ((self._service.since, first), (self._service.until, last))
+            days = ((self.service.since, first), (self.service.until, last))
             bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
             yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
 
@@ -151,7 +148,7 @@ class Sdmx(Connector):
         A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing. Raise SourceChanged.
         """
         parsed, url = Parsed(), urlsplit(payload.url)
-        asked = Asked(self._service, _words(payload.url), url.path, parsed)
+        asked = Asked(self.service, _words(payload.url), url.path, parsed)
         whole = "updatedAfter" not in parse_qs(url.query)
         seen: set[str] = set()
         blocks: list[Block] = []
@@ -171,7 +168,7 @@ class Sdmx(Connector):
                 block = self._block(one, spec, asked, whole=whole and one.is_whole)
                 if block is not None:
                     blocks.append(replace(block, native=native))
-                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self._service)}
+                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self.service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[native] = (Exposure.restricted, reason)
@@ -201,24 +198,29 @@ class Sdmx(Connector):
         if not rows:
             return None
         span = (min(rows), max(rows)) if whole else None
-        self._check_multiplier(attributes, spec, where)
+        name = self.service.multiplier
+        stated = attributes.get(name, "") if name else ""
+        unit = self.units.get(spec.unit or "")
+        expected = spec.scale or (unit.scale if unit is not None else 0)
+        if stated and stated != str(expected):
+            raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")
         released = _stamp(attributes, flow.release if flow else None, where)
         corrected = _stamp(attributes, flow.corrected if flow else None, where, required=False)
-        name = self._service.published
+        name = self.service.published
         stamp = attributes.get(name, "") if name else ""
-        published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
+        published = notes.published_at(stamp, self.service.zone, f"{where}: {name}") if stamp else None
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
         basis, prices = _base(attributes, spec)
         statements: list[ReportedValue] = []
         for key, (row, label) in sorted(rows.items()):
             at = f"{where} {row.period}"
             try:
-                value = row.number(self._service, at)
+                value = row.number(self.service, at)
             except strict.NotFiniteError as doubt:
                 asked.parsed.meet([str(doubt)], DOUBT)
                 span = None
                 continue
-            marks = row.flags(self._service, at)
+            marks = row.flags(self.service, at)
             projection = not _FORECAST.isdisjoint(marks or (row.status,)) or _is_projected(
                 Period.from_key(key), label, actual, flow, released
             )
@@ -229,24 +231,15 @@ class Sdmx(Connector):
 
     def _in_currency(self, one: MessageSeries, spec: SeriesSpec, fetched_at: int, asked: Asked) -> str | None:
         """Return the native code with the currency of the amounts; None, and report it, if the message states an unknown one."""
-        name, where = self._service.currency, f"{asked.where}: {one.native}"
+        name, where = self.service.currency, f"{asked.where}: {one.native}"
         stated = one.attributes.get(name) if name else None
         released = _stamp(one.attributes, one.flow.release if one.flow else None, where, required=False)
         edition = datetime.fromtimestamp(fetched_at if released is None else released, UTC).date()
         try:
-            return self._money.native(one.native, spec, stated, edition)
+            return self.money.native(one.native, spec, stated, edition)
         except UnknownCurrency:
             asked.parsed.meet([f"{strict.shown(stated)} of {one.native}"], "currency")
             return None
-
-    def _check_multiplier(self, attributes: Mapping[str, str], spec: SeriesSpec, where: str) -> None:
-        """Raise SourceChanged if the message counts in another power of ten than the catalogue says."""
-        name = self._service.multiplier
-        stated = attributes.get(name, "") if name else ""
-        unit = self._units.get(spec.unit or "")
-        expected = spec.scale or (unit.scale if unit is not None else 0)
-        if stated and stated != str(expected):
-            raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")
 
 
 def _read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
