@@ -7,8 +7,6 @@ import pytest
 from almanac.catalog.load import build, shipped
 from almanac.catalog.records import CatalogError
 from almanac.domain.rights import Exposure
-from almanac.sources.base import connector
-from almanac.sources.formats import strict
 
 PLACES = [
     {"id": "country_aaa", "slug": "aland", "name": "A", "kind": "country", "iso2": "AA", "currency": "AAC"},
@@ -233,18 +231,3 @@ def test_the_standing_example_of_a_withheld_source(catalog):
         False,
     )
     assert catalog.sources["bis"].rights.commercial_use == "no_extra_charge"
-
-
-def test_no_answer_that_is_planned_is_reckoned_at_more_than_half_of_what_is_read_at_once(catalog):
-    """From 1950 where a flow is asked whole: what an empty store asks for of every service."""
-    told = {}
-    for source in catalog.sources.values():
-        if not source.connector.startswith("sdmx:"):
-            continue
-        reader = connector(source.connector)
-        for native, spec in catalog.series.get(source.id, {}).items():
-            flow, _ = reader._split(native)
-            years = flow.window_years({spec.frequency}, strict.PARTS // 2) or 76
-            told[flow.id, spec.frequency.value] = flow.parts({spec.frequency}, years)
-    assert {key: parts for key, parts in told.items() if parts > strict.PARTS // 2} == {}
-    assert told["EXR", "D"] > strict.PARTS // 4  # what would be 10 million, asked whole

@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 from zoneinfo import available_timezones
 
-from almanac.catalog.records import Catalog, Formula, input_slugs, is_simulated
+from almanac.catalog.records import Catalog, input_slugs, is_simulated
 from almanac.catalog.services import CONNECTOR, Service, named
 from almanac.catalog.succession import AGREED, by_series, start
 from almanac.domain.cadence import Cadence
@@ -65,15 +65,16 @@ def contradictions(catalog: Catalog) -> Found:
     yield from _shared_names(catalog)
     for source in catalog.sources.values():
         yield from _source(source, catalog)
+    derived: dict[str, list[str]] = {}
     for formula in catalog.formulas.values():
-        yield from _formula(formula, catalog)
-    yield from circles(
-        "derived",
-        {
-            formula.slug: [slug for text in formula.inputs for _, slug in input_slugs(text)]
-            for formula in catalog.formulas.values()
-        },
-    )
+        where, inputs = f"derived {formula.slug}", [part for text in formula.inputs for part in input_slugs(text)]
+        derived[formula.slug] = [slug for _, slug in inputs]
+        if not inputs:
+            yield where, "a formula without inputs"
+        yield from _unknown(where, "input", derived[formula.slug], catalog.indicators)
+        places = (*(entity for entity, _ in inputs if entity is not None), *formula.except_entities, *formula.redefined)
+        yield from _unknown(where, "entity", places, catalog.entities)
+    yield from circles("derived", derived)
     yield from currencies(catalog)
     for service in catalog.services.values():
         yield from _service(service)
@@ -131,16 +132,6 @@ def _source(source: Source, catalog: Catalog) -> Found:
         else:
             for spec in catalog.series.get(source.id, {}).values():
                 yield from _native(service, spec)
-
-
-def _formula(formula: Formula, catalog: Catalog) -> Found:
-    where = f"derived {formula.slug}"
-    if not formula.inputs:
-        yield where, "a formula without inputs"
-    inputs = [part for text in formula.inputs for part in input_slugs(text)]
-    yield from _unknown(where, "input", (slug for _, slug in inputs), catalog.indicators)
-    places = (*(entity for entity, _ in inputs if entity is not None), *formula.except_entities, *formula.redefined)
-    yield from _unknown(where, "entity", places, catalog.entities)
 
 
 def _series(spec: SeriesSpec, catalog: Catalog) -> Found:
@@ -336,24 +327,20 @@ def releases(found: Collection[Release], catalog: Catalog | None = None) -> Foun
 def schedules(plans: Iterable[Schedule], calendars: Mapping[tuple[str, str], ReleaseCalendar]) -> Found:
     """Yield what is wrong with publishers' schedules of these calendars."""
     for plan in plans:
-        yield from _schedule(plan, calendars.get((plan.source, plan.native)))
-
-
-def _schedule(plan: Schedule, calendar: ReleaseCalendar | None) -> Found:
-    where = f"schedule {plan.source} {plan.native}"
-    if calendar is None:
-        yield where, "no calendar has it"
-        return
-    if len(set(plan.days.values())) < len(plan.days):
-        yield where, "one day for two periods"
-    for name, day in plan.days.items():
-        try:
-            period = Period.parse(name)
-        except ValueError:
-            yield where, f"{name} is not a period"
+        where, calendar = f"schedule {plan.source} {plan.native}", calendars.get((plan.source, plan.native))
+        if calendar is None:
+            yield where, "no calendar has it"
             continue
-        if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
-            yield where, f"{name} is not a {calendar.frequency.word} period over by {day}"
+        if len(set(plan.days.values())) < len(plan.days):
+            yield where, "one day for two periods"
+        for name, day in plan.days.items():
+            try:
+                period = Period.parse(name)
+            except ValueError:
+                yield where, f"{name} is not a period"
+                continue
+            if Period.ending(period.end, calendar.frequency) != period or period.end >= day:
+                yield where, f"{name} is not a {calendar.frequency.word} period over by {day}"
 
 
 def meetings(banks: Iterable[Bank]) -> Found:

@@ -214,8 +214,7 @@ def indicators() -> tuple[Indicator, ...]:
 
     Money and amounts per share have no unit of their own: it is that of the series, by the filer's currency.
     """
-    of_items = [_of_item(item) for item in served()]
-    return (*of_items, *(_of_tag(tag) for tag in sorted(wanted_tags())))
+    return (*map(_of_item, served()), *map(_of_tag, sorted(wanted_tags())))
 
 
 def _of_item(item: Item) -> Indicator:

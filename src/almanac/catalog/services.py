@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -11,11 +11,6 @@ from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity
 from almanac.domain.units import LOCAL, currency_of
 
-#: Periods of a year.
-_A_YEAR = {
-    Frequency.DAILY: 366, Frequency.WEEKLY: 53, Frequency.MONTHLY: 12, Frequency.QUARTERLY: 4, Frequency.SEMIANNUAL: 2,
-    Frequency.ANNUAL: 1,
-}  # fmt: skip
 #: `Source.connector` of a source read by a service: this word and the service's id, and `/FLOW` where it is one flow.
 CONNECTOR = "sdmx:"
 
@@ -38,12 +33,10 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     attributes: tuple[str, ...] = ()
     #: Dimensions of which one request brings every code.
     every: tuple[str, ...] = ()
-    #: How many codes the publisher has, at most, for those together; and how many separators one row of its answers holds.
-    #: From both, and from how many periods a year has, it is reckoned how large an answer is.
-    codes: int = 1
-    row_parts: int = 15
-    #: A flow too large for one answer is asked in windows, the first of them from this year on.
-    first_year: int | None = None
+    #: A flow too large for one answer is asked in windows: years by frequency, and the year with which the first begins.
+    #: With two to four times as many cells an answer is too large to be read at once.
+    window_years: dict[Frequency, int] = {}
+    first_year: int = 0
     #: Only series with one of these codes in each of these dimensions may be public.
     public: dict[str, tuple[str, ...]] = {}
     #: Attribute with the instant of release of all that a message holds.
@@ -60,17 +53,6 @@ class Flow(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     confidentiality: str | None = None
     #: The publisher has closed it: what a mirror holds of it is read, nothing is asked.
     closed: bool = False
-
-    def parts(self, frequencies: Iterable[Frequency], years: int) -> int:
-        """Estimate how many separators an answer about so many years holds."""
-        periods = sum(_A_YEAR[frequency] for frequency in frequencies)
-        return self.codes * periods * years * self.row_parts
-
-    def window_years(self, frequencies: Collection[Frequency], most: int) -> int | None:
-        """Return the years of a window whose answer holds at most so many separators; None if the flow is asked whole."""
-        if self.first_year is None:
-            return None
-        return max(1, most // self.parts(frequencies, 1))
 
     def owns(self, word: str) -> bool:
         """Tell whether a publisher's name for a flow means this one."""

@@ -246,13 +246,12 @@ class Parsed:
         self.missing |= absent
 
 
+@dataclass(frozen=True, match_args=False)  # so that its attributes are read only
 class Options(Protocol):
     """What an operator chooses of a source beside its key (the settings' `sources.ID`)."""
 
-    @property
-    def companies(self) -> tuple[str, ...]: ...
-    @property
-    def bulk(self) -> bool: ...
+    companies: tuple[str, ...]
+    bulk: bool
 
 
 class Connector(abc.ABC):

@@ -5,21 +5,17 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-import os
 import re
-import stat
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO
 from urllib.parse import urlsplit
 
 from almanac.domain.times import DAY_SECONDS, instant
 
 COLUMNS = ("url", "file", "fetched_at", "media_type", "status")
-_PIECE = 1 << 20
 
 
 class MirrorError(Exception):
@@ -39,58 +35,21 @@ class MirrorRow:
     fetched_at: int | None
     media_type: str
     status: int
-    #: The folder that the file is in. As they were found when the listing was read, no part of either is a link.
-    folder: Path
 
     def read(self, max_bytes: int) -> bytes:
         """Read the response body; decompress a file ending in `.gz`.
 
-        Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken, and where a link has
-        taken the place of it or of a folder on the way: it might lead out of the mirror.
+        Raises MirrorError naming the file if it is larger than `max_bytes` (plain size) or broken.
         """
         try:
-            with _opened(self.folder, self.path.relative_to(self.folder)) as plain:
-                file = gzip.GzipFile(fileobj=plain, mode="rb") if self.path.suffix == ".gz" else plain
-                body = _whole(file, max_bytes)
+            with gzip.open(self.path) if self.path.suffix == ".gz" else self.path.open("rb") as file:
+                body = file.read(max_bytes + 1)
         # A cut gzip file is an EOFError, a damaged one a BadGzipFile (an OSError) or a zlib.error.
         except (OSError, EOFError, zlib.error) as error:
             raise MirrorError(f"{self.path}: cannot be read ({error})") from None
-        if body is None:
+        if len(body) > max_bytes:
             raise MirrorError(f"{self.path}: is larger than the {max_bytes} bytes allowed")
         return body
-
-
-def _opened(folder: Path, name: Path) -> BinaryIO:
-    """
-    Open a plain file below a folder without following a link on the way. Raise OSError.
-
-    Whoever may write in a mirror could else swap a file for a link after the listing was checked.
-    """
-    at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for part in name.parts[:-1]:
-            below = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
-            os.close(at)
-            at = below
-        # A pipe is not waited for.
-        file = os.open(name.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
-    finally:
-        os.close(at)
-    opened = os.fdopen(file, "rb")
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        opened.close()
-        raise OSError("it is no plain file")
-    return opened
-
-
-def _whole(file: BinaryIO | gzip.GzipFile, max_bytes: int) -> bytes | None:
-    """Read a file; return None if it has more than allowed. Its bytes are held once: the buffer itself becomes the result."""
-    held = io.BytesIO()
-    while piece := file.read(_PIECE):
-        if held.tell() + len(piece) > max_bytes:
-            return None
-        held.write(piece)
-    return held.getvalue()
 
 
 def rows(folder: Path) -> list[MirrorRow]:
@@ -100,8 +59,7 @@ def rows(folder: Path) -> list[MirrorRow]:
     """
     listing = folder / "mirror.csv"
     try:
-        with _opened(folder, Path(listing.name)) as file:
-            text = file.read().decode("utf-8-sig")
+        text = listing.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         needed = f"a mirror folder needs one with the columns {','.join(COLUMNS)}"
         raise MirrorError(f"{listing}: there is no such file; {needed}") from None
@@ -164,4 +122,4 @@ def _row(listing: Path, line: int, fields: dict[str, str]) -> MirrorRow:
         seconds += DAY_SECONDS - 1
     if not re.fullmatch("[1-5][0-9]{2}", status):
         raise error("status", f"{status!r} is not an HTTP status (100 to 599)")
-    return MirrorRow(url, path, seconds, fields["media_type"], int(status), root)
+    return MirrorRow(url, path, seconds, fields["media_type"], int(status))

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Collection, Mapping
-from dataclasses import fields, is_dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from itertools import chain
+from operator import attrgetter
 from typing import Any
-
-import msgspec
 
 from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats.strict import shown
@@ -28,47 +28,36 @@ _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 
 def check(parsed: Parsed) -> Parsed:
     """Check that all of a parsed payload can be kept, and give it back. Raises SourceChanged naming the field and what is wrong with it."""
-    for one in fields(parsed):
-        _walk(one.name, getattr(parsed, one.name))
+    _check("", [parsed])
     return parsed
 
 
-def _walk(where: str, value: Any) -> None:
-    if isinstance(value, str):
-        _text(where, value)
-    elif isinstance(value, int):
-        if not _LEAST <= value <= _MOST:
-            raise SourceChanged(f"{where}: a whole number of {value.bit_length()} bits, more than the 63 that are kept")
-    elif isinstance(value, float):
-        if not math.isfinite(value):
-            raise SourceChanged(f"{where}: {value} is not a number")
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            _walk(where, key)
-            _walk(where, inner)
-    elif isinstance(value, msgspec.Struct) or is_dataclass(value):
-        names = value.__struct_fields__ if isinstance(value, msgspec.Struct) else [f.name for f in fields(value)]
-        for name in names:
-            _walk(f"{where}.{name}", getattr(value, name))
-    elif isinstance(value, tuple) and hasattr(value, "_fields"):
-        _columns(where, [value])
-    elif isinstance(value, Collection):
-        if hasattr(next(iter(value), None), "_fields"):
-            _columns(where, list(value))
-        else:
-            for inner in value:
-                _walk(where, inner)
-
-
-def _columns(where: str, rows: list[Any]) -> None:
-    """
-    Named tuples of one kind, column by column and each value once: there may be hundreds of thousands, of which most say
-    the same.
-    """
-    for place, name in enumerate(rows[0]._fields):
-        column = [row[place] for row in rows]
-        for inner in column if isinstance(column[0], tuple | list) else set(column):
-            _walk(f"{where}.{name}", inner)
+def _check(where: str, values: Iterable[Any]) -> None:
+    """Check the values of one field, kind by kind: of hundreds of thousands of records, most say the same in a field."""
+    by_kind: dict[type, list[Any]] = defaultdict(list)
+    for value in values:
+        by_kind[type(value)].append(value)
+    for kind, group in by_kind.items():
+        names = getattr(kind, "_fields", ()) or getattr(kind, "__struct_fields__", ())
+        for name in names or getattr(kind, "__dataclass_fields__", ()):
+            _check(f"{where}.{name}".lstrip("."), map(attrgetter(name), group))
+        if issubclass(kind, str):
+            for text in set(group):
+                _text(where, text)
+        elif issubclass(kind, int):
+            for number in (min(group), max(group)):
+                if not _LEAST <= number <= _MOST:
+                    bits = f"{number.bit_length()} bits, more than the 63 that are kept"
+                    raise SourceChanged(f"{where}: a whole number of {bits}")
+        elif issubclass(kind, float):
+            for number in set(group):
+                if not math.isfinite(number):
+                    raise SourceChanged(f"{where}: {number} is not a number")
+        elif issubclass(kind, Mapping):
+            _check(where, chain.from_iterable(group))
+            _check(where, chain.from_iterable(mapping.values() for mapping in group))
+        elif issubclass(kind, Collection) and not names:
+            _check(where, chain.from_iterable(group))
 
 
 def _text(where: str, text: str) -> None:

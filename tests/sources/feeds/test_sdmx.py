@@ -67,7 +67,7 @@ def test_the_first_period_is_written_in_the_frequency_asked(frequency, written):
 
 
 def test_a_large_daily_flow_is_asked_in_windows_the_last_of_them_open():
-    large = msgspec.structs.replace(RATES, codes=18, first_year=2075)
+    large = msgspec.structs.replace(RATES, window_years={Frequency.DAILY: 10}, first_year=2075)
     service = msgspec.structs.replace(SERVICE, flow=(large,))
     series = {"RATES.D.AA.X": spec("RATES.D.AA.X", Frequency.DAILY)}
     base = "https://data.example.org/rest/data/OFFICE,RATES,1.0/D.AA.X?format=csv&startPeriod="
@@ -393,7 +393,9 @@ def test_a_closed_flow_is_read_and_not_asked_for():
 def test_that_nothing_is_known_of_what_was_asked_is_an_answer_and_windows_of_the_past_are_closed():
     (request,) = asked(SERVICE, SERIES)
     assert (request.empty, request.closed) == ({404}, False)
-    large = msgspec.structs.replace(SERVICE, flow=(msgspec.structs.replace(RATES, codes=91, first_year=2093),))
+    large = msgspec.structs.replace(
+        SERVICE, flow=(msgspec.structs.replace(RATES, window_years={Frequency.DAILY: 2}, first_year=2093),)
+    )
     series = {"RATES.D.AA.X": spec("RATES.D.AA.X", Frequency.DAILY)}
     planned = reader(large, large).plan(SOURCE, series, None, TODAY, None)
     # The window of 2097 and 2098 ended in the year of TODAY's last one: it still fills.

@@ -12,8 +12,6 @@ import re
 from datetime import date
 from urllib.parse import parse_qs, urlsplit
 
-from lxml import etree
-
 from almanac.domain.reference import Source
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import strict, tables
@@ -104,24 +102,21 @@ def _xml(body: bytes, series: Specs, where: str, parsed: Parsed) -> _Read:
             if first in _DESCRIPTIONS:
                 continue
             parsed.meet(sorted(str(name) for name in part.attrib if name not in _OBSERVATION), "attribute")
-            day, text = _observation(part, f"{where}: {code}")
+            if len(part):
+                raise SourceChanged(f"{where}: {code}: a Cube with elements inside, which nobody reads")
+            day = strict.day(part.get("TIME"), f"{where}: {code}: TIME")
+            updated = part.get("LAST_UPDATED")
+            if part.get("OBS_CONF") != "N":
+                raise SourceChanged(f"{where}: {code} {day}: OBS_CONF {strict.shown(part.get('OBS_CONF'))}, expected N")
+            if _UPDATED.fullmatch(updated or "") is None:
+                raise SourceChanged(f"{where}: {code} {day}: LAST_UPDATED {strict.shown(updated)} is not a time")
+            if "OBS_VALUE" not in part.attrib:
+                raise SourceChanged(f"{where}: {code} {day}: no OBS_VALUE")
+            text = part.get("OBS_VALUE") or None
             if values.setdefault(day, text) != text:
                 both = f"{strict.shown(values[day])} and {strict.shown(text)}"
                 raise SourceChanged(f"{where}: {code} {day} is both {both}")
     return read
-
-
-def _observation(part: etree._Element, where: str) -> tuple[date, str | None]:
-    if len(part):
-        raise SourceChanged(f"{where}: a Cube with elements inside, which nobody reads")
-    day = strict.day(part.get("TIME"), f"{where}: TIME")
-    if part.get("OBS_CONF") != "N":
-        raise SourceChanged(f"{where} {day}: OBS_CONF {strict.shown(part.get('OBS_CONF'))}, expected N")
-    if _UPDATED.fullmatch(part.get("LAST_UPDATED") or "") is None:
-        raise SourceChanged(f"{where} {day}: LAST_UPDATED {strict.shown(part.get('LAST_UPDATED'))} is not a time")
-    if "OBS_VALUE" not in part.attrib:
-        raise SourceChanged(f"{where} {day}: no OBS_VALUE")
-    return day, part.get("OBS_VALUE") or None
 
 
 CONNECTOR = BoeIadb()

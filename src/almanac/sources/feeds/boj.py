@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -61,15 +62,14 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, rename="upper"):
     nextposition: int | None = None
 
 
+@dataclass(frozen=True)
 class Boj(Connector):
     """Series by code. `units` are the catalogue's."""
 
     version = 3
     hosts = frozenset({_HOST})
     leads_further = True
-
-    def __init__(self, units: Mapping[str, Unit]) -> None:
-        self._units = units
+    units: Mapping[str, Unit]
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """Plan one request for each series: one answer has one data base and one frequency only."""
@@ -141,7 +141,7 @@ class Boj(Connector):
             if wanted.fullmatch(text) is None:
                 raise SourceChanged(f"{native} is in {strict.shown(text)}, the catalogue says {spec.unit}")
             return
-        stated, unit = _YEN.get(text.lower()), self._units.get(spec.unit or "")
+        stated, unit = _YEN.get(text.lower()), self.units.get(spec.unit or "")
         expected = spec.scale or (unit.scale if unit is not None else 0)
         if stated is None:
             raise SourceChanged(

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from almanac.domain.periods import Frequency
-from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.sources.base import Connector, Parsed, Payload, Request, SourceChanged, Specs
 from almanac.sources.formats import strict, tables, workbook, xls
@@ -122,7 +122,13 @@ def _read(table: _Table, rows: Sequence[list[str]], name: str, where: str, serie
     for index, column in enumerate(columns):
         spec = series.get(column.native)
         if spec is not None:
-            _check(column, spec, where)
+            # A column of another frequency or unit is another series.
+            named = f"{where}: {column.native}"
+            if _FREQUENCIES.get(column.frequency) is not spec.frequency:
+                stated = strict.shown(column.frequency)
+                raise SourceChanged(f"{named} has frequency {stated}, expected {spec.frequency.word}")
+            if _UNITS.get(column.units) != spec.unit:
+                raise SourceChanged(f"{named} has units {strict.shown(column.units)}, expected {spec.unit}")
             if column.source != _OWNER:
                 reason = f"{_NAMES} {column.source} as the source of this column, which is not under its open licence."
                 parsed.tightened[column.native] = (Exposure.restricted, reason)
@@ -190,16 +196,6 @@ def _columns(head: Mapping[str, list[str]], where: str) -> list[_Column]:
     if len(set(ids)) < len(ids) or "" in ids:
         raise SourceChanged(f"{where}: Series ID {strict.shown(','.join(ids))}, expected each id once")
     return list(map(_Column, ids, head["Frequency"], head["Units"], head["Source"]))
-
-
-def _check(column: _Column, spec: SeriesSpec, where: str) -> None:
-    """Raise SourceChanged for a column of another frequency or unit: it is another series."""
-    if _FREQUENCIES.get(column.frequency) is not spec.frequency:
-        raise SourceChanged(
-            f"{where}: {column.native} has frequency {strict.shown(column.frequency)}, expected {spec.frequency.word}"
-        )
-    if _UNITS.get(column.units) != spec.unit:
-        raise SourceChanged(f"{where}: {column.native} has units {strict.shown(column.units)}, expected {spec.unit}")
 
 
 CONNECTOR = Rba()

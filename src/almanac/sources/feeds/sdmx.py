@@ -10,8 +10,8 @@ from __future__ import annotations
 import calendar
 import functools
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from typing import NamedTuple
 from urllib.parse import parse_qs, unquote, urlsplit
@@ -28,7 +28,6 @@ from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Reque
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     BASES,
-    Action,
     Asked,
     MessageSeries,
     NotData,
@@ -38,8 +37,6 @@ from almanac.sources.formats.sdmx_message import (
 
 #: Statuses of a value that is not yet a measurement: of CL_OBS_STATUS, and among letters of one's own.
 _FORECAST = frozenset("Ff")
-#: Separators that an answer asked for may hold, as reckoned: half of what is read at once, since reckoning is no counting.
-_MOST_PARTS = strict.PARTS // 2
 #: A year or a month that an index is 100 in.
 _BASE = re.compile(r"[0-9]{4}(?:-[0-9]{2})?")
 #: A year, or a fiscal year, which goes by the year that it ends in (`FY2024`, `FY2023/24`, `2023/2024`).
@@ -85,27 +82,24 @@ class _ReportingYear(NamedTuple):
         return (year if match[3] else year - 1) - self.shift
 
 
+@dataclass(frozen=True)
 class Sdmx(Connector):
     """The connector of one service. `whole` is the service with all its flows, `units` and `money` are the catalogue's."""
 
     version = 6
-
-    def __init__(
-        self, service: Service, whole: Service, units: Mapping[str, Unit], money: Currencies | None = None
-    ) -> None:
-        self._service = service
-        self._whole = whole
-        self._units = units
-        self._money = money or Currencies()
+    service: Service
+    whole: Service
+    units: Mapping[str, Unit]
+    money: Currencies = field(default_factory=Currencies)
 
     def owns(self, url: str) -> bool:
         """Tell whether the URL is on a host of the service and names one of the flows read here.
 
         One that names none of the service's flows belongs to the source that reads its first.
         """
-        if urlsplit(url).hostname not in self._service.hosts:
+        if urlsplit(url).hostname not in self.service.hosts:
             return False
-        return (self._whole.find(_words(url)) or self._whole.flow[0]) in self._service.flow
+        return (self.whole.find(_words(url)) or self.whole.flow[0]) in self.service.flow
 
     def plan(self, source: Source, series: Specs, since: date | None, today: date, key: str | None) -> list[Request]:
         """
@@ -113,7 +107,7 @@ class Sdmx(Connector):
 
         A flow that the publisher has closed is not asked for.
         """
-        service = self._service
+        service = self.service
         wanted: dict[tuple[str, str], list[str]] = {}
         for native in sorted(series):
             flow, codes = self._split(native)
@@ -130,7 +124,7 @@ class Sdmx(Connector):
         ]
 
     def _split(self, native: str) -> tuple[Flow, list[str]]:
-        flow = next(flow for flow in self._service.flow if native.startswith(flow.id + "."))
+        flow = next(flow for flow in self.service.flow if native.startswith(flow.id + "."))
         return flow, native.removeprefix(flow.id + ".").split(".")
 
     def _urls(
@@ -138,13 +132,12 @@ class Sdmx(Connector):
     ) -> Iterator[tuple[str, date | None]]:
         """Yield addresses, each with the last day it asks for (None for an open end)."""
         flow, codes = self._split(natives[0])
-        frequencies = {series[native].frequency for native in natives}
         # Of several the lowest: its period that holds a day begins before that of any other.
-        frequency = max(frequencies, key=lambda one: one.rank)
+        frequency = max((series[native].frequency for native in natives), key=lambda one: one.rank)
         one = ".".join(codes) if len(natives) == 1 else key
-        base = self._service.url.format(flow=flow.path or flow.id, key=one)
-        for first, last in _windows(flow, frequencies, since, today):
-            days = ((self._service.since, first), (self._service.until, last))
+        base = self.service.url.format(flow=flow.path or flow.id, key=one)
+        for first, last in _windows(flow, frequency, since, today):
+            days = ((self.service.since, first), (self.service.until, last))
             bounds = "&".join(form.format(_written(day, frequency)) for form, day in days if day is not None)
             yield f"{base}{'&' if '?' in base else '?'}{bounds}" if bounds else base, last
 
@@ -152,14 +145,13 @@ class Sdmx(Connector):
         """
         Read one message, one block for each mapped series, complete from its first listed period to its last.
 
-        A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing, and one that deletes withdraws
-        what it lists. Raise SourceChanged.
+        A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing. Raise SourceChanged.
         """
         parsed, url = Parsed(), urlsplit(payload.url)
-        asked = Asked(self._service, _words(payload.url), url.path, parsed)
+        asked = Asked(self.service, _words(payload.url), url.path, parsed)
         whole = "updatedAfter" not in parse_qs(url.query)
-        seen: set[tuple[str, Action]] = set()
-        found: dict[str, Block] = {}
+        seen: set[str] = set()
+        blocks: list[Block] = []
         try:
             for one in _read(payload.body, asked):
                 spec = series.get(one.native)
@@ -167,23 +159,22 @@ class Sdmx(Connector):
                     rows = sum(row.value != "" for row in one.rows)
                     parsed.unmapped[one.native] += rows
                     continue
-                if (one.native, one.action) in seen:
+                if one.native in seen:
                     raise asked.error(f": series {one.native} is there twice")
-                seen.add((one.native, one.action))
+                seen.add(one.native)
                 native = self._in_currency(one, spec, payload.fetched_at, asked)
                 if native is None:
                     continue
-                block = self._block(one, spec, asked, whole=whole and one.action is Action.whole)
+                block = self._block(one, spec, asked, whole=whole and one.is_whole)
                 if block is not None:
-                    block = replace(block, native=native)
-                    found[native] = _joined(found[native], block, asked) if native in found else block
-                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self._service)}
+                    blocks.append(replace(block, native=native))
+                marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self.service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[native] = (Exposure.restricted, reason)
         except NotData as kind:
             return Parsed(ignored=f"{asked.where}: {kind}")
-        parsed.blocks += found.values()
+        parsed.blocks += blocks
         return parsed
 
     def _block(self, one: MessageSeries, spec: SeriesSpec, asked: Asked, *, whole: bool) -> Block | None:
@@ -207,26 +198,29 @@ class Sdmx(Connector):
         if not rows:
             return None
         span = (min(rows), max(rows)) if whole else None
-        if one.action is Action.deletion:
-            return Block(one.native, [ReportedValue(key, None, flags=UNKNOWN) for key in sorted(rows)], span)
-        self._check_multiplier(attributes, spec, where)
+        name = self.service.multiplier
+        stated = attributes.get(name, "") if name else ""
+        unit = self.units.get(spec.unit or "")
+        expected = spec.scale or (unit.scale if unit is not None else 0)
+        if stated and stated != str(expected):
+            raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")
         released = _stamp(attributes, flow.release if flow else None, where)
         corrected = _stamp(attributes, flow.corrected if flow else None, where, required=False)
-        name = self._service.published
+        name = self.service.published
         stamp = attributes.get(name, "") if name else ""
-        published = notes.published_at(stamp, self._service.zone, f"{where}: {name}") if stamp else None
+        published = notes.published_at(stamp, self.service.zone, f"{where}: {name}") if stamp else None
         version = asked.versions.get(flow.id) if flow and flow.versioned else None
         basis, prices = _base(attributes, spec)
         statements: list[ReportedValue] = []
         for key, (row, label) in sorted(rows.items()):
             at = f"{where} {row.period}"
             try:
-                value = row.number(self._service, at)
+                value = row.number(self.service, at)
             except strict.NotFiniteError as doubt:
                 asked.parsed.meet([str(doubt)], DOUBT)
                 span = None
                 continue
-            marks = row.flags(self._service, at)
+            marks = row.flags(self.service, at)
             projection = not _FORECAST.isdisjoint(marks or (row.status,)) or _is_projected(
                 Period.from_key(key), label, actual, flow, released
             )
@@ -237,33 +231,15 @@ class Sdmx(Connector):
 
     def _in_currency(self, one: MessageSeries, spec: SeriesSpec, fetched_at: int, asked: Asked) -> str | None:
         """Return the native code with the currency of the amounts; None, and report it, if the message states an unknown one."""
-        name, where = self._service.currency, f"{asked.where}: {one.native}"
+        name, where = self.service.currency, f"{asked.where}: {one.native}"
         stated = one.attributes.get(name) if name else None
         released = _stamp(one.attributes, one.flow.release if one.flow else None, where, required=False)
         edition = datetime.fromtimestamp(fetched_at if released is None else released, UTC).date()
         try:
-            return self._money.native(one.native, spec, stated, edition)
+            return self.money.native(one.native, spec, stated, edition)
         except UnknownCurrency:
             asked.parsed.meet([f"{strict.shown(stated)} of {one.native}"], "currency")
             return None
-
-    def _check_multiplier(self, attributes: Mapping[str, str], spec: SeriesSpec, where: str) -> None:
-        """Raise SourceChanged if the message counts in another power of ten than the catalogue says."""
-        name = self._service.multiplier
-        stated = attributes.get(name, "") if name else ""
-        unit = self._units.get(spec.unit or "")
-        expected = spec.scale or (unit.scale if unit is not None else 0)
-        if stated and stated != str(expected):
-            raise SourceChanged(f"{where} has {name} {strict.shown(stated)}, the catalogue says {expected}")
-
-
-def _joined(one: Block, other: Block, asked: Asked) -> Block:
-    """Join what two data sets of a message say of one series: values, and what is deleted. Raise SourceChanged if both say a period."""
-    both = {told.period for told in one.statements} & {told.period for told in other.statements}
-    if both:
-        raise asked.error(f": {one.native} {Period.from_key(min(both))} is in two data sets")
-    statements = [*one.statements, *other.statements]
-    return Block(one.native, statements, one.complete or other.complete, one.updated or other.updated)
 
 
 def _read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
@@ -281,15 +257,14 @@ def _words(url: str) -> tuple[str, ...]:
 
 
 def _windows(
-    flow: Flow, frequencies: Collection[Frequency], since: date | None, today: date
+    flow: Flow, frequency: Frequency, since: date | None, today: date
 ) -> Iterator[tuple[date | None, date | None]]:
     """Yield spans of days to ask for, oldest first; the last one is open, so that its address stays the same."""
-    years = flow.window_years(frequencies, _MOST_PARTS)
-    first_year = flow.first_year or today.year
-    if years is None or years > today.year - first_year:
+    years = flow.window_years.get(frequency)
+    if years is None or years > today.year - flow.first_year:
         yield since, None
         return
-    for year in range(first_year, today.year + 1, years):
+    for year in range(flow.first_year, today.year + 1, years):
         first, last = date(year, 1, 1), date(year + years - 1, 12, 31)
         if since is not None and last < since:
             continue

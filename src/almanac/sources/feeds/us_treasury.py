@@ -100,39 +100,32 @@ def _days(root: etree._Element, where: str) -> dict[date, dict[str, str | None]]
         properties = entry.findall(f"{_ATOM}content/{_META}properties")
         if len(properties) != 1:
             raise SourceChanged(f"{where}: entry {len(days) + 1} has {len(properties)} m:properties, expected 1")
-        day, values = _row(properties[0], where)
-        if day in days:
+        cells: dict[str, etree._Element] = {}
+        for element in properties[0]:
+            name = element.tag.removeprefix(_DATA)
+            if name in cells:
+                raise SourceChanged(f"{where}: element {name} is twice in one entry")
+            if len(element):
+                raise SourceChanged(f"{where}: element {name} has elements inside")
+            cells[name] = element
+        stamp = cells.pop("NEW_DATE", None)
+        if stamp is None:
+            raise SourceChanged(f"{where}: an entry has no NEW_DATE")
+        written, _, midnight = (stamp.text or "").partition("T")
+        if midnight != "00:00:00":
+            raise SourceChanged(f"{where}: NEW_DATE {strict.shown(stamp.text)} is not a day at 00:00:00")
+        day = strict.day(written, f"{where}: NEW_DATE")
+        cells.pop("Id", None)  # a number of the publisher's database; late rows may have none
+        cells.pop(_DISPLAY, None)
+        values: dict[str, str | None] = {}
+        for name, element in cells.items():
+            if _TENOR.fullmatch(name) is None:
+                # An unknown measure: perhaps one of ours under another name, whose values would then seem withdrawn.
+                raise SourceChanged(f"{where}: {day} has element {name}, which nobody reads")
+            values[name] = None if element.get(f"{_META}null") == "true" else element.text or ""
+        if days.setdefault(day, values) is not values:
             raise SourceChanged(f"{where}: {day} is there twice")
-        days[day] = values
     return days
-
-
-def _row(properties: etree._Element, where: str) -> tuple[date, dict[str, str | None]]:
-    cells: dict[str, etree._Element] = {}
-    for element in properties:
-        name = element.tag.removeprefix(_DATA)
-        if name in cells:
-            raise SourceChanged(f"{where}: element {name} is twice in one entry")
-        if len(element):
-            raise SourceChanged(f"{where}: element {name} has elements inside")
-        cells[name] = element
-    stamp = cells.pop("NEW_DATE", None)
-    if stamp is None:
-        raise SourceChanged(f"{where}: an entry has no NEW_DATE")
-    written, _, midnight = (stamp.text or "").partition("T")
-    if midnight != "00:00:00":
-        raise SourceChanged(f"{where}: NEW_DATE {strict.shown(stamp.text)} is not a day at 00:00:00")
-    day = strict.day(written, f"{where}: NEW_DATE")
-    cells.pop("Id", None)  # a number of the publisher's database; late rows may have none
-    cells.pop(_DISPLAY, None)
-    values: dict[str, str | None] = {}
-    for name, element in cells.items():
-        if _TENOR.fullmatch(name) is None:
-            # An unknown measure: perhaps one of ours under another name, whose values would then seem withdrawn.
-            raise SourceChanged(f"{where}: {day} has element {name}, which nobody reads")
-        null = element.get(f"{_META}null") == "true"
-        values[name] = None if null else element.text or ""
-    return day, values
 
 
 CONNECTOR = UsTreasury()

@@ -133,7 +133,11 @@ class WorldBank(Connector):
         where = f"indicator {asked[2]}"
         page, raw = _parts(payload, where, parsed)
         rows = _read(raw, list[_Row], where, parsed)
-        if lacking := _lacking(page, len(rows)):
+        # How many rows a page says that it has, and has not: it was cut on the way.
+        most = int(page.per_page)
+        stated = min(most, page.total - (page.page - 1) * most) if page.page > 0 else page.total
+        lacking = max(0, stated - len(rows))
+        if lacking:
             parsed.missing.add(f"{lacking} of {page.total} rows of {where}")
         if not rows and page.total == 0 and "date" not in parse_qs(urlsplit(payload.url).query):
             raise SourceChanged(f"{where} has no rows at all")
@@ -168,13 +172,6 @@ def _parts(payload: Payload, where: str, parsed: Parsed) -> tuple[_Page, msgspec
     if len(parts) != 2:
         raise SourceChanged(f"{where}: a list of {len(parts)}, expected the page and its rows")
     return strict.json(bytes(parts[0]), _Page, where, parsed), parts[1]
-
-
-def _lacking(page: _Page, listed: int) -> int:
-    """How many rows a page says that it has, and has not: it was cut on the way."""
-    most = int(page.per_page)
-    stated = min(most, page.total - (page.page - 1) * most) if page.page > 0 else page.total
-    return max(0, stated - listed)
 
 
 def _read(raw: msgspec.Raw, shape: type[list[Any]], where: str, parsed: Parsed) -> list[Any]:

@@ -8,7 +8,7 @@ import re
 import ssl
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
@@ -44,31 +44,21 @@ _SLOWEST = 1_000_000
 _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
 
+@dataclass(frozen=True, match_args=False)  # so that its attributes are read only
 class Behaviour(Protocol):
     """How to behave towards publishers (the settings' `http`). Times in seconds, sizes in bytes."""
 
-    @property
-    def user_agent(self) -> str: ...
-    @property
-    def contact(self) -> str | None: ...
-    @property
-    def connect_timeout(self) -> float: ...
-    @property
-    def read_timeout(self) -> float: ...
-    @property
-    def total_timeout(self) -> float: ...
-    @property
-    def attempts(self) -> int: ...
-    @property
-    def max_bytes(self) -> int: ...
-    @property
-    def requests_per_second(self) -> float: ...
-    @property
-    def proxy(self) -> str | None: ...
-    @property
-    def no_proxy(self) -> Sequence[str]: ...
-    @property
-    def ca_bundle(self) -> str | None: ...
+    user_agent: str
+    contact: str | None
+    connect_timeout: float
+    read_timeout: float
+    total_timeout: float
+    attempts: int
+    max_bytes: int
+    requests_per_second: float
+    proxy: str | None
+    no_proxy: tuple[str, ...]
+    ca_bundle: str | None
 
 
 class Fetcher:
@@ -327,16 +317,11 @@ def _retry_after(headers: httpx2.Headers) -> float | None:
 
 def _transport_failure(chain: _Chain, error: httpx2.TransportError) -> FetchFailed:
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
-    distrusted = _caused_by(error, ssl.SSLCertVerificationError)
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    distrusted = cause is not None
     passing = not distrusted and not isinstance(error, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol))
     # A request that cannot be written is quoted in the error, headers and all.
     detail = "" if isinstance(error, httpx2.LocalProtocolError) else f" ({error})"
     return chain.failure(f"{kind}{detail}", passing=passing)
-
-
-def _caused_by(error: BaseException | None, kind: type[BaseException]) -> bool:
-    while error is not None:
-        if isinstance(error, kind):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

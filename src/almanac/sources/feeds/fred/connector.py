@@ -168,8 +168,7 @@ class Fred(Connector):
                     parsed.tightened[native] = (Exposure.restricted, f"FRED tags this series “{tag.name}”.")
         elif kind in {"series", "release/series"}:
             items = read(responses.SeriesList).seriess
-            _tighten_by_notes(parsed, items, series, where)
-            _check_units(parsed, items, series)
+            _check_series(parsed, items, series, where)
         elif kind in {"release", "releases", "series/release"}:
             named = read(responses.Releases)
             named.check(len(named.releases), where)
@@ -227,7 +226,13 @@ def _past(response: responses.Observations, query: Mapping[str, str], fetched_at
     return end_of_day(response.realtime_end) + DAY_SECONDS < fetched_at
 
 
-def _tighten_by_notes(parsed: Parsed, items: list[responses.SeriesRow], series: Specs, where: str) -> None:
+def _check_series(parsed: Parsed, items: list[responses.SeriesRow], series: Specs, where: str) -> None:
+    """
+    Restrict series whose notes claim copyright, withhold those that FRED states in another unit than the catalogue, and report
+    those that it states on another base. Raise SourceChanged for another frequency.
+
+    An observation does not say its unit, so the newest statement of `fred/series` speaks for all of them.
+    """
     mapped = [item for item in items if item.id in series]
     if not mapped:
         parsed.ignored = f"{where}: no series of the catalogue among {len(items)}"
@@ -237,15 +242,7 @@ def _tighten_by_notes(parsed: Parsed, items: list[responses.SeriesRow], series: 
             raise SourceChanged(f"{where}: {item.id} is {item.frequency}, the catalogue says {expected.word}")
         if item.notes is not None and _COPYRIGHT.search(item.notes):
             parsed.tightened[item.id] = (Exposure.restricted, "The publisher's notes on this series claim copyright.")
-
-
-def _check_units(parsed: Parsed, items: list[responses.SeriesRow], series: Specs) -> None:
-    """
-    Withhold series that FRED states in another unit than the catalogue, and report those that it states on another base.
-
-    An observation does not say its unit, so the newest statement of `fred/series` speaks for all of them.
-    """
-    newest = {item.id: item for item in sorted(items, key=lambda item: item.realtime_end) if item.id in series}
+    newest = {item.id: item for item in sorted(mapped, key=lambda item: item.realtime_end)}
     for native, item in newest.items():
         spec = series[native]
         if re.fullmatch(_UNITS.get(spec.unit or "", ""), item.units) is None:

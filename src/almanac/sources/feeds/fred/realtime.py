@@ -37,29 +37,23 @@ def block(native: str, spec: SeriesSpec, response: Observations, where: str, par
         rows.setdefault(row.day, []).append(row)
     for day, versions in rows.items():
         versions.sort(key=lambda row: row.start)
-        _check(day, versions, where)
+        for row in versions:
+            if row.start > row.end:
+                raise SourceChanged(f"{where}: {day} has real time from {row.start} back to {row.end}")
+        for row, after in itertools.pairwise(versions):
+            if after.start <= row.end:
+                raise SourceChanged(f"{where}: {day} is there twice in real time {after.start}")
     doubtful = {
         row.day
         for row in response.observations
         if row.value != _ABSENT and strict.value(row.value, f"{where}: {row.day}", parsed) is None
     }
-    for day in (
-        doubtful
-    ):  # what stood there before and after it is told by its neighbours in real time, so all of the day is left out
-        del rows[day]
+    # What stood there before and after it is told by its neighbours in real time, so all of the day is left out.
+    rows = {day: versions for day, versions in rows.items() if day not in doubtful}
     if response.realtime_start != response.realtime_end:
         return Block(native, list(_archive(spec, response, rows, where)))
     found = _snapshot(native, spec, response, rows, where)
     return replace(found, complete=None) if doubtful else found
-
-
-def _check(day: date, versions: list[RealtimeRow], where: str) -> None:
-    for row in versions:
-        if row.start > row.end:
-            raise SourceChanged(f"{where}: {day} has real time from {row.start} back to {row.end}")
-    for row, after in itertools.pairwise(versions):
-        if after.start <= row.end:
-            raise SourceChanged(f"{where}: {day} is there twice in real time {after.start}")
 
 
 def _snapshot(

@@ -190,19 +190,17 @@ class Sec(Connector):
     def _ciks(self) -> list[int]:
         return sorted({int(found[1]) for name in self.companies if (found := _CIK.fullmatch(name))})
 
-    def _tickers(self) -> list[str]:
-        return sorted({name.upper() for name in self.companies if not _CIK.fullmatch(name)})
-
     def _listed(self, entries: Sequence[reference.Ticker]) -> list[int]:
         """CIKs of the companies asked for that the plan could not know, in the order of the list."""
         if not self.companies:
             return list(dict.fromkeys(entry.cik for entry in entries))
         owners = {entry.ticker.upper(): entry.cik for entry in reversed(entries)}
-        unknown = [ticker for ticker in self._tickers() if ticker not in owners]
+        tickers = sorted({name.upper() for name in self.companies if not _CIK.fullmatch(name)})
+        unknown = [ticker for ticker in tickers if ticker not in owners]
         if unknown:
             raise ValueError(f"sources.sec.companies: the SEC lists no ticker {', '.join(unknown)}")
         planned = set(self._ciks())
-        return [cik for cik in dict.fromkeys(owners[ticker] for ticker in self._tickers()) if cik not in planned]
+        return [cik for cik in dict.fromkeys(owners[ticker] for ticker in tickers) if cik not in planned]
 
 
 def _of_companies(ciks: Sequence[int], source: Source, key: str | None) -> list[Request]:

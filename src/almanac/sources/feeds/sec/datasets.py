@@ -30,7 +30,6 @@ from almanac.sources.feeds.sec.facts import (
     MONETARY,
     accession,
     is_currency,
-    main_currency,
     number,
     odd_days,
     plain_unit,
@@ -120,18 +119,16 @@ def read(body: bytes, name: str, wanted: frozenset[str]) -> Parsed:
         # As the segments once were, it may be a dimension: what is of the whole company then is in doubt.
         if table.unknown:
             raise SourceChanged(f"{table.where} has columns nobody reads: {', '.join(table.unknown)}")
-        numbers = _Numbers(table, submissions, wanted, totals)
+        currencies = _read_numbers(parsed, table, submissions, wanted, totals)
     latest = {
         one.cik: one.record
         for one in sorted(submissions.values(), key=lambda one: (one.filing.filed, one.filing.accession))
     }
-    parsed.unmapped.update(numbers.passed)
-    parsed.companies += (
-        msgspec.structs.replace(record, currency=main_currency(numbers.currencies.get(cik, {})))
-        for cik, record in latest.items()
-    )
+    for cik, record in latest.items():
+        rows = currencies[cik]
+        currency = min(rows, key=lambda unit: (-rows[unit], unit), default=None)
+        parsed.companies.append(msgspec.structs.replace(record, currency=currency))
     parsed.filings += ((one.cik, one.filing) for one in submissions.values())
-    parsed.facts += (CompanyFacts(cik, tuple(facts)) for cik, facts in numbers.facts.items())
     return parsed
 
 
@@ -143,97 +140,100 @@ def _submissions(table: Table) -> dict[str, Submission]:
         adsh = accession(row["adsh"], where)
         if adsh in found:
             raise SourceChanged(f"{where}: filing {adsh} is there twice")
-        found[adsh] = _submission(row, adsh, where)
+        cik = number(row["cik"], where)
+        filed = _day(row["filed"], f"{where}, filed")
+        accepted = _accepted(row["accepted"], f"{where}, accepted") if row["accepted"] else None
+        if row["fy"] and _YEAR.fullmatch(row["fy"]) is None:
+            raise SourceChanged(f"{where}, fy: {strict.shown(row['fy'])} is not a year")
+        filing = Filing(
+            adsh,
+            row["form"],
+            filed,
+            None if accepted is None else known_at(filed, accepted),
+            _day(row["period"], f"{where}, period") if row["period"] else None,
+            int(row["fy"]) if row["fy"] else None,
+            row["fp"] or None,
+        )
+        # `changed` is the day of the change to the former name, not from it (EDGAR's "date of name change"): until when it was
+        # used is not stated.
+        changed = date.fromordinal(_day(row["changed"], f"{where}, changed")).isoformat() if row["changed"] else None
+        record = CompanyRecord(
+            cik=cik,
+            part="datasets",
+            name=row["name"].strip() or f"CIK {cik}",
+            sic=row["sic"] or None,
+            fiscal_year_end=row["fye"] or None,
+            former_names=(FormerName(row["former"], changed),) if row["former"] else (),
+            state_of_incorporation=row["stprinc"] or row["countryinc"] or None,
+            country=row["countryba"] or None,
+        )
+        found[adsh] = Submission(cik, filing, record)
     return found
 
 
-def _submission(row: Mapping[str, str], adsh: str, where: str) -> Submission:
-    cik = number(row["cik"], where)
-    filed = _day(row["filed"], f"{where}, filed")
-    accepted = _accepted(row["accepted"], f"{where}, accepted") if row["accepted"] else None
-    if row["fy"] and _YEAR.fullmatch(row["fy"]) is None:
-        raise SourceChanged(f"{where}, fy: {strict.shown(row['fy'])} is not a year")
-    filing = Filing(
-        adsh,
-        row["form"],
-        filed,
-        None if accepted is None else known_at(filed, accepted),
-        _day(row["period"], f"{where}, period") if row["period"] else None,
-        int(row["fy"]) if row["fy"] else None,
-        row["fp"] or None,
+def _read_numbers(
+    parsed: Parsed,
+    table: Table,
+    submissions: Mapping[str, Submission],
+    wanted: frozenset[str],
+    totals: Mapping[str, str],
+) -> Mapping[int, Mapping[str, int]]:
+    """
+    Read what is taken of `num.txt`, and count what is not. `totals`: filing → its own tag of total revenue.
+
+    Return the rows in each currency by company.
+    """
+    facts: dict[int, list[Fact]] = {}
+    currencies: dict[int, Counter[str]] = defaultdict(Counter)
+    tags, units, days = {tag: tag for tag in wanted}, dict[str, str](), dict[str, int]()
+    place_of = {name: place for place, name in enumerate(table.names)}
+    adsh, tag, version, ddate, qtrs, uom, coreg, value = (
+        place_of[name] for name in ("adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value")
     )
-    # `changed` is the day of the change to the former name, not from it (EDGAR's "date of name change"): until when it was
-    # used is not stated.
-    changed = date.fromordinal(_day(row["changed"], f"{where}, changed")).isoformat() if row["changed"] else None
-    record = CompanyRecord(
-        cik=cik,
-        part="datasets",
-        name=row["name"].strip() or f"CIK {cik}",
-        sic=row["sic"] or None,
-        fiscal_year_end=row["fye"] or None,
-        former_names=(FormerName(row["former"], changed),) if row["former"] else (),
-        state_of_incorporation=row["stprinc"] or row["countryinc"] or None,
-        country=row["countryba"] or None,
-    )
-    return Submission(cik, filing, record)
-
-
-class _Numbers:
-    """What is taken of `num.txt`, and counts of what is not. `totals`: filing → its own tag of total revenue."""
-
-    def __init__(
-        self, table: Table, submissions: Mapping[str, Submission], wanted: frozenset[str], totals: Mapping[str, str]
-    ) -> None:
-        self.facts: dict[int, list[Fact]] = {}
-        self.currencies: dict[int, Counter[str]] = defaultdict(Counter)
-        self.passed: Counter[str] = Counter()
-        tags, units, days = {tag: tag for tag in wanted}, dict[str, str](), dict[str, int]()
-        place_of = {name: place for place, name in enumerate(table.names)}
-        adsh, tag, version, ddate, qtrs, uom, coreg, value = (
-            place_of[name] for name in ("adsh", "tag", "version", "ddate", "qtrs", "uom", "coreg", "value")
-        )
-        segments = place_of.get(_SEGMENTS)
-        for line, cells in table.rows():
-            where = f"{table.where}, line {line}"
-            submission = submissions.get(cells[adsh])
-            if submission is None:
-                raise SourceChanged(f"{where}: filing {strict.shown(cells[adsh])} is not in sub.txt")
-            taxonomy, slash, _ = cells[version].partition("/")
-            taxonomy = _TAXONOMY.get(taxonomy, taxonomy)
-            own = not slash and totals.get(cells[adsh]) == cells[tag] and is_currency(cells[uom])
-            if not slash and not own:
-                self.passed["custom tags"] += 1
+    segments = place_of.get(_SEGMENTS)
+    for line, cells in table.rows():
+        where = f"{table.where}, line {line}"
+        submission = submissions.get(cells[adsh])
+        if submission is None:
+            raise SourceChanged(f"{where}: filing {strict.shown(cells[adsh])} is not in sub.txt")
+        taxonomy, slash, _ = cells[version].partition("/")
+        taxonomy = _TAXONOMY.get(taxonomy, taxonomy)
+        own = not slash and totals.get(cells[adsh]) == cells[tag] and is_currency(cells[uom])
+        if not slash and not own:
+            parsed.unmapped["custom tags"] += 1
+            continue
+        if cells[coreg]:
+            parsed.unmapped["rows of a co-registrant"] += 1
+            continue
+        if segments is not None and cells[segments]:
+            parsed.unmapped["rows of a segment"] += 1
+            continue
+        if is_currency(cells[uom]) and taxonomy in MONETARY:
+            currencies[submission.cik][cells[uom]] += 1
+        full = TOTAL_REVENUE if own else tags.get(f"{taxonomy}:{cells[tag]}")
+        if full is None:
+            parsed.unmapped[f"{taxonomy} (other tags)"] += 1
+        elif not cells[value]:
+            parsed.unmapped["rows without a value"] += 1
+        else:
+            end = days.get(cells[ddate]) or days.setdefault(cells[ddate], _day(cells[ddate], f"{where}, ddate"))
+            if not (cells[qtrs].isascii() and cells[qtrs].isdigit()):
+                raise SourceChanged(f"{where}, qtrs: {strict.shown(cells[qtrs])} is not a number of quarters")
+            quarters = int(cells[qtrs])
+            if quarters > _LONGEST:
+                parsed.unmapped["rows of more than four quarters"] += 1
                 continue
-            if cells[coreg]:
-                self.passed["rows of a co-registrant"] += 1
+            filing, unit = submission.filing, units.setdefault(cells[uom], plain_unit(cells[uom]))
+            start = _start(end, quarters) if quarters else None
+            odd = odd_days(start, end, filing.filed)
+            if odd is not None:
+                parsed.unmapped[f"rows of {odd}"] += 1
                 continue
-            if segments is not None and cells[segments]:
-                self.passed["rows of a segment"] += 1
-                continue
-            if is_currency(cells[uom]) and taxonomy in MONETARY:
-                self.currencies[submission.cik][cells[uom]] += 1
-            full = TOTAL_REVENUE if own else tags.get(f"{taxonomy}:{cells[tag]}")
-            if full is None:
-                self.passed[f"{taxonomy} (other tags)"] += 1
-            elif not cells[value]:
-                self.passed["rows without a value"] += 1
-            else:
-                end = days.get(cells[ddate]) or days.setdefault(cells[ddate], _day(cells[ddate], f"{where}, ddate"))
-                if not (cells[qtrs].isascii() and cells[qtrs].isdigit()):
-                    raise SourceChanged(f"{where}, qtrs: {strict.shown(cells[qtrs])} is not a number of quarters")
-                quarters = int(cells[qtrs])
-                if quarters > _LONGEST:
-                    self.passed["rows of more than four quarters"] += 1
-                    continue
-                filing, unit = submission.filing, units.setdefault(cells[uom], plain_unit(cells[uom]))
-                start = _start(end, quarters) if quarters else None
-                odd = odd_days(start, end, filing.filed)
-                if odd is not None:
-                    self.passed[f"rows of {odd}"] += 1
-                    continue
-                amount = strict.number(cells[value], f"{where}, value of {full} in {filing.accession}")
-                statement = (filing.accession, filing.form, filing.filed, filing.fiscal_year, filing.fiscal_period)
-                self.facts.setdefault(submission.cik, []).append(Fact(full, unit, start, end, amount, *statement))
+            amount = strict.number(cells[value], f"{where}, value of {full} in {filing.accession}")
+            statement = (filing.accession, filing.form, filing.filed, filing.fiscal_year, filing.fiscal_period)
+            facts.setdefault(submission.cik, []).append(Fact(full, unit, start, end, amount, *statement))
+    parsed.facts += (CompanyFacts(cik, tuple(rows)) for cik, rows in facts.items())
+    return currencies
 
 
 @functools.lru_cache(maxsize=4_096)

@@ -11,7 +11,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
@@ -155,11 +154,6 @@ def _main_currency(facts: Mapping[str, Mapping[str, Concept]]) -> str | None:
     return min(newest, key=lambda unit: (-newest[unit], -every[unit], unit), default=None)
 
 
-def main_currency(rows: Mapping[str, int]) -> str | None:
-    """Return the currency with most rows, the first by name among equals; None without any."""
-    return min(rows, key=lambda unit: (-rows[unit], unit), default=None)
-
-
 def plain_unit(unit: str) -> str:
     """
     Return a unit as most filings write it: in what letters it is, and whether a share or a partnership's unit, is not told.
@@ -192,8 +186,13 @@ def _culprit(body: bytes, where: str) -> str | None:
                 place = f"{where}: {taxonomy}:{name}"
                 for unit, rows in tag["units"].items():
                     for row in rows:
-                        if told := _fault(row):
-                            return f"{place} in {unit}, filing {row.get('accn')}: {told}"
+                        try:
+                            amount = msgspec.convert(row, FactRow).val
+                            fault = None if math.isfinite(amount) else f"val is {amount}"
+                        except msgspec.ValidationError as error:
+                            fault = str(error)
+                        if fault is not None:
+                            return f"{place} in {unit}, filing {row.get('accn')}: {fault}"
                 try:
                     msgspec.convert(tag, Concept)
                 except msgspec.ValidationError as error:
@@ -201,11 +200,3 @@ def _culprit(body: bytes, where: str) -> str | None:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     return None
-
-
-def _fault(row: Any) -> str | None:
-    try:
-        value = msgspec.convert(row, FactRow).val
-    except msgspec.ValidationError as error:
-        return str(error)
-    return None if math.isfinite(value) else f"val is {value}"

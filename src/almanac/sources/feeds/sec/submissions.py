@@ -125,6 +125,9 @@ def read(body: bytes, cik: int) -> Parsed:
         raise SourceChanged(f"{where}: the response is of CIK {company.cik}")
     if len(company.tickers) != len(company.exchanges):
         raise SourceChanged(f"{where}: {len(company.tickers)} tickers, {len(company.exchanges)} exchanges")
+    if company.fiscal_year_end and _FISCAL_YEAR_END.fullmatch(company.fiscal_year_end) is None:
+        stated = strict.shown(company.fiscal_year_end)
+        raise SourceChanged(f"{where}: fiscalYearEnd {stated} is not a month and a day like 1231")
     business = company.addresses.business
     record = CompanyRecord(
         cik=cik,
@@ -132,7 +135,7 @@ def read(body: bytes, cik: int) -> Parsed:
         name=company.name.strip() or f"CIK {cik}",
         sic=company.sic or None,
         sic_description=" ".join((company.sic_description or "").split()) or None,
-        fiscal_year_end=_fiscal_year_end(company.fiscal_year_end, where),
+        fiscal_year_end=company.fiscal_year_end or None,
         listings=tuple(
             Listing(ticker, exchange or None)
             for ticker, exchange in zip(company.tickers, company.exchanges, strict=True)
@@ -171,7 +174,14 @@ def pages(body: bytes, cik: int) -> list[str]:
 
 
 def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Filing]]:
-    _same_length(columns, where)
+    lengths = {
+        name: len(column)
+        for name, field in zip(columns.__struct_encode_fields__, columns.__struct_fields__, strict=True)
+        if (column := getattr(columns, field)) is not None
+    }
+    if len(set(lengths.values())) > 1:
+        stated = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        raise SourceChanged(f"{where}: columns of different lengths: {stated}")
     ordinal = functools.cache(lambda text: strict.day(text, where).toordinal())  # a thousand filings share their days
     filings: list[tuple[int, Filing]] = []
     for place, text in enumerate(columns.accession_number):
@@ -190,17 +200,6 @@ def _filings(columns: FilingColumns, cik: int, where: str) -> list[tuple[int, Fi
         )
         filings.append((cik, filing))
     return filings
-
-
-def _same_length(columns: FilingColumns, where: str) -> None:
-    lengths = {
-        name: len(column)
-        for name, field in zip(columns.__struct_encode_fields__, columns.__struct_fields__, strict=True)
-        if (column := getattr(columns, field)) is not None
-    }
-    if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in lengths.items())
-        raise SourceChanged(f"{where}: columns of different lengths: {told}")
 
 
 def _items(form: str, items: str | None) -> tuple[str, ...]:
@@ -223,11 +222,3 @@ def _stamp(text: str, where: str) -> datetime:
 def _day(text: str | None, where: str) -> str | None:
     """Return the day of a stamp that means one (`2007-01-10T05:00:00.000Z`, midnight in New York)."""
     return strict.day(text[:10], f"{where}: formerNames").isoformat() if text else None
-
-
-def _fiscal_year_end(text: str | None, where: str) -> str | None:
-    if not text:
-        return None
-    if _FISCAL_YEAR_END.fullmatch(text) is None:
-        raise SourceChanged(f"{where}: fiscalYearEnd {strict.shown(text)} is not a month and a day like 1231")
-    return text
