@@ -16,7 +16,7 @@ from starlette.requests import Request
 from almanac import load_state
 from almanac.api.contract.errors import ApiError
 from almanac.config import Settings
-from almanac.dashboard.asking import InProcessApi, Told
+from almanac.dashboard.asking import InProcessApi, ShownRequest, Told
 from almanac.dashboard.formatting.dates import day_of
 from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.people import People, Person
@@ -248,10 +248,9 @@ class Visit:
         return self.person
 
     @property
-    def shown_requests(self) -> list[AskedOnPage]:
+    def shown_requests(self) -> list[ShownRequest]:
         """What a program would ask for the same data, each request once."""
-        requests = dict.fromkeys(response.request for response in self.responses)
-        return [AskedOnPage(request.path_and_query, request.curl(self.settings.api_address)) for request in requests]
+        return list(dict.fromkeys(response.request for response in self.responses))
 
     @property
     def history_from(self) -> str | None:
@@ -261,13 +260,6 @@ class Visit:
     @property
     def data_version(self) -> int | None:
         return self.responses[0].version if self.responses else None
-
-
-class AskedOnPage(msgspec.Struct, frozen=True):
-    """One request, as shown."""
-
-    path_and_query: str
-    curl: str
 
 
 Handler = Callable[[Visit], Answer]

@@ -71,7 +71,7 @@ class Visit(SimpleNamespace):
 
 def asked(path="/coverage?country=BOR&as_of=2024-04-30"):
     return SimpleNamespace(
-        path_and_query=path, curl=f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "http://127.0.0.1:8000{path}"'
+        path_and_query=path, curl=lambda url: f'curl -H "x-api-key: $ALMANAC_API_KEY" \\\n  "{url}{path}"'
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -72,7 +72,6 @@ class ChartFigure:
 #: Columns that a line of very many points is told in: its lows and highs of each.
 _COLUMNS = 400
 _A_YEAR = {Frequency.DAILY: 250, Frequency.WEEKLY: 52}
-_NAME = "name"
 #: What ends a data block or a string of a script early.
 _UNSAFE = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
@@ -99,33 +98,37 @@ def line_readout(
     first and last day. `events` are read as a line of their own, which has no values.
     """
     several = len(lines) > 1
-    return data_block(
-        {
-            "year": max((_a_year(line.points) for line in lines), default=1),
-            "lines": [
-                {
-                    _NAME: line.name,
-                    "class": f"c{line.colour}",
-                    "points": [
-                        [
-                            point.at,
-                            point.value,
-                            _describe_point(point, unit, digits, line.name if several else "", firsts, since or {}),
-                        ]
-                        for point in _few(line.points)
-                    ],
-                }
-                for line in lines
-            ]
-            + _told_events(events),
-        }
-    )
+
+    def describe(point: ChartPoint, name: str) -> str:
+        told = f"{f'{name}, ' if several else ''}{point.period}: {describe_value(point, unit, digits)}"
+        if firsts and point.revised and point.first is not None:
+            told += f", first published {unit.sentence(point.first, digits)}"
+        known = (since or {}).get((point.start, point.end)) if point.value is not None else None
+        return f"{told}, known since {known}" if known else told
+
+    found = [
+        (
+            line.name,
+            f"c{line.colour}",
+            [[point.at, point.value, describe(point, line.name)] for point in _few(line.points)],
+        )
+        for line in lines
+    ]
+    return readout(found, year=_a_year(lines), events=events)
 
 
-def _told_events(events: Sequence[EventMark]) -> list[dict[str, Any]]:
-    """Events as a line of their own, whose sentences are `whole`: they name their day themselves; none where there are none."""
-    points = [[mark.at, None, mark.words] for mark in events]
-    return [{_NAME: "Events", "class": "", "whole": True, "points": points}] if points else []
+def readout(
+    lines: Iterable[tuple[str, str, list[list[Any]]]], *, year: int = 1, events: Sequence[EventMark] = (), **more: Any
+) -> Markup:
+    """
+    Write a readout of lines, each a name, a class and points; `year`: points that a Page key goes. `events` are a line of their
+    own, whose sentences are `whole`: they name their day themselves.
+    """
+    told: list[dict[str, Any]] = [{"name": name, "class": kind, "points": points} for name, kind, points in lines]
+    if events:
+        marks = [[mark.at, None, mark.words] for mark in events]
+        told.append({"name": "Events", "class": "", "whole": True, "points": marks})
+    return data_block({"year": year, **more, "lines": told})
 
 
 def lines_readout(
@@ -136,20 +139,13 @@ def lines_readout(
     `periods`, by day. `told`: of each point of each line. `events`: as in `line_readout`.
     """
     periods: dict[int, str] = {}
-    found: list[dict[str, Any]] = []
+    found = []
     for line, words in zip(lines, told, strict=True):
         of = {id(point): text for point, text in zip(line.points, words, strict=True)}
         few = _few(line.points)
         periods |= {point.at: point.period for point in few}
-        found.append(
-            {
-                _NAME: line.name,
-                "class": colour(line.colour),
-                "points": [[point.at, point.value, of[id(point)]] for point in few],
-            }
-        )
-    year = max((_a_year(line.points) for line in lines), default=1)
-    return data_block({"year": year, "periods": periods, "lines": found + _told_events(events)})
+        found.append((line.name, colour(line.colour), [[point.at, point.value, of[id(point)]] for point in few]))
+    return readout(found, year=_a_year(lines), events=events, periods=periods)
 
 
 def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWords, digits: int) -> Markup:
@@ -162,8 +158,8 @@ def curve_readout(curves: Sequence[Curve], tenors: Sequence[str], unit: UnitWord
             value = values.get(tenor)
             told = NO_DATA.lower() if value is None else unit.sentence(value, digits)
             points.append([index, value, f"{curve.name}, {tenor}: {told}"])
-        found.append({_NAME: curve.name, "class": f"c{curve.colour}", "points": points})
-    return data_block({"year": 1, "lines": found})
+        found.append((curve.name, f"c{curve.colour}", points))
+    return readout(found)
 
 
 def column_readout(columns: Sequence[CountColumn], parts: Sequence[str], *, so_far: bool = False) -> Markup:
@@ -174,29 +170,14 @@ def column_readout(columns: Sequence[CountColumn], parts: Sequence[str], *, so_f
         told = ", ".join(f"{count:,} {part}" for part, count in zip(parts, column.counts, strict=True) if count)
         end = " so far" if so_far and index == len(columns) - 1 else ""
         points.append([index, total, f"{column.label}: {total:,}{end}{f', of these {told}' if total else ''}"])
-    return data_block({"year": 7, "lines": [{_NAME: "", "class": "c1", "points": points}]})
+    return readout([("", "c1", points)], year=7)
 
 
-def _describe_point(
-    point: ChartPoint,
-    unit: UnitWords,
-    digits: int,
-    name: str,
-    firsts: bool,
-    since: Mapping[tuple[int | None, int], str],
-) -> str:
-    period = f"{name}, {point.period}" if name else point.period
+def describe_value(point: ChartPoint, unit: UnitWords, digits: int) -> str:
+    """Return what a readout says of a point's value: `2.1%, forecast`, or why there is none."""
     if point.value is None:
-        return f"{period}: {'withheld' if point.state == 'withheld' else NO_DATA.lower()}"
-    told = f"{period}: {unit.sentence(point.value, digits)}"
-    if point.forecast:
-        told += ", forecast"
-    if firsts and point.revised and point.first is not None:
-        told += f", first published {unit.sentence(point.first, digits)}"
-    known = since.get((point.start, point.end))
-    if known:
-        told += f", known since {known}"
-    return told
+        return "withheld" if point.state == "withheld" else NO_DATA.lower()
+    return unit.sentence(point.value, digits) + (", forecast" if point.forecast else "")
 
 
 def _few(points: Sequence[ChartPoint]) -> Sequence[ChartPoint]:
@@ -206,11 +187,10 @@ def _few(points: Sequence[ChartPoint]) -> Sequence[ChartPoint]:
     return [point for run in runs(points) for point in thinned(run, span, _COLUMNS)]
 
 
-def _a_year(points: Sequence[ChartPoint]) -> int:
-    if not points:
-        return 1
-    frequency = points[-1].frequency
-    return _A_YEAR.get(frequency) or max(1, 12 // frequency.months)
+def _a_year(lines: Sequence[ChartLine]) -> int:
+    """Return how many points a Page key goes: as many as the line that has most of them has in a year."""
+    frequencies = (line.points[-1].frequency for line in lines if line.points)
+    return max((_A_YEAR.get(one) or max(1, 12 // one.months) for one in frequencies), default=1)
 
 
 _SHEET = Path(__file__).parent.parent / "static" / "app.css"

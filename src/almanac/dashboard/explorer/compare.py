@@ -10,14 +10,21 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, PicturePanel, lines_readout, picture
+from almanac.dashboard.drawing.figure import (
+    ChartFigure,
+    LegendEntry,
+    PicturePanel,
+    describe_value,
+    lines_readout,
+    picture,
+)
 from almanac.dashboard.drawing.lines import DASHED_FROM, ChartLine, EventMark, Frame, line_chart, room_left
 from almanac.dashboard.drawing.svg import MOST_LINES, colour
 from almanac.dashboard.explorer import embedding, event_markers
 from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.event_markers import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.finding import SMALL_WORDS, entity_named, found, indicators_of, series_address
-from almanac.dashboard.explorer.one_series import Missing, Row, Series, find, walk
+from almanac.dashboard.explorer.one_series import Missing, Row, Series, find, range_links, walk
 from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import called, places
 from almanac.dashboard.formatting.captions import NOTHING, Topic, few, line_caption, lines_caption
@@ -622,21 +629,6 @@ _DATED_LINES = 6
 _WITHHELD = "Withheld. The licence of these sources forbids passing their values on. Periods and times are shown."
 
 
-class Panel(msgspec.Struct):
-    """Lines of one unit."""
-
-    lines: list[ComparedLine]
-    figure: ChartFigure
-
-
-class ComparedCell(msgspec.Struct, frozen=True):
-    """One line in one period: its text, its whole value, and its state where it has none."""
-
-    text: str = ""
-    full: str | None = None
-    withheld: bool = False
-
-
 def events(visit: Visit, compared: ReadComparison) -> MarkedEvents | None:
     """Return what is marked below the panels, or may be; None where nothing is drawn."""
     charts = [_subjects(lines) for lines in _panels(compared).values()]
@@ -658,9 +650,9 @@ def _panels(compared: ReadComparison) -> dict[tuple[str, bool], list[ComparedLin
     return groups
 
 
-def draw_panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None = None) -> list[Panel]:
+def draw_panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | None = None) -> list[ChartFigure]:
     """
-    Return a panel for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
+    Return a figure for each unit, in the order of the lines; all have one time axis and one column of labels. `marked`: under the axis
     of each panel that has a line the event is of.
     """
     groups = _panels(compared)
@@ -690,7 +682,7 @@ def draw_panels(visit: Visit, compared: ReadComparison, marked: MarkedEvents | N
         )
     found = []
     for number, (lines, chart, marked_here) in enumerate(zip(groups.values(), charts, marks, strict=True), 1):
-        found.append(Panel(lines, _figure(number, lines, chart, compared, frame, marked_here)))
+        found.append(_figure(number, lines, chart, compared, frame, marked_here))
     return found
 
 
@@ -714,7 +706,7 @@ def _figure(
         nothing = "There are no values of these lines."
     shut = any(line.rows for line in lines) and all(p.state == "withheld" for line in lines for p in line.points)
     dated = len(compared.shown) <= _DATED_LINES
-    told = [[_write_point(line, point, known if dated else "") for point, known in _with_rows(line)] for line in lines]
+    told = [_told(line, states(line) if dated else {}) for line in lines]
     return ChartFigure(
         id=f"chart-{number}",
         title=chart_name(lines, compared),
@@ -728,16 +720,26 @@ def _figure(
     )
 
 
-def _with_rows(line: ComparedLine) -> list[tuple[ChartPoint, str]]:
-    """Its points, each with the day since when its value is known, where it is as published."""
-    known = states(line)
-    found = []
+def _told(line: ComparedLine, known: Mapping[tuple[str, str], Row]) -> list[str]:
+    """Return what is read out of each point, with the day since when its value is known, if its row is among `known`."""
+    since = "first published" if line.known == FIRST else "known since"
+    told = []
     for point in line.points:
-        end = date.fromordinal(point.end).isoformat()
-        start = end if point.start is None else date.fromordinal(point.start).isoformat()
-        row = known.get((start, end))
-        found.append((point, "" if row is None else row["observedAt"]))
-    return found
+        row = None if point.value is None else known.get(_days(point))
+        words = describe_value(point, line.unit, line.digits)
+        told.append(words if row is None else f"{words}, {since} {day(row['observedAt'])}")
+    return told
+
+
+def _bounds(point: ChartPoint) -> tuple[date, date]:
+    """Return the first and the last day of a point's period; of an instant twice the same."""
+    end = date.fromordinal(point.end)
+    return end if point.start is None else date.fromordinal(point.start), end
+
+
+def _days(point: ChartPoint) -> tuple[str, str]:
+    start, end = _bounds(point)
+    return start.isoformat(), end.isoformat()
 
 
 def states(line: ComparedLine) -> dict[tuple[str, str], Row]:
@@ -747,34 +749,16 @@ def states(line: ComparedLine) -> dict[tuple[str, str], Row]:
     return {((row["periodStart"] or row["periodEnd"])[:10], row["periodEnd"][:10]): row for row in line.rows}
 
 
-def _write_point(line: ComparedLine, point: ChartPoint, known: str) -> str:
-    if point.value is None:
-        return "withheld" if point.state == "withheld" else "no data"
-    text = line.unit.sentence(point.value, line.digits)
-    if point.forecast:
-        text += ", forecast"
-    since = "first published" if line.known == FIRST else "known since"
-    return f"{text}, {since} {day(known)}" if known else text
-
-
 # -- table --------------------------------------------------------------------------------------------------------------
 
 
-def table(compared: ReadComparison) -> list[tuple[str, dict[int, ChartPoint]]]:
-    """Return the rows of the table, newest period first: its name, and the points of the lines by their places."""
+def table(compared: ReadComparison) -> list[dict[int, ChartPoint]]:
+    """Return the rows of the table, newest period first: the points of the lines by their places."""
     rows: dict[tuple[int, int], dict[int, ChartPoint]] = {}
     for place, line in enumerate(compared.shown):
         for point in line.points:
             rows.setdefault((point.end, point.end if point.start is None else point.start), {})[place] = point
-    return [(next(iter(row.values())).period, row) for _, row in sorted(rows.items(), reverse=True)]
-
-
-def _cell(line: ComparedLine, point: ChartPoint | None) -> ComparedCell:
-    if point is None or (point.value is None and point.state != "withheld"):
-        return ComparedCell()
-    if point.value is None:
-        return ComparedCell("Withheld", withheld=True)
-    return ComparedCell(line.unit.cell(point.value, line.digits), full(point.value))
+    return [row for _, row in sorted(rows.items(), reverse=True)]
 
 
 # -- form ---------------------------------------------------------------------------------------------------------------
@@ -838,31 +822,16 @@ def _moved(number: int, gone: int) -> int:
     return number - (number > gone)
 
 
-def ranges(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]:
-    """Links to ranges, the one that is shown marked."""
+def ranges(visit: Visit, compared: ReadComparison) -> tuple[Row, ...]:
+    """Return links to ranges, the one that is shown marked."""
     newest = compared.newest or visit.today
     usual = 1 if compared.often else 10
-    found = []
-    for years in (1, 5, 10, 25):
+    asked = None if compared.last is not None else compared.asked.first or usual
+    spans: list[tuple[int, str | None, bool]] = [(usual, None, asked == usual)]
+    for years in {1, 5, 10, 25} - {usual}:
         start = (newest - timedelta(days=round(365.25 * years) - 1)).isoformat()
-        current = compared.last is None and (
-            compared.asked.first is None if years == usual else compared.asked.first == start
-        )
-        found.append(
-            {
-                "title": f"{years}Y",
-                "href": visit.here(to=None, page=None, **{"from": None if years == usual else start}),
-                "current": current,
-                "aloud": "one year" if years == 1 else f"{years} years",
-            }
-        )
-    every = {
-        "title": "All",
-        "href": visit.here(to=None, page=None, **{"from": ALL}),
-        "current": compared.asked.first == ALL and compared.last is None,
-        "aloud": "all periods",
-    }
-    return [*found, every]
+        spans.append((years, start, asked == start))
+    return range_links(visit, sorted(spans), (ALL, asked == ALL))
 
 
 def notes(compared: ReadComparison) -> list[str]:
@@ -911,23 +880,19 @@ def as_csv(compared: ReadComparison) -> Download:
 
 def as_workbook(visit: Visit, compared: ReadComparison) -> bytes:
     """Return a column for each line, newest period first, and the sheet that says what they are."""
-    cells: dict[tuple[date, date], dict[int, ChartPoint]] = {}
-    for place, line in enumerate(compared.shown):
-        for point in line.points:
-            end = date.fromordinal(point.end)
-            start = end if point.start is None else date.fromordinal(point.start)
-            cells.setdefault((end, start), {})[place] = point
     columns = ["Period", "First day", "Last day"]
     columns += [f"{full_name(line)} ({line.unit.head})" for line in compared.shown]
     alone = states(compared.shown[0]) if len(compared.shown) == 1 else {}
     if alone:
         columns += ["Known since", "Revision status"]
     rows: list[list[Cell]] = []
-    for (end, start), values in sorted(cells.items(), reverse=True):
+    for values in table(compared):
         there = [values.get(place) for place in range(len(compared.shown))]
-        row: list[Cell] = [next(iter(values.values())).period, start, end]
+        point = next(iter(values.values()))
+        start, end = _bounds(point)
+        row: list[Cell] = [point.period, start, end]
         row += [None if one is None else "withheld" if one.state == "withheld" else one.value for one in there]
-        state = alone.get((start.isoformat(), end.isoformat()))
+        state = alone.get(_days(point))
         if state is not None:
             row += [day_of(state["observedAt"]), state["revisionStatus"]]
         rows.append(row)
@@ -973,7 +938,7 @@ def as_picture(visit: Visit, compared: ReadComparison) -> bytes:
     """Return the charts as one picture, at their widest."""
     marked = events(visit, compared)
     shown = draw_panels(visit, compared, marked)
-    panels = [PicturePanel(panel.figure.unit, panel.figure.drawing, panel.figure.empty) for panel in shown]
+    panels = [PicturePanel(figure.unit, figure.drawing, figure.empty) for figure in shown]
     known = day(compared.asked.as_of or visit.today)
     foot = [f"Source: {attribution}. Licence: {terms}." for attribution, terms in sources(compared.shown)]
     if computed_words(compared):
@@ -1016,10 +981,7 @@ def compare_page(visit: Visit, one: ReadComparison) -> dict[str, Any]:
         "base": "" if one.base is None else one.base.isoformat(),
         "columns": [{"name": line_name(line, one.shown), "href": line.address} for line in one.shown],
         # One page of the table.
-        "rows": [
-            {"period": period, "cells": [_cell(line, row.get(place)) for place, line in enumerate(one.shown)]}
-            for period, row in rows[pager.rows]
-        ],
+        "rows": rows[pager.rows],
         "pages": pager,
         "downloads": [{"kind": kind.upper(), "href": f"/compare.{kind}?{query}"} for kind in ("csv", "xlsx", "svg")],
         # The picture that a script makes a PNG of.
@@ -1109,7 +1071,7 @@ def _embedded(visit: Visit) -> EmbeddedChart:
     one = compared(visit, read(visit))
     return EmbeddedChart(
         chart_name(one.shown, one) if one.shown else "Compare",
-        [panel.figure for panel in draw_panels(visit, one, events(visit, one))],
+        draw_panels(visit, one, events(visit, one)),
         sources(one.shown),
         one.asked.as_of,
         [f"{each.message.rstrip('.')}." for each in one.asked.problems],

@@ -196,16 +196,32 @@ def range_of(visit: Visit, series: Series, newest: date | None) -> Range:
     starts = {years: (years_before(end, years) + timedelta(days=1)).isoformat() for years in (1, 5, 10)}
     usual = starts[1] if series.often else None
     first = usual if chosen is None else None if chosen == ALL else chosen
-    options = []
-    for years, start in starts.items():
-        value = None if start == usual else start
-        title, aloud = f"{years}Y", f"{'one year' if years == 1 else f'{years} years'}"
-        options.append({"title": title, "href": visit.here(to=None, page=None, period=None, **{"from": value}),
-                        "current": first == start and last is None, "aloud": aloud})  # fmt: skip
-    whole = ALL if series.often else None
-    options.append({"title": "All", "href": visit.here(to=None, page=None, period=None, **{"from": whole}),
-                    "current": first is None and last is None, "aloud": "all periods"})  # fmt: skip
-    return Range(first, last, tuple(options))
+    spans = [
+        (years, None if start == usual else start, first == start and last is None) for years, start in starts.items()
+    ]
+    whole = (ALL if series.often else None, first is None and last is None)
+    return Range(first, last, range_links(visit, spans, whole))
+
+
+def range_links(
+    visit: Visit, spans: Sequence[tuple[int, str | None, bool]], whole: tuple[str | None, bool]
+) -> tuple[Row, ...]:
+    """
+    Return links to ranges of some years, and to all periods. Each span has its years, `from` in its address (None: none) and
+    whether it is shown; `whole` the last two for all periods.
+    """
+    links = [
+        (f"{years}Y", "one year" if years == 1 else f"{years} years", first, current) for years, first, current in spans
+    ]
+    return tuple(
+        {
+            "title": title,
+            "aloud": aloud,
+            "href": visit.here(to=None, page=None, period=None, **{"from": first}),
+            "current": current,
+        }
+        for title, aloud, first, current in (*links, ("All", "all periods", *whole))
+    )
 
 
 #: Requests of 500 rows that a page makes for vintages; of a series with a value for each day, one.

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from almanac.dashboard.drawing.columns import CountColumn, column_chart
-from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, data_block
+from almanac.dashboard.drawing.figure import ChartFigure, LegendEntry, readout
 from almanac.dashboard.drawing.lines import FigureState, fan_chart, life_chart
 from almanac.dashboard.drawing.svg import value_axis
 from almanac.dashboard.explorer.one_series import Cell, Row, Series, Vintages
@@ -263,7 +263,7 @@ def _sizes(series: Series, then: Vintages, unit: UnitWords, digits: int) -> Char
         title="How large revisions are",
         caption=f"{sentence(first)} {sentence(second)} {sentence(f'The largest is {change(largest, digits)}')}",
         drawing=column_chart(columns),
-        readout=data_block({"year": 3, "lines": [{"name": "", "class": "c1", "points": told}]}),
+        readout=readout([("", "c1", told)], year=3),
         legend=[],
     )
 
@@ -315,7 +315,7 @@ def _life(name: str, states: Sequence[Row], until: date, unit: UnitWords, digits
         title=f"The life of one figure: {name}",
         caption=f"{sentence(first)} {sentence(second)}",
         drawing=life_chart(drawn, until.toordinal(), fraction=unit.fraction),
-        readout=data_block({"year": 5, "lines": [{"name": name, "class": "c1", "points": told}]}),
+        readout=readout([(name, "c1", told)], year=5),
         legend=[LegendEntry(name="First", kind="first"), LegendEntry(name="As it was told", colour=1)],
     )
 

@@ -24,7 +24,7 @@ from almanac.dashboard.explorer.watchlist import star
 from almanac.dashboard.formatting import dates, values
 from almanac.dashboard.formatting.captions import Topic, line_caption, lines_caption
 from almanac.dashboard.formatting.dates import day, day_of, noun, of_row, read_day
-from almanac.dashboard.formatting.numbers import UnitWords, change, computed, full, many, unit_of
+from almanac.dashboard.formatting.numbers import UnitWords, computed, many, unit_of
 from almanac.dashboard.formatting.values import look
 from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import exact
@@ -93,34 +93,6 @@ def shown(visit: Visit, series: one_series.Series) -> Shown:
 
 
 # -- head ---------------------------------------------------------------------------------------------------------------
-
-
-def chips(one: Shown, visit: Visit) -> list[one_series.Row]:
-    """Return what to know before the number: is it fresh, was it revised, since when is it kept, may it be passed on."""
-    found: list[one_series.Row] = []
-    row = one.newest
-    if row is not None and one.as_of is None:
-        old = values.look(row, digits=one.digits, today=visit.today)
-        if (row["metadata"] or {}).get("discontinued"):
-            found.append({"text": f"ended {dates.of_row(row)}", "sign": "disc"})
-        elif row["freshnessStatus"] == "stale":
-            text = old.chip.text if old.state == "stale" and old.chip else "stale"
-            found.append({"text": text.capitalize(), "kind": "warn"})
-        elif row["freshnessStatus"] == "fresh":
-            found.append({"text": "Fresh", "kind": "good"})
-    revised = sum(row["revisionStatus"] == "revised" for row in one.rows)
-    if revised:
-        found.append({"text": f"{values.counted(revised, one.series.frequency)} revised", "kind": "revised"})
-    releases = one.then.releases
-    if releases and one.then.complete:
-        told = f"{many(len(one.then.rows), 'vintage')} in {many(len(releases), 'release')} since {releases[0].day[:4]}"
-        found.append({"text": told})
-    rights = one.series.record["rights"]
-    if rights["valueWithheld"]:
-        found.append({"text": "Withheld: licence forbids redistribution", "kind": "withheld"})
-    elif rights["redistributable"]:
-        found.append({"text": "Public, redistributable"})
-    return found
 
 
 def figures(one: Shown, event: one_series.Row | None, visit: Visit) -> list[one_series.Row]:
@@ -324,7 +296,7 @@ def _topic(visit: Visit, one: Shown) -> Topic:
 
 
 def table(one: Shown, rows: slice) -> list[one_series.Row]:
-    """Return rows of the table: each period with what it was first and since when it is so."""
+    """Return rows of the table: each observation with its first state, what it was first published as, and how far it moved."""
     cells = one.then.cells
     found = []
     for row in one.rows[rows]:
@@ -332,20 +304,8 @@ def table(one: Shown, rows: slice) -> list[one_series.Row]:
         first = None if states is None else states[0]
         now, then = _number(row), None if first is None or first["revisionStatus"] == "unknown" else _number(first)
         moved = None if now is None or then is None else one.unit.scaled(now) - one.unit.scaled(then)
-        found.append(
-            {
-                "row": row,
-                "period": dates.of_row(row),
-                "look": values.look(row, digits=one.digits, history=True),
-                "first": None if then is None else one.unit.cell(then, one.digits),
-                "first_full": None if then is None else full(then),
-                "moved": None if moved is None else change(moved, max(one.digits, 0)),
-                "direction": "" if not moved else "up" if moved > 0 else "down",
-                "known": "" if first is None else dates.day(first["observedAt"]),
-                "changed": dates.day(row["observedAt"]),
-                "forecast": values.is_forecast(row),
-            }
-        )
+        told = values.look(row, digits=one.digits, history=True)
+        found.append({"row": row, "look": told, "state": first, "first": then, "moved": moved})
     return found
 
 
@@ -383,44 +343,8 @@ def _number(row: one_series.Row) -> Any:
 
 #: Series listed, and indicators of a category that are asked for.
 _LISTED, _ASKED = 6, 60
+#: What the interface’s codes of seasonal adjustment stand for.
 _ADJUSTMENTS = {"SA": "Adjusted", "NSA": "Not adjusted", "SAAR": "Adjusted, annual rate"}
-
-
-def about(one: Shown) -> list[one_series.Row]:
-    """Return what the series is: pairs for the panel."""
-    record, row = one.series.record, one.newest or (one.rows[0] if one.rows else None)
-    source = record["sourceId"]
-    found: list[one_series.Row] = [
-        {"term": "Source", "text": record["rights"]["attribution"] or source, "href": f"/sources/{source}"},
-        {"term": "Licence", "text": record["rights"]["license"] or "not stated"},
-        {"term": "Frequency", "text": record["frequency"].replace("_", " ").capitalize()},
-        {"term": "Unit", "text": one.unit.head or "as published"},
-    ]
-    cells = list(one.then.cells)
-    if one.then.complete and cells:
-        first, last = (dates.period(cell[0], cell[1], record["frequency"]) for cell in (cells[-1], cells[0]))
-        found.append({"term": "Periods", "text": dates.between(first, last)})
-        since = one.then.releases[0].day
-        found.append({"term": "Vintages", "text": f"{len(one.then.rows):,}, from {dates.day(since)}"})
-    elif one.as_of is None and record["firstPeriod"] and record["lastPeriod"]:
-        found.append(
-            {
-                "term": "Periods",
-                "text": dates.between(dates.day(record["firstPeriod"]), dates.day(record["lastPeriod"])),
-            }
-        )
-        found.append(
-            {"term": "Vintages", "text": f"{record['vintageCount']:,}, from {dates.day(record['vintagesFrom'])}"}
-        )
-    adjusted = None if row is None else row["metadata"].get("seasonalAdjustment")
-    if adjusted:
-        found.append({"term": "Seasonal adj.", "text": _ADJUSTMENTS.get(adjusted, adjusted)})
-    if one.series.indicator["formula"]:
-        found.append({"term": "Formula", "text": one.series.indicator["formula"], "code": True})
-    if record["nativeId"]:
-        found.append({"term": "Native id", "text": record["nativeId"], "code": True})
-    found.append({"term": "Series id", "text": one.series.id, "code": True})
-    return found
 
 
 def same_category(visit: Visit, one: Shown) -> list[one_series.Row]:
@@ -484,7 +408,7 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         # The day as it was typed, and what is wrong with it.
         "typed": typed,
         "error": error,
-        "chips": chips(one, visit),
+        "adjustments": _ADJUSTMENTS,
         "key_figures": figures(one, event, visit),
         "figure": figure,
         "marked": marked,
@@ -507,7 +431,6 @@ def series_page(visit: Visit, one: Shown, typed: str, error: str) -> dict[str, A
         "triangle": triangle(one),
         "triangle_empty": no_triangle(one),
         "trail": trail,
-        "about": about(one),
         "nearby": same_category(visit, one),
         "others": other_sources(visit, one),
         # The requests of the page, that of its table first.
@@ -554,14 +477,6 @@ def _slider(visit: Visit, one: Shown, releases: list[one_series.ReleaseDay]) -> 
         "back": visit.here(as_of=back, page=None) if back else "",
         # The newest release is what is known today.
         "ahead": "" if ahead is None else visit.here(as_of=days[ahead] if ahead < last else None, page=None),
-        "today": visit.here(as_of=None, page=None) if one.as_of else "",
-        # What a form for another day keeps of the address.
-        "keep": visit.kept("from", "to", "sources", "events"),
-        # Where a script asks for what changes with the day.
-        "part": f"{one.series.address}/part",
-        # Whether these are all releases there were, the first of them `since`.
-        "complete": one.every.complete,
-        "since": day(days[0]),
     }
 
 
