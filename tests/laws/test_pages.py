@@ -303,7 +303,7 @@ def check_columns(view, one, pinned, selection):
     rows = [row_of(view.directory, row) for row in found]
     assert shown(rows) == shown(plainly(view, one, pinned))
     assert [row.found[1:] for row in rows] == [row[1:] for row in found]
-    by_row = CsvWriter(table, whole=True).write(shape.observations(rows, lineage=True), last=True)
+    by_row = CsvWriter(table, whole=True).write(shape.answer(rows, None, lineage=True).rows, last=True)
     by_column = CsvWriter(table, whole=True).write(observation_columns(shape, DerivedObservation, found), last=True)
     assert by_column == by_row
 
