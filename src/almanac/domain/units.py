@@ -9,6 +9,7 @@ currency.
 
 from __future__ import annotations
 
+import functools
 import re
 
 _NAME = re.compile(r"(?P<currency>[a-z]{3}|local_currency)(_millions|_billions|_per_(?P<thing>[a-z]+))?")
@@ -50,6 +51,7 @@ def is_amount(unit: str | None) -> bool:
     return found is not None and found["thing"] is None
 
 
+@functools.lru_cache(maxsize=4_096)
 def currency_of(unit: str | None, local: str | None) -> str | None:
     """
     Return the ISO code of the currency that a unit counts in, or None for a unit that isn't money.

@@ -49,7 +49,7 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         bounded = MetadataCache(world.db, first.reference)
         for pair, before in zip(pairs, whole, strict=True):
             assert (bounded.row_rights(*pair), bounded.row_metadata(*pair), bounded.lineage(pair[1])) == before
-            held = (bounded._mixed, bounded._rights, bounded._said, bounded._lineages)
+            held = (bounded._mixed, bounded._rights, bounded._lineages)
             assert max(map(len, held)) <= 5
         assert told(bounded) == whole
 

@@ -20,6 +20,7 @@ _TYPES: dict[Kind, Any] = {
     "integer": pa.int64(),
     "flag": pa.bool_(),
     "json": _WORDS,
+    "ids": pa.string(),
 }
 #: A row's own id: every row has another, so that a dictionary would hold them all.
 _ID = "id"
@@ -106,6 +107,8 @@ def _array(column: Column, values: Sequence[Any]) -> Any:
     kind = _type(column)
     if column.kind in {"time", "day"}:
         return pa.array(values, pa.string()).cast(kind)
+    if column.kind == "ids":
+        return pa.array(values, pa.binary()).cast(kind)
     if kind == _WORDS:
         return pa.array(values, pa.string()).dictionary_encode()
     return pa.array(values, kind, from_pandas=column.kind == "floats")

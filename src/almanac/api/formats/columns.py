@@ -20,9 +20,10 @@ from msgspec import inspect
 
 T = TypeVar("T")
 
-#: What the cells of a column are: texts, times and days as JSON has them, numbers, true or false, JSON text. Two kinds are of batches
-#: alone: `seconds` are times as unix seconds, `floats` an array of numbers with NaN for null, whole ones to be written without a point.
-Kind = Literal["text", "time", "day", "number", "integer", "flag", "json", "seconds", "floats"]
+#: What the cells of a column are: texts, times and days as JSON has them, numbers, true or false, JSON text. Three kinds are of
+#: batches alone: `seconds` are times as unix seconds, `floats` an array of numbers with NaN for null, whole ones to be written without
+#: a point, `ids` an array of ASCII.
+Kind = Literal["text", "time", "day", "number", "integer", "flag", "json", "seconds", "floats", "ids"]
 #: The last column of a whole list: empty but in the last row, where it is the number of rows.
 ROWS_IN_ALL = "rowsInAll"
 NOTHING_OPENED: Mapping[str, Kind] = MappingProxyType({})

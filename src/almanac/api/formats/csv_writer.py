@@ -75,6 +75,9 @@ def _texts(column: Column, values: Sequence[Any]) -> list[str]:
         return _times(values)
     if column.kind == "floats":
         return _floats(np.asarray(values))
+    if column.kind == "ids":
+        ids: list[str] = np.asarray(values).astype(str).tolist()
+        return ids
     present = ["" if value is None else value for value in values] if None in values else list(values)
     if column.kind in {"time", "day"}:
         return present

@@ -7,19 +7,17 @@ What rows of one series and lineage share is made once for them, and so is what 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
-from itertools import chain
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
 
 from almanac.api.formats.columns import Batch, Block, Codes, Field, Kind, Table, distinct
-from almanac.api.rows.redaction import Redaction, metadata_of_row
+from almanac.api.rows.redaction import Redaction, metadata_of_row, wire_period
 from almanac.domain.observations import status
-from almanac.domain.periods import Period
-from almanac.domain.times import wire_day
 from almanac.store.observations.ids import observation_ids
+from almanac.store.observations.reading.metadata import METADATA
 from almanac.store.observations.reading.query import Found
 
 T = TypeVar("T")
@@ -28,6 +26,7 @@ _Cells = tuple[Any, Codes | None]
 
 #: Fields whose cells are of another kind than the record says.
 _KINDS: dict[str, Kind] = {
+    "id": "ids",
     "value_numeric": "floats",
     "observed_at": "seconds",
     "released_at": "seconds",
@@ -49,14 +48,14 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
     numbers_shown = np.where(withheld, np.nan, np.array(values, np.float64))
     texts_shown = [None if hidden else text for text, hidden in zip(texts, withheld.tolist(), strict=True)]
     keys, by_period = distinct(periods)
-    spans = list(map(Period.from_key, keys))
+    _, starts, lasts = zip(*map(wire_period, keys), strict=True)
     cells: dict[str, _Cells] = {
         **{name: (column, by_origin) for name, column in origins.columns().items()},
-        "id": (observation_ids(origins.id_parts, by_origin, periods, known), None),
+        "id": (observation_ids(origins.hashes, by_origin, periods, known), None),
         "value_numeric": (numbers_shown, None),
         "value_text": distinct(texts_shown),
-        "period_start": ([None if span.start is None else wire_day(span.start) for span in spans], by_period),
-        "period_end": ([wire_day(span.end) for span in spans], by_period),
+        "period_start": (starts, by_period),
+        "period_end": (lasts, by_period),
         "observed_at": (known, None),
         "released_at": (released, None),
         "ingested_at": (ingested, None),
@@ -89,8 +88,9 @@ class _Origins:
         self._freshness = [freshness[number] for number, _ in pairs]
         self._inputs = [origin.inputs for origin in origins]
         self.rights = [origin.rights for origin in origins]
-        self.metadata = [origin.metadata for origin in origins]
-        self.id_parts = [info.id_part for info in self._series]
+        #: By the names of metadata.
+        self.metadata = dict(zip(METADATA, zip(*[origin.metadata for origin in origins], strict=True), strict=True))
+        self.hashes = [info.hash for info in self._series]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a cell of each pair by the names of fields."""
@@ -111,21 +111,19 @@ class _Origins:
 
 def _metadata(
     field: Field,
-    shared: Sequence[dict[str, Any]],
+    shared: Mapping[str, Sequence[Any]],
     by_origin: Codes,
     said: Sequence[Sequence[Any]],
     by_end: Codes,
 ) -> Iterable[Block]:
     """Yield the columns of the metadata of rows: what is said of their series, and what is said of each, which wins."""
-    present = set(chain.from_iterable(shared))
-    nothing = [None] * len(shared)
     for column, own in zip(field.columns, said, strict=True):
         name = column.name.removeprefix(f"{field.name}.")
-        of_series = [metadata.get(name) for metadata in shared] if name in present else nothing
-        if _is_empty(own):
-            yield Block((column,), [of_series], by_origin)
-        elif _is_empty(of_series):
+        of_series = shared.get(name, (None,))
+        if _is_empty(of_series):
             yield Block((column,), [own], by_end)
+        elif _is_empty(own):
+            yield Block((column,), [of_series], by_origin)
         else:
             pairs = zip(_deal(own, by_end), _deal(of_series, by_origin), strict=True)
             yield Block((column,), [[first if first is not None else second for first, second in pairs]])

@@ -23,6 +23,7 @@ _SERIES_BITS, _PERIOD_BITS, _KNOWN_BITS = 55, 40, 35
 _KNOWN_MASK = (1 << _KNOWN_BITS) - 1
 #: Knowledge times before 1970 are negative. The years 1426 to 2514 have numbers of their own.
 _EPOCH = 1 << _KNOWN_BITS - 1
+_PREFIX = b"obs_"
 _SHAPE = re.compile(r"obs_[a-z2-7]{26}")
 _DIGITS = "abcdefghijklmnopqrstuvwxyz234567"
 #: Ten bits as two characters.
@@ -53,17 +54,18 @@ def observation_id(series: str, period: int, known: int) -> str:
 
 
 def observation_ids(
-    parts: Sequence[str], codes: npt.NDArray[np.int32], periods: Sequence[int], known: Sequence[int]
-) -> list[str]:
+    hashes: Sequence[int], codes: npt.NDArray[np.int32], periods: Sequence[int], known: Sequence[int]
+) -> npt.NDArray[np.bytes_]:
     """
-    Return the ids of many rows. `parts`: the `series_part` of the series they are of; `codes`: for each row the place of its
+    Return the ids of many rows. `hashes`: the `series_hash` of the series they are of; `codes`: for each row the place of its
     series there.
     """
-    begins = np.frombuffer("".join([f"obs_{part}" for part in parts]).encode(), np.uint8).reshape(len(parts), -1)
+    series = _digits(np.array(hashes, np.int64), _SERIES_BITS)[codes]
     moments = np.array(known, np.int64) + _EPOCH & _KNOWN_MASK
-    ids = np.hstack((begins[codes], _digits(np.array(periods, np.int64), _PERIOD_BITS), _digits(moments, _KNOWN_BITS)))
-    text, length = ids.tobytes().decode(), ids.shape[1]
-    return [text[place : place + length] for place in range(0, len(text), length)]
+    prefix = np.full((len(codes), len(_PREFIX)), np.frombuffer(_PREFIX, np.uint8))
+    ids = np.hstack((prefix, series, _digits(np.array(periods, np.int64), _PERIOD_BITS), _digits(moments, _KNOWN_BITS)))
+    texts: npt.NDArray[np.bytes_] = ids.view(f"S{ids.shape[1]}").ravel()
+    return texts
 
 
 def _digits(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.uint8]:

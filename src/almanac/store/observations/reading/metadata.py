@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
@@ -73,8 +73,8 @@ class SeriesInfo(msgspec.Struct, frozen=True):
 
     number: int
     id: str
-    #: What the ids of its rows begin with, behind `obs_`.
-    id_part: str
+    #: `series_hash` of its id.
+    hash: int
     topic: int
     spec: SeriesSpec
     kind: str
@@ -91,8 +91,11 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     unit: str | None
     #: The page a person would check a value on; None for what was computed here.
     page: str | None
-    #: Its part of the `metadata` object of a row.
-    metadata: dict[str, Any]
+
+    @property
+    def id_part(self) -> str:
+        """Return what the ids of its rows begin with, behind `obs_`."""
+        return hash_part(self.hash)
 
 
 class RowOrigin(NamedTuple):
@@ -102,7 +105,19 @@ class RowOrigin(NamedTuple):
     #: Ids of the series it was computed from.
     inputs: tuple[str, ...]
     rights: SeriesRights
-    metadata: dict[str, Any]
+    #: Seasonal adjustment, type of curve and compounding.
+    method: tuple[str | None, ...]
+
+    @property
+    def metadata(self) -> tuple[Any, ...]:
+        """Return the values of `METADATA`; None for what does not apply."""
+        series = self.series
+        spec = series.spec
+        adjustment, curve, compounding = self.method
+        return (
+            series.id, spec.code if series.kind == "raw" else None, adjustment, spec.annualized or None, spec.composition,
+            curve, compounding, spec.scale or None, series.currency, spec.discontinued or None, series.simulated or None,
+        )  # fmt: skip
 
 
 class MetadataCache:
@@ -142,7 +157,7 @@ class MetadataCache:
             ranks = {source: rank for rank, source in enumerate(json.loads(sources))}
             self._orders.setdefault(name, []).append((from_version, ranks))
         self._series: dict[int, SeriesInfo] = {}
-        self._by_id: dict[str, int] = {}
+        self._by_id: dict[str, SeriesInfo] = {}
         self._topics: dict[tuple[str, str], tuple[Topic, ...]] = {}
         self._contested: dict[int, bool] = {}
         self._lineages: dict[int, tuple[str, ...]] = {}
@@ -151,8 +166,6 @@ class MetadataCache:
         self._rights: dict[tuple[Exposure, str | None, str, str, str], SeriesRights] = {}
         #: By source and what its inputs differ in, beside what is named by identity.
         self._derived: dict[tuple[str, frozenset[tuple[int, str, bool]]], tuple[SeriesRights, list[SeriesRights]]] = {}
-        #: By series and what its inputs have in common.
-        self._said: dict[tuple[int, tuple[str | None, ...]], dict[str, Any]] = {}
 
     def read_by(self, connection: Database) -> MetadataCache:
         """Return the same cache for another thread's connection. They share what they learn: it follows from the reference version."""
@@ -226,13 +239,7 @@ class MetadataCache:
             else:
                 series[number] = known
         if missing:
-            for info in self._load(list(self._db.seek(_SERIES, missing))):
-                series[info.number] = info
-                if len(self._series) >= _SERIES_HELD:
-                    self._series.clear()
-                    self._by_id.clear()
-                self._series[info.number] = info
-                self._by_id[info.id] = info.number
+            series.update((info.number, info) for info in self._load(list(self._db.seek(_SERIES, missing))))
         return series
 
     def topics(self, indicator: str, entity: str) -> tuple[Topic, ...]:
@@ -260,19 +267,17 @@ class MetadataCache:
 
     def by_ids(self, identifiers: Iterable[str]) -> dict[str, SeriesInfo]:
         """Return those series that there are by their ids."""
-        known = self._by_id
-        numbers: dict[str, int] = {}
+        series: dict[str, SeriesInfo] = {}
         missing = []
         for identifier in set(identifiers):
-            number = known.get(identifier)
-            if number is None:
+            known = self._by_id.get(identifier)
+            if known is None:
                 missing.append(found_by(identifier))
             else:
-                numbers[identifier] = number
+                series[identifier] = known
         if missing:
-            numbers.update(self._db.seek(_NUMBERS, missing))
-        series = self.several(numbers.values())
-        return {identifier: series[number] for identifier, number in numbers.items()}
+            series.update((info.id, info) for info in self._load(list(self._db.seek(_SERIES_NAMED, missing))))
+        return series
 
     def custom_freshness(self) -> list[int]:
         """Return the numbers of the series whose freshness does not follow from their frequency and newest period alone."""
@@ -307,11 +312,12 @@ class MetadataCache:
 
     def row_metadata(self, series: SeriesInfo, lineage: int) -> dict[str, Any]:
         """
-        Return series-level metadata of a row: its series', unless the row has a lineage of its own.
+        Return series-level metadata of a row, only what applies.
 
-        Then adjustment, curve and compounding are those that all of its inputs have in common.
+        With a lineage of its own, adjustment, curve and compounding are those that all of its inputs have in common.
         """
-        return self.origins([(series.number, lineage)])[0].metadata if lineage else series.metadata
+        (origin,) = self.origins([(series.number, lineage)])
+        return {name: value for name, value in zip(METADATA, origin.metadata, strict=True) if value is not None}
 
     def origins(self, pairs: Sequence[tuple[int, int]]) -> list[RowOrigin]:
         """Return what rows follow from, each pair being the numbers of a series and of the row's lineage, as `row_rights` does."""
@@ -322,24 +328,14 @@ class MetadataCache:
         for number, lineage in pairs:
             info = series[number]
             if not lineage:
-                origins.append(RowOrigin(info, info.inputs, info.rights, info.metadata))
+                origins.append(RowOrigin(info, info.inputs, info.rights, _method(info.spec)))
                 continue
             ids = lineages[lineage]
             infos = [inputs[name] for name in ids if name in inputs]
             key = (info.source.id, lineage)
             rights = self._mixed.get(key) or _hold(self._mixed, key, self._derived_rights(info.source, infos))
-            origins.append(RowOrigin(info, ids, rights, self._mixed_metadata(info, infos)))
+            origins.append(RowOrigin(info, ids, rights, _common({_method(one.spec) for one in infos})))
         return origins
-
-    def _mixed_metadata(self, series: SeriesInfo, inputs: Iterable[SeriesInfo]) -> dict[str, Any]:
-        """Return the metadata of rows of a series that were computed from some others."""
-        common = _common({_from_inputs(info.spec) for info in inputs})
-        metadata = self._said.get((series.number, common))
-        if metadata is None:
-            spec = msgspec.structs.replace(series.spec, **dict(zip(_FROM_INPUTS, common, strict=True)))
-            metadata = _metadata(spec, series.kind, series.currency, simulated=series.simulated)
-            _hold(self._said, (series.number, common), metadata)
-        return metadata
 
     def withheld(self, origins: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
         """Return which of many rows, each by the numbers of its series and its lineage, have values that may not be sent."""
@@ -375,38 +371,41 @@ class MetadataCache:
                 shut[lineage] = any(judged)
         return shut
 
-    def _load(self, rows: Sequence[Any]) -> Iterator[SeriesInfo]:
-        """Yield the series that some rows of `_SERIES` are."""
+    def _load(self, rows: Sequence[Any]) -> list[SeriesInfo]:
+        """Return the series that some rows of `_SERIES_READ` are, which are remembered."""
         inputs = self._all_inputs(rows)
-        infos = self.by_ids(chain.from_iterable(inputs.values()))
+        known = self.by_ids(chain.from_iterable(inputs.values()))
+        loaded = []
         for number, identifier, key, topic, body, owner, lineage, tightened, reason, kind in rows:
             spec = specs.read(body, owner)
             source = self.sources[spec.source]
             entity = self.entities.get(owner)
-            currency = currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency))
-            every = [infos[name] for name in inputs.get(number, ()) if name in infos]
+            every = [known[name] for name in inputs.get(number, ()) if name in known]
             if kind == "derived":
                 rights = self._derived_rights(source, every)
             else:
                 rights = self._raw_rights(spec, source, Exposure(tightened), reason)
-            simulated = source.simulated or any(info.simulated for info in every)
-            # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
-            unit = None if tightened == Exposure.blocked else spec.unit
-            yield SeriesInfo(
-                number, identifier, hash_part(key), topic, spec, kind, source,
+            info = SeriesInfo(
+                number, identifier, key, topic, spec, kind, source,
                 inputs=inputs[number] if lineage else (),
-                read_from=tuple(sorted({name for info in every for name in info.read_from})) or (source.id,),
-                simulated=simulated,
-                currency=currency,
+                read_from=tuple(sorted(set(chain.from_iterable({info.read_from for info in every})))) or (source.id,),
+                simulated=source.simulated or any(info.simulated for info in every),
+                currency=currency_of(spec.unit, spec.currency or (None if entity is None else entity.currency)),
                 rights=rights,
-                unit=unit,
+                # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
+                unit=None if tightened == Exposure.blocked else spec.unit,
                 page=spec.page_url or (source.homepage if kind == "raw" else None),
-                metadata=_metadata(spec, kind, currency, simulated=simulated),
             )  # fmt: skip
+            loaded.append(info)
+            if len(self._series) >= _SERIES_HELD:
+                self._series.clear()
+                self._by_id.clear()
+            self._series[number] = self._by_id[identifier] = info
+        return loaded
 
     def _all_inputs(self, rows: Sequence[Any]) -> dict[int, tuple[str, ...]]:
         """
-        Return the ids of what some derived series are computed from, by their numbers; of rows of `_SERIES`.
+        Return the ids of what some derived series are computed from, by their numbers; of rows of `_SERIES_READ`.
 
         Where every row has a lineage of its own, the series as a whole is computed from all of them, so it is as shut as the strictest.
         """
@@ -481,11 +480,12 @@ class MetadataCache:
         return self._rights.get(key) or _hold(self._rights, key, _rights(*key))
 
 
-_SERIES = (
+_SERIES_READ = (
     "SELECT s.series, s.id, s.hash, s.topic, p.body, t.entity, s.lineage, s.exposure, s.reason, t.kind FROM {keys}series s"
-    " CROSS JOIN topic t ON t.topic = s.topic CROSS JOIN spec p ON p.spec = s.spec WHERE s.series = k.column1"
+    " CROSS JOIN topic t ON t.topic = s.topic CROSS JOIN spec p ON p.spec = s.spec"
 )
-_NUMBERS = "SELECT s.id, s.series FROM {keys}series s WHERE s.hash = k.column1 AND s.id = k.column2"
+_SERIES = f"{_SERIES_READ} WHERE s.series = k.column1"
+_SERIES_NAMED = f"{_SERIES_READ} WHERE s.hash = k.column1 AND s.id = k.column2"
 _COUNTS = "SELECT s.topic, count(*) FROM {keys}series s WHERE s.topic = k.column1 GROUP BY s.topic"
 _LINEAGE = "SELECT l.lineage, l.inputs FROM {keys}lineage l WHERE l.lineage = k.column1"
 _OWN_LINEAGES = (
@@ -531,34 +531,19 @@ def _rights(
     )
 
 
+#: Names of the series-level metadata of a row.
+METADATA = (
+    "seriesId", "nativeId", "seasonalAdjustment", "annualized", "composition", "curveType", "compounding", "scale", "currency",
+    "discontinued", "simulated",
+)  # fmt: skip
 #: What a computed row takes over from the series it was computed from, where these are of one mind.
-_FROM_INPUTS = ("seasonal_adjustment", "curve_type", "compounding")
-
-
-_from_inputs = attrgetter(*_FROM_INPUTS)
+_METHOD = ("seasonal_adjustment", "curve_type", "compounding")
+_method = attrgetter(*_METHOD)
 
 
 def _common(several: Collection[tuple[str | None, ...]]) -> tuple[str | None, ...]:
     """Return the values that all have, in each place; None where they differ."""
     if len(several) == 1:
         return next(iter(several))
-    places = [set(values) for values in zip(*several, strict=True)] or [set()] * len(_FROM_INPUTS)
+    places = [set(values) for values in zip(*several, strict=True)] or [set()] * len(_METHOD)
     return tuple(values.pop() if len(values) == 1 else None for values in places)
-
-
-def _metadata(spec: SeriesSpec, kind: str, currency: str | None, *, simulated: bool) -> dict[str, Any]:
-    """Return series-level metadata, only what applies."""
-    metadata: dict[str, Any] = {
-        "seriesId": spec.id,
-        "nativeId": spec.code if kind == "raw" else None,
-        "seasonalAdjustment": spec.seasonal_adjustment,
-        "annualized": spec.annualized or None,
-        "composition": spec.composition,
-        "curveType": spec.curve_type,
-        "compounding": spec.compounding,
-        "scale": spec.scale or None,
-        "currency": currency,
-        "discontinued": spec.discontinued or None,
-        "simulated": simulated or None,
-    }
-    return {key: value for key, value in metadata.items() if value is not None}

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from datetime import date
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import msgspec
@@ -99,6 +101,7 @@ class ObservationRow(NamedTuple):
         return status(self.flags), *self._replace(flags=flags, lineage=0)[1:]
 
 
+_topic = itemgetter(1)
 #: Makes a row of a tuple of its columns, as `_make` does without looking at it.
 _row = partial(tuple.__new__, ObservationRow)
 
@@ -252,15 +255,19 @@ def _shown(view: View, query: ObservationQuery, batch: list[Found], preferred: P
         one_by_one and sources is not None
     ):  # each cell is of one series, whose rows come in their order
         return batch
-    cells = _cells(batch)
     rows: list[Found] = []
     if one_by_one:
-        for cell in cells:
+        for cell in _cells(batch):
             if sources is not None:
                 cell = [row for row in cell if metadata.series(row[SERIES]).source.id in sources]
             if cell:
                 rows.append(cell[0] if len(cell) == 1 else preferred.preferred(cell))
         return rows
+    # The rows of a topic that has one series need not be parted.
+    cells: list[list[Found]] = []
+    for topic, run in groupby(batch, key=_topic):
+        of_topic = list(run)
+        cells += _cells(of_topic) if topic in contested else [of_topic]
     disputed = [] if query.every else [cell for cell in cells if cell[0][1] in contested]
     chosen = _chosen(view, query, disputed, preferred) if disputed else {}
     for cell in cells:
