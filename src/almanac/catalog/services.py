@@ -124,17 +124,6 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     compositions: dict[str, str] = {}
 
 
-def places(areas: Areas, entities: Mapping[str, Entity]) -> dict[str, Entity]:
-    """Return the entity of every code of an area table. Raise KeyError naming an entity that does not exist."""
-    found: dict[str, Entity] = {}
-    if areas.field is not None:
-        own = set(areas.codes.values())
-        found = {getattr(one, areas.field): one for one in entities.values() if one.id not in own}
-    return {code: one for code, one in found.items() if code is not None and code not in areas.codes} | {
-        code: entities[entity_id] for code, entity_id in areas.codes.items()
-    }
-
-
 def expanded(
     line: Mapping[str, Any],
     areas: Mapping[str, Areas],
@@ -160,10 +149,14 @@ def expanded(
     if each not in areas:
         raise msgspec.ValidationError(f"unknown area table {each}, allowed are {', '.join(areas)}")
     table = areas[each]
-    try:
-        found = places(table, entities)
-    except KeyError as error:
-        raise msgspec.ValidationError(f"area table {each}: unknown entity {error.args[0]}") from None
+    absent = next((one for one in table.codes.values() if one not in entities), None)
+    if absent is not None:
+        raise msgspec.ValidationError(f"area table {each}: unknown entity {absent}")
+    own, found = set(table.codes.values()), dict[str, Entity]()
+    if table.field is not None:
+        others = ((getattr(one, table.field), one) for one in entities.values() if one.id not in own)
+        found = {code: one for code, one in others if code is not None and code not in table.codes}
+    found |= {code: entities[entity_id] for code, entity_id in table.codes.items()}
     unknown = sorted({*leave, *(only or ()), *table.variants, *table.compositions, *table.former.values()} - set(found))
     if unknown:
         raise msgspec.ValidationError(f"area table {each} has no code {', '.join(unknown)}")

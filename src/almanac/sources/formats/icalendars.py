@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from calendar import month_name
 from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Any
@@ -31,10 +32,7 @@ _NAMES = {
 }
 _STATUSES = {"": "scheduled", "CONFIRMED": "scheduled", "TENTATIVE": "tentative", "CANCELLED": "canceled"}
 _MOST = 100_000
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
+_MONTHS = tuple(month_name)[1:]
 _QUARTERS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 _WHEN = (
     rf"(?:(?P<month>{'|'.join(_MONTHS)}) (?P<year>[0-9]{{4}})"
