@@ -121,24 +121,8 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "plan": visit.api.plan(owner.plan),
         "left": visit.people.left(owner.account, visit.api.plan(owner.plan).requests_per_minute),
         "used": visit.people.used_by_key(owner.account),
-        "try_it": f'curl -H "x-api-key: $ALMANAC_API_KEY" {visit.settings.api_address}/coverage',
     }
-    values["others"] = _in_other_languages(visit.settings.api_address)
     return Html("account/keys.html", values, status, secret=made is not None)
-
-
-def _in_other_languages(api: str) -> list[tuple[str, str]]:
-    """Return the first request in Python and JavaScript, with the key in the variable that all of them read."""
-    python = (
-        f"from almanac_client import Almanac  # pip install ./clients/python; it reads ALMANAC_API_KEY\n\n"
-        f'print(Almanac(url="{api}").coverage())'
-    )
-    script = (
-        f'const answer = await fetch("{api}/coverage", {{\n'
-        '  headers: { "x-api-key": process.env.ALMANAC_API_KEY },\n});\n'
-        "console.log(await answer.json());"
-    )
-    return [("Python", python), ("JavaScript", script)]
 
 
 def used(visit: Visit) -> Answer:

@@ -598,21 +598,7 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fiel
         verbs = [*OPERATORS]
         if row.operator not in {verb.value for verb in verbs}:
             verbs.append(Option(row.operator, row.operator))
-        dressed.append(
-            {
-                "number": row.number,
-                "field": row.field,
-                "operator": row.operator,
-                "value": row.value,
-                # What stands beside the value: 0.15 is 15%.
-                "aside": row.aside,
-                # What is left after it, or what is wrong with it.
-                "count": row.said,
-                "error": row.error,
-                "groups": offered,
-                "operators": verbs,
-            }
-        )
+        dressed.append(row._asdict() | {"groups": offered, "operators": verbs})
     return dressed
 
 
