@@ -94,7 +94,7 @@ _BY_NAME: tuple[Callable[..., Any], ...] = (
     numbers.number, numbers.change, numbers.percent, numbers.fraction, numbers.compact, numbers.in_words, numbers.many, company_name, numbers.full, dates.day, dates.short_day,
     dates.long_day, dates.day_code, dates.clock, dates.clock_tag, dates.moment, dates.when, dates.time_tag, period,
     written, event_title, fiscal, numbers.unit_of, values.look, values.look_column, values.look_reading, values.look_release, values.look_yield, listed,
-    numbers.category, values.reason_for, values.notes_for, values.counted, values.is_forecast, dates.of_row, dates.between,
+    numbers.category, values.reason_for, values.notes_for, values.counted, values.is_forecast, values.look_field, numbers.unit, dates.of_row, dates.between,
 )  # fmt: skip
 FILTERS = {made.__name__: made for made in _BY_NAME} | {"nth": place, "in_text": country}
 

@@ -95,6 +95,13 @@ class NotFound(Exception):  # noqa: N818 - named for the answer, 404
     """There is no such thing here. The text is shown."""
 
 
+class FieldProblem(msgspec.Struct, frozen=True):
+    """What is wrong with a field of a form, for the summary and at the field; of a page as a whole without one."""
+
+    field: str
+    message: str
+
+
 class Pager(NamedTuple):
     """One page of a table: the places of its rows, which these are in words, and the addresses of the pages beside it."""
 

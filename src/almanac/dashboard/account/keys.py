@@ -9,7 +9,7 @@ import msgspec
 
 from almanac.dashboard.formatting.dates import long_day, read_day
 from almanac.dashboard.formatting.numbers import read_whole
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit
+from almanac.dashboard.visit import Answer, Download, FieldProblem, Html, NotFound, Page, Redirect, Visit
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.form_numbers import FormStale, FormUsed
 from almanac.store.accounts.records import SCOPES, KeyInfo
@@ -30,7 +30,7 @@ GRACES = (
 SHOWN_ONCE = "This key was shown once and cannot be shown again. Rotate it to get a new one."
 _STALE = "This form had been open too long. Nothing was changed."
 
-Errors = list[dict[str, str]]
+Errors = list[FieldProblem]
 
 
 class WantedKey(msgspec.Struct):
@@ -57,14 +57,14 @@ class WantedKey(msgspec.Struct):
         """Return what is wrong, each at its field; the scopes; and when it ends, unix seconds."""
         errors: Errors = []
         if not self.name:
-            errors.append(_error("name", "Enter a name, for example “Rates monitor”"))
+            errors.append(FieldProblem("name", "Enter a name, for example “Rates monitor”"))
         elif len(self.name) > _NAME_MAX or not self.name.isprintable():
-            errors.append(_error("name", f"A name has at most {_NAME_MAX} characters, all of them printable"))
+            errors.append(FieldProblem("name", f"A name has at most {_NAME_MAX} characters, all of them printable"))
         scopes = self.scopes if self.may == "some" else ()
         if self.may == "some" and not scopes:
-            errors.append(_error("scope", "Choose at least one thing the key may read"))
+            errors.append(FieldProblem("scope", "Choose at least one thing the key may read"))
         if unknown := [scope for scope in scopes if scope not in SCOPES]:
-            errors.append(_error("scope", f"There is no scope “{unknown[0][:40]}”"))
+            errors.append(FieldProblem("scope", f"There is no scope “{unknown[0][:40]}”"))
         ends = None
         if self.ends == "90":
             ends = visit.people.now() + 90 * _DAY
@@ -77,16 +77,12 @@ class WantedKey(msgspec.Struct):
         try:
             day = read_day(self.on)
         except ValueError:
-            errors.append(_error("on", f"“{self.on[:40]}” is not a date. Write year, month, day: 2027-06-30"))
+            errors.append(FieldProblem("on", f"“{self.on[:40]}” is not a date. Write year, month, day: 2027-06-30"))
             return None
         if day <= today:
-            errors.append(_error("on", f"Expiry must be after today, {long_day(today)}"))
+            errors.append(FieldProblem("on", f"Expiry must be after today, {long_day(today)}"))
             return None
         return int(datetime.combine(day, time(23, 59, 59), UTC).timestamp())
-
-
-def _error(field: str, message: str) -> dict[str, str]:
-    return {"field": field, "message": message}
 
 
 def keys(visit: Visit) -> Answer:
@@ -121,24 +117,8 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "plan": visit.api.plan(owner.plan),
         "left": visit.people.left(owner.account, visit.api.plan(owner.plan).requests_per_minute),
         "used": visit.people.used_by_key(owner.account),
-        "try_it": f'curl -H "x-api-key: $ALMANAC_API_KEY" {visit.settings.api_address}/coverage',
     }
-    values["others"] = _in_other_languages(visit.settings.api_address)
     return Html("account/keys.html", values, status, secret=made is not None)
-
-
-def _in_other_languages(api: str) -> list[tuple[str, str]]:
-    """Return the first request in Python and JavaScript, with the key in the variable that all of them read."""
-    python = (
-        f"from almanac_client import Almanac  # pip install ./clients/python; it reads ALMANAC_API_KEY\n\n"
-        f'print(Almanac(url="{api}").coverage())'
-    )
-    script = (
-        f'const answer = await fetch("{api}/coverage", {{\n'
-        '  headers: { "x-api-key": process.env.ALMANAC_API_KEY },\n});\n'
-        "console.log(await answer.json());"
-    )
-    return [("Python", python), ("JavaScript", script)]
 
 
 def used(visit: Visit) -> Answer:
@@ -176,11 +156,11 @@ def create(visit: Visit) -> Answer:
         with visit.people.forms.taken(visit.form.get("number", ""), owner.account, _CREATE, now=now):
             text, key = visit.people.accounts.create_key(owner.email, scopes, wanted.name, ends, now=now)
     except FormUsed:
-        return _page(visit, WantedKey(), [_error("", SHOWN_ONCE)], status=409)
+        return _page(visit, WantedKey(), [FieldProblem("", SHOWN_ONCE)], status=409)
     except FormStale:
-        return _page(visit, wanted, [_error("", _STALE)], status=403)
+        return _page(visit, wanted, [FieldProblem("", _STALE)], status=403)
     except AccountError as error:
-        return _page(visit, wanted, [_error("", f"{error}.")], status=400)
+        return _page(visit, wanted, [FieldProblem("", f"{error}.")], status=400)
     return _page(visit, WantedKey(), made={"id": key.id, "name": key.name, "text": text, "from": None})
 
 
@@ -207,17 +187,17 @@ def rotate(visit: Visit) -> Answer:
     seconds = {value: length for value, _, length in GRACES}.get(visit.form.get("grace", ""))
     if seconds is None:
         number = visit.people.forms.give(visit.who.account, _ROTATE, now=now)
-        errors = [_error("grace", "Choose when the old key ends")]
+        errors = [FieldProblem("grace", "Choose when the old key ends")]
         return Html("account/rotate.html", {"row": row, "graces": GRACES, "number": number, "errors": errors}, 400)
     try:
         with visit.people.forms.taken(visit.form.get("number", ""), visit.who.account, _ROTATE, now=now):
             text, key, old = visit.people.accounts.rotate(row["key"].id, seconds, now=now, owner=visit.who.account)
     except FormUsed:
-        return _page(visit, WantedKey(), [_error("", SHOWN_ONCE)], status=409)
+        return _page(visit, WantedKey(), [FieldProblem("", SHOWN_ONCE)], status=409)
     except FormStale:
-        return _page(visit, WantedKey(), [_error("", _STALE)], status=403)
+        return _page(visit, WantedKey(), [FieldProblem("", _STALE)], status=403)
     except AccountError as error:
-        return _page(visit, WantedKey(), [_error("", f"{error}.")], status=400)
+        return _page(visit, WantedKey(), [FieldProblem("", f"{error}.")], status=400)
     return _page(visit, WantedKey(), made={"id": key.id, "name": key.name, "text": text, "from": old})
 
 

@@ -9,7 +9,7 @@ import structlog
 
 from almanac.api.use import metrics
 from almanac.dashboard.cookies import SESSION
-from almanac.dashboard.visit import Answer, Cookie, Html, Page, Redirect, Visit, leads_here
+from almanac.dashboard.visit import Answer, Cookie, FieldProblem, Html, Page, Redirect, Visit, leads_here
 from almanac.reports.wording import sentence
 from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.authentication import NotSignedIn, SignedIn
@@ -59,7 +59,7 @@ def sign_up(visit: Visit) -> Answer:
     try:
         checked_email(email)
     except AccountError:
-        return sign_up_form(visit, email, [_error("email", _not_an_address(email))], status=400)
+        return sign_up_form(visit, email, [FieldProblem("email", _not_an_address(email))], status=400)
     settings = visit.settings
     visit.people.write_later(
         lambda now: visit.people.authentication.ask_to_join(email, settings.signup_plan, settings.plans, now=now),
@@ -92,7 +92,7 @@ def _through(visit: Visit, open_door: Callable[..., SignedIn | NotSignedIn], ref
             now=visit.people.now(), before=visit.session_token,
         )  # fmt: skip
     except AccountError as error:
-        return refused(visit, [_error("password", sentence(str(error)))], 400)
+        return refused(visit, [FieldProblem("password", sentence(str(error)))], 400)
     if isinstance(found, NotSignedIn):
         return Html("account/used.html", {"text": DISABLED, "again": "/signin"}, 403, secret=True)
     return let_in(visit, found)
@@ -114,7 +114,7 @@ def forgot(visit: Visit) -> Answer:
     try:
         checked_email(email)
     except AccountError:
-        return forgot_form(visit, email, [_error("email", _not_an_address(email))], status=400)
+        return forgot_form(visit, email, [FieldProblem("email", _not_an_address(email))], status=400)
     visit.people.write_later(lambda now: visit.people.authentication.ask_reset(email, now=now), visit.address)
     return forgot_form(visit, sent=email)
 
@@ -128,10 +128,6 @@ def reset_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
 def reset(visit: Visit) -> Answer:
     """Set the password, end all other sessions, and sign in."""
     return _through(visit, visit.people.authentication.reset, reset_form)
-
-
-def _error(field: str, message: str) -> dict[str, str]:
-    return {"field": field, "message": message}
 
 
 def _not_an_address(text: str) -> str:

@@ -104,10 +104,7 @@ def multiple(points: Sequence[ChartPoint], span: tuple[int, int]) -> Markup:
     Draw a line of 160 × 48 over the days of all, on a scale of its own, with zero drawn where it lies in it; gaps where there
     are gaps; nothing for fewer than two values.
     """
-    values = [point.value or 0.0 for point in with_values(points)]
-    if len(values) < 2:
-        return Markup()
-    return _small_line("multiple", points, span, (min(values), max(values)), (160, 48, 4))
+    return _small_line("multiple", points, span, (160, 48, 4))
 
 
 def among(points: Sequence[ChartPoint], others: Sequence[Sequence[ChartPoint]]) -> Markup:
@@ -127,25 +124,29 @@ def among(points: Sequence[ChartPoint], others: Sequence[Sequence[ChartPoint]]) 
     lower, _, upper = quantiles([*own, *theirs], n=4, method="inclusive")
     reach = _FENCE * (upper - lower)
     values = [*own, *(value for value in theirs if lower - reach <= value <= upper + reach)]
-    return _small_line("multiple", points, span, (min(values), max(values)), (240, 96, 4), others=behind)
+    return _small_line("multiple", points, span, (240, 96, 4), bounds=(min(values), max(values)), others=behind)
 
 
 def _small_line(
     name: str,
     points: Sequence[ChartPoint],
     span: tuple[int, int],
-    bounds: tuple[float, float],
     size: tuple[int, int, int],
     *,
+    bounds: tuple[float, float] | None = None,
     others: Sequence[Sequence[ChartPoint]] = (),
     zero: bool = True,
     dots: tuple[float, float] = (1.5, 2.5),
 ) -> Markup:
     """
-    Draw a line without axes on paper of a `size` (width, height, edge), others behind it. `zero`: with a rule where it lies
+    Draw a line without axes on paper of a `size` (width, height, edge), others behind it; nothing for fewer than two values.
+    `bounds`: lowest and highest of the scale, if not the line's own; `zero`: with a rule where it lies
     within the bounds; `dots`: radius of points that stand alone, and of the newest.
     """
-    (low, high), (width, height, edge) = bounds, size
+    values = [point.value or 0.0 for point in with_values(points)]
+    if len(values) < 2:
+        return Markup()
+    (low, high), (width, height, edge) = bounds or (min(values), max(values)), size
     x = svg.LinearScale(span[0], max(span[1], span[0] + 1), edge, width - edge)
     y = svg.small_scale(low, high, height, edge)
 
@@ -223,9 +224,7 @@ def sparkline(points: Sequence[ChartPoint]) -> Markup:
     shown = with_values(points)
     if len(shown) < 2:
         return _NOTHING
-    values = [point.value or 0.0 for point in shown]
-    span, bounds = (shown[0].at, shown[-1].at), (min(values), max(values))
-    return _small_line("spark", points, span, bounds, (72, 20, 3), zero=False, dots=(1, 2))
+    return _small_line("spark", points, (shown[0].at, shown[-1].at), (72, 20, 3), zero=False, dots=(1, 2))
 
 
 def bar(value: float | None, low: float, high: float, *, width: int = 96, height: int = 12) -> Markup:

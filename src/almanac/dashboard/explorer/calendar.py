@@ -10,10 +10,9 @@ from urllib.parse import urlencode
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.explorer.finding import series_address
-from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import entity_page, places
 from almanac.dashboard.formatting.dates import days_from, read_day
-from almanac.dashboard.visit import Answer, Html, Page, Visit, csv_download
+from almanac.dashboard.visit import Answer, FieldProblem, Html, Page, Visit, csv_download
 
 #: Days of one page, and events of one page.
 _DAYS, _EVENTS = 8, 200

@@ -197,7 +197,7 @@ _TITLES = {
     "accrualsRatio": ("Accruals ratio", 3),
 }
 _DIGITS = 3
-_RATIO, _INDEX = unit("ratio"), unit("index")
+_RATIO = unit("ratio")
 _IN_WORDS = 10**6
 _WHEN = {"ttm": "12 months", "1y_ago": "a year ago", "2y_ago": "two years ago", "3y_ago": "three years ago"}
 _PARTS = re.compile(rf"_({'|'.join(_WHEN)})(?=_|$)")
@@ -206,37 +206,9 @@ _CAPITAL = re.compile(r"[A-Z]")
 _PILLARS = ("profitability", "growth", "strength", "efficiency", "quality")
 
 
-def shown_scores(record: dict[str, Any]) -> dict[str, Any]:
-    """Pillars and scores of a profile, ready for the page."""
-    return {
-        "pillars": [
-            {"name": name, "value": record["scores"][name], "look": look_field(record["scores"][name], _INDEX)}
-            for name in _PILLARS
-        ],
-        "details": [_detail(name, one) for name, one in record["scoreDetail"].items()],
-    }
-
-
-def _detail(name: str, one: dict[str, Any]) -> dict[str, Any]:
-    title, digits = _TITLES.get(name, (words(_CAPITAL.sub(lambda big: f"_{big[0].lower()}", name)), _DIGITS))
-    tests = [
-        {
-            "name": words(test["name"]),
-            "inputs": [(words(key), number(value)) for key, value in test["inputs"].items()],
-            "look": look_field(test["value"], _RATIO, digits=_DIGITS),
-            "passed": test["passed"],
-        }
-        for test in one["tests"]
-    ]
-    return {name: one[name] for name in ("present", "of", "passed")} | {
-        "id": name,
-        "title": title,
-        "look": look_field(one["value"], _RATIO, digits=digits),
-        "scored": one["value"] is not None,
-        "verdict": one["verdict"] and one["verdict"].replace("_", " "),
-        "period_end": one["periodEnd"],
-        "tests": tests,
-    }
+def score_title(name: str) -> tuple[str, int]:
+    """Return the title of a score that the interface explains, by its name on the wire, and its decimals."""
+    return _TITLES.get(name) or (words(_CAPITAL.sub(lambda big: f"_{big[0].lower()}", name)), _DIGITS)
 
 
 def words(key: str) -> str:
@@ -444,7 +416,10 @@ def company(visit: Visit) -> Answer:
         "scales": tuple(SCALES),
         "country": names(visit, [record["country"]]).get(record["country"], "") if record["country"] else "",
         "figures": [] if past else _figures(record),
-        "scores": shown_scores(record),
+        "pillars": _PILLARS,
+        "score_title": score_title,
+        "test_words": words,
+        "test_input": number,
         "age": age(record["lastPeriodEnd"], today, visit.today),
         "unscored": unscored(record, visit.today),
         "compared": compared(record),
@@ -536,12 +511,6 @@ def _statements(visit: Visit, entity: str, chosen: dict[str, str], as_of: str | 
         "unit": statements.money_head(told["currency"], chosen["scale"]),
         "failed": statements.failed_checks(shown),
         "absent": statements.absent_lines(shown),
-        "restated": [
-            {"title": line.title, "cell": cell, "statement": shown[number], "note": line.note}
-            for line in table["lines"]
-            for number, cell in enumerate(line.cells)
-            if cell.was is not None
-        ],
         "more_restated": more,
     }
 

@@ -25,14 +25,13 @@ from almanac.dashboard.explorer.embedding import EmbeddedChart
 from almanac.dashboard.explorer.event_markers import EventSubject, MarkedEvents
 from almanac.dashboard.explorer.finding import SMALL_WORDS, entity_named, found, indicators_of, series_address
 from almanac.dashboard.explorer.one_series import Missing, Row, Series, find, range_links, walk
-from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import called, places
 from almanac.dashboard.formatting.captions import NOTHING, Topic, few, line_caption, lines_caption
 from almanac.dashboard.formatting.dates import NBSP, SHORT_MONTHS, day, day_of, frequency_of, read_day, years_before
 from almanac.dashboard.formatting.numbers import UnitWords, computed, full, read_whole, unit_of
 from almanac.dashboard.formatting.transforms import INDEX, LEVEL, TRANSFORMS, Transformed, common_base, transformed
 from almanac.dashboard.formatting.values import ChartPoint, first_publications, masked, points, with_values
-from almanac.dashboard.visit import Answer, Download, Html, Page, Redirect, Visit, csv_download
+from almanac.dashboard.visit import Answer, Download, FieldProblem, Html, Page, Redirect, Visit, csv_download
 from almanac.dashboard.workbook import MEDIA_TYPE, Cell, workbook
 from almanac.domain.periods import Frequency
 from almanac.reports.wording import country, listed, sentence
@@ -777,12 +776,10 @@ def listed_lines(visit: Visit, compared: ReadComparison) -> list[dict[str, Any]]
             note = f"{line.unit.figure(newest.value, line.digits)} {newest.period}"
         found.append(
             {
-                "number": line.key.number,
+                "key": line.key,
                 "name": line_name(line, compared.lines),
-                "on": not line.key.off,
                 "known": typed.get(str(line.key.number), ""),
-                "note": note,
-                "empty": _why_empty(line),
+                "note": _why_empty(line) or note,
                 "href": line.address,
                 "sign": f"{colour(line.key.number)}{' dash' if line.key.number in dashed else ''}",
                 "remove": _without(visit, compared, line),

@@ -127,11 +127,9 @@ def _cell(visit: Visit, reading: Mapping[str, Any] | None, digits: int | None) -
     href = series_address(reading["seriesId"]) + visit.then
     title = f"{reading['name']}, period to {day(reading['periodEnd'])}"
     percentile = reading["percentile10y"]
-    if told.state == "stale":
+    if told.state == "stale" or percentile is None or not told.shown:
         # What is behind says nothing of now: it has no colour, and its chip would fill the cell.
-        return HeatCell(told._replace(chip=None), "stale", "", href, title)
-    if percentile is None or not told.shown:
-        return HeatCell(told._replace(chip=None), "", "", href, title)
+        return HeatCell(told._replace(chip=None), "stale" if told.state == "stale" else "", "", href, title)
     word, kind = next((word, kind) for below, word, kind in _PLACES if percentile < below)
     return HeatCell(told, f"{word}, {number(percentile, 0)}", kind, href, title)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
 from math import inf
 from statistics import median
 from typing import Any
@@ -37,11 +36,11 @@ SORTS = {"value": "desc", "name": "asc", "period": "desc"}
 
 class ReadingRow(msgspec.Struct, frozen=True):
     """
-    The latest reading of one entity, as it is listed. `value` None: there is none in the unit of the others that may be
+    The latest reading of one entity (`record`, as the interface has it), as it is listed. `value` None: there is none in the unit of the others that may be
     shown and is not stale; `look` says which.
     """
 
-    entity: str
+    record: Mapping[str, Any]
     name: str
     page: str
     href: str
@@ -49,17 +48,20 @@ class ReadingRow(msgspec.Struct, frozen=True):
     look: FormattedValue
     unit: str
     period: str
-    ends: date
-    known: str
-    source: str
-    frequency: str
-    series: str
     #: Place among the ranked, 1 the highest, `tied` if another has the same.
     rank: int | None = None
     tied: bool = False
     #: Class of the map.
     kind: Kind | None = None
     bar: Markup = Markup()
+
+    @property
+    def entity(self) -> str:
+        return str(self.record["entityId"])
+
+    @property
+    def series(self) -> str:
+        return str(self.record["metadata"]["seriesId"])
 
 
 class SmallMultiple(msgspec.Struct, frozen=True):
@@ -120,7 +122,7 @@ def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSect
             kind = "old"
         rows.append(
             ReadingRow(
-                row["entityId"],
+                row,
                 called.get(row["entityId"], row["entityId"]),
                 entity_page(row["entityId"]),
                 series_address(row["metadata"]["seriesId"]) + visit.then,
@@ -128,11 +130,6 @@ def cross_section(visit: Visit, found: Sequence[Mapping[str, Any]]) -> CrossSect
                 told,
                 unit_of(row).head,
                 of_row(row),
-                day_of(row["periodEnd"]),
-                row["observedAt"],
-                row["sourceId"],
-                row["frequency"],
-                row["metadata"]["seriesId"],
                 1 + sum(other > value for other in values) if ranked and value is not None else None,
                 ranked and value is not None and counts[value] > 1,
                 kind,
@@ -167,7 +164,7 @@ def sorted_rows(rows: Sequence[ReadingRow], by: str, *, ascending: bool) -> list
         return sorted(rows, key=lambda row: row.name.casefold(), reverse=not ascending)
     if by == "period":
         named = sorted(rows, key=lambda row: row.name.casefold())
-        return sorted(named, key=lambda row: row.ends, reverse=not ascending)
+        return sorted(named, key=lambda row: day_of(row.record["periodEnd"]), reverse=not ascending)
     ranked = [row for row in rows if row.value is not None]
     return (ranked[::-1] if ascending else ranked) + [row for row in rows if row.value is None]
 

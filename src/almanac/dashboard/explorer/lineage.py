@@ -55,25 +55,18 @@ def steps(visit: Visit, found: Row, result: FormattedValue, *, whole: bool) -> l
 
 def _raw(found: Row) -> Row:
     payload, run = found["payload"], found["run"]
-    row = found["observation"]
     if payload is None:
-        return {
-            "title": "Raw response",
-            "nodes": [{"text": "Withheld", "what": f"Taken in by {run['connector']}, run {run['id']}"}],
+        node = {"text": "Withheld", "what": f"Taken in by {run['connector']}, run {run['id']}"}
+    else:
+        url = urlsplit(payload["url"])
+        node = {
+            "text": url.path.rsplit("/", 1)[-1] or url.netloc,
+            "when": f"{payload['bytes']:,} bytes, fetched {moment(payload['fetchedAt'])}",
+            "code": shortened(payload["sha256"]),
+            "what": "Open provenance",
+            "href": f"/observations/{found['observation']['id']}#raw",
         }
-    name = urlsplit(payload["url"]).path.rsplit("/", 1)[-1] or urlsplit(payload["url"]).netloc
-    return {
-        "title": "Raw response",
-        "nodes": [
-            {
-                "text": name,
-                "when": f"{payload['bytes']:,} bytes, fetched {moment(payload['fetchedAt'])}",
-                "code": shortened(payload["sha256"]),
-                "what": "Open provenance",
-                "href": f"/observations/{row['id']}#raw",
-            }
-        ],
-    }
+    return {"title": "Raw response", "nodes": [node]}
 
 
 def _input(visit: Visit, one: Row, row: Row) -> Row:

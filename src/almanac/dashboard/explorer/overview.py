@@ -19,14 +19,13 @@ from almanac.dashboard.drawing.columns import sparkline
 from almanac.dashboard.drawing.curves import small_curve
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import recent
-from almanac.dashboard.explorer.past import FieldProblem
 from almanac.dashboard.explorer.places import names
 from almanac.dashboard.explorer.rates import Yields, scopes, yields
 from almanac.dashboard.explorer.watchlist import listed
 from almanac.dashboard.formatting.dates import day, read_day
 from almanac.dashboard.formatting.numbers import change, distinguish_units, unit_of
 from almanac.dashboard.formatting.values import look_release, masked, points
-from almanac.dashboard.visit import Answer, Cookie, Html, Page, Visit
+from almanac.dashboard.visit import Answer, Cookie, FieldProblem, Html, Page, Visit
 from almanac.reports.rates import TENORS
 
 Row = dict[str, Any]

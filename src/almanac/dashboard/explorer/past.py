@@ -8,14 +8,7 @@ import msgspec
 
 from almanac.api.contract.errors import ApiError
 from almanac.dashboard.formatting.dates import day, day_of
-from almanac.dashboard.visit import Visit
-
-
-class FieldProblem(msgspec.Struct, frozen=True):
-    """What is wrong with a field of a form, for the summary and at the field; of a page as a whole without one."""
-
-    field: str
-    message: str
+from almanac.dashboard.visit import FieldProblem, Visit
 
 
 def day_asked(visit: Visit) -> tuple[str | None, list[FieldProblem]]:

@@ -178,7 +178,9 @@ def pictures(
         "fan": _fan(series, then, unit, digits),
         "sizes": _sizes(series, then, unit, digits),
         "life": _life(names[chosen][1], lives[chosen], until, unit, fine),
-        "states": _states(lives[chosen], unit, fine),
+        # The states of the chosen figure, oldest first, and the decimals they are told with.
+        "states": lives[chosen],
+        "digits": fine,
         "options": [{"code": names[cell][0], "period": names[cell][1], "chosen": cell == chosen} for cell in offered],
         "steps": _binned(every, digits) if any(every := typical_change(then, unit)) else [],
     }
@@ -326,19 +328,3 @@ def _said(row: Row, before: Row | None, unit: UnitWords, digits: int) -> str:
         return f"{now}, the first"
     moved = unit.scaled(row["valueNumeric"]) - unit.scaled(before["valueNumeric"])
     return f"{now}, {change(moved, digits)} on the one before"
-
-
-def _states(states: Sequence[Row], unit: UnitWords, digits: int) -> list[dict[str, Any]]:
-    found = []
-    for before, now in zip([None, *states], states, strict=False):
-        value = unit.scaled(now["valueNumeric"])
-        found.append(
-            {
-                "known": day(now["observedAt"]),
-                "text": unit.cell(now["valueNumeric"], digits),
-                "full": str(now["valueNumeric"]),
-                "moved": "" if before is None else change(value - unit.scaled(before["valueNumeric"]), digits),
-                "since_first": "" if before is None else change(value - unit.scaled(states[0]["valueNumeric"]), digits),
-            }
-        )
-    return found

@@ -16,7 +16,7 @@ from almanac.dashboard.drawing.columns import sparkline
 from almanac.dashboard.explorer.finding import series_address
 from almanac.dashboard.explorer.histories import histories, spans
 from almanac.dashboard.explorer.indicators import every_indicator
-from almanac.dashboard.explorer.past import FieldProblem, day_asked
+from almanac.dashboard.explorer.past import day_asked
 from almanac.dashboard.formatting.dates import day
 from almanac.dashboard.formatting.numbers import (
     NO_SCALE,
@@ -30,7 +30,7 @@ from almanac.dashboard.formatting.numbers import (
     unit_of,
 )
 from almanac.dashboard.formatting.values import ABSENT, FormattedValue, look_field, look_reading, masked, plain_text
-from almanac.dashboard.visit import Answer, Download, Html, NotFound, Page, Redirect, Visit, csv_download
+from almanac.dashboard.visit import Answer, Download, FieldProblem, Html, NotFound, Page, Redirect, Visit, csv_download
 from almanac.domain.numbers import rounded
 from almanac.reports.filter_text import LONGEST, MOST_CLAUSES, value_written, written
 
@@ -598,21 +598,7 @@ def dressed(visit: Visit, screener: Screener, rows: list[FilterRow], known: Fiel
         verbs = [*OPERATORS]
         if row.operator not in {verb.value for verb in verbs}:
             verbs.append(Option(row.operator, row.operator))
-        dressed.append(
-            {
-                "number": row.number,
-                "field": row.field,
-                "operator": row.operator,
-                "value": row.value,
-                # What stands beside the value: 0.15 is 15%.
-                "aside": row.aside,
-                # What is left after it, or what is wrong with it.
-                "count": row.said,
-                "error": row.error,
-                "groups": offered,
-                "operators": verbs,
-            }
-        )
+        dressed.append(row._asdict() | {"groups": offered, "operators": verbs})
     return dressed
 
 
