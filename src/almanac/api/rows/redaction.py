@@ -84,6 +84,12 @@ class _RowFields:
 
 def metadata_of_row(flags: int, note: str | None, unreleased: bool, withdrawn: bool) -> list[bytes]:
     """Return the members of `metadata` that a row has of its own, as parts of a JSON object."""
+    objects = (_metadata_beside_note(flags, unreleased, withdrawn), (note or "").encode())
+    return [text[1:-1] for text in objects if len(text) > len("{}")]
+
+
+@lru_cache(maxsize=4_096)
+def _metadata_beside_note(flags: int, unreleased: bool, withdrawn: bool) -> bytes:
     own: dict[str, Any] = {}
     if not unreleased:
         own["releasePrecision"] = "day" if flags & DAY else "instant"
@@ -95,7 +101,7 @@ def metadata_of_row(flags: int, note: str | None, unreleased: bool, withdrawn: b
         own["withdrawn"] = True
     elif flags & QUALITY:
         own["quality"] = quality(flags)
-    return [text[1:-1] for text in (_encode(own), (note or "").encode()) if len(text) > len("{}")]
+    return _encode(own)
 
 
 #: Of how many series and lineages the fields are remembered, some 1 KB each; and of each how many ends of rows.
