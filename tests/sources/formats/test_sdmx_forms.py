@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from lxml import etree
 
+from almanac.domain.observations import UNKNOWN, ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.formats import sdmx_ml
@@ -372,11 +373,25 @@ def acting(form, action, **head):
             for number, line in enumerate(CSV.splitlines())
         )  # fmt: skip
     if form.startswith("json"):
-        made = json.loads(FORMS[form])
+        made = json.loads(FORMS[form].replace("[null, 1]", "[null]" if action.lower() == "delete" else "[null, 1]"))
         made["data"]["dataSets"][0] |= {"action": action} | head
         return json.dumps(made)
     more = "".join(f' {name}="{value}"' for name, value in head.items())
-    return FORMS[form].replace('action="Replace"', f'action="{action}"{more}')
+    made = FORMS[form].replace('action="Replace"', f'action="{action}"{more}')
+    if action.lower() == "delete":
+        made = made.replace('id="OBS_STATUS" value="M"', 'id="OBS_STATUS" value=""').replace(' OBS_STATUS="M"', "")
+    return made
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("action", ["Delete", "delete", "DELETE"])
+def test_a_deletion_withdraws_what_it_lists_and_reads_no_placeholder(form, action):
+    """The month that is listed without a value is deleted as well, and neighbours that are not listed stay."""
+    parsed = parse(acting(form, action))
+    gone = [ReportedValue(key(month), None, flags=UNKNOWN) for month in ("2099-01", "2099-02")]
+    assert blocks(parsed) == {"RATES.M.AA.X": gone, "RATES.M.BB.X": gone[1:]}
+    assert [block.complete for block in parsed.blocks] == [None, None]
+    assert parsed.tightened == {}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -396,11 +411,9 @@ def test_an_answer_lists_all_there_is_between_its_first_and_last_period(form, ac
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("action", ["Zap", "Delete", "delete"])
-def test_a_deletion_and_an_unknown_action_are_refused(form, action):
-    """The values beside a deletion are placeholders: none is read."""
-    with pytest.raises(SourceChanged, match=r"action '[ZDd].*', allowed are Information, Append, Replace, Merge and"):
-        parse(acting(form, action))
+def test_an_action_that_nobody_knows_is_refused(form):
+    with pytest.raises(SourceChanged, match=r"action 'Z.*', allowed are Information, Append, Replace, Merge, Delete"):
+        parse(acting(form, "Zap"))
 
 
 @pytest.mark.parametrize(
@@ -418,9 +431,10 @@ def headed(text):
 
 
 def test_the_header_s_action_holds_where_a_data_set_has_none():
-    silent = headed("<m:DataSetAction>Append</m:DataSetAction>")
-    assert all(block.complete for block in parse(silent).blocks)
-    assert not any(block.complete for block in parse(silent.replace(' action="Replace"', "")).blocks)
+    silent = headed("<m:DataSetAction>Delete</m:DataSetAction>")
+    assert blocks(parse(silent)) == EXPECTED
+    silent = silent.replace('id="OBS_STATUS" value="M"', 'id="OBS_STATUS" value=""').replace(' action="Replace"', "")
+    assert {told.value for rows in blocks(parse(silent)).values() for told in rows} == {None}
 
 
 WRONG = [
@@ -441,29 +455,74 @@ def test_a_part_of_a_header_that_nobody_knows_is_reported():
     assert blocks(parse(YEARS.replace("--07-01", "--01-01"))) == EXPECTED
 
 
+EMPTY = [
+    acting("generic", "Delete").replace(invented.generic_series("BB", [("2099-02", "-0.25", "A")]),
+                                        invented.generic_series("BB", [])),
+    acting("json 2.0", "Delete").replace('{"1": [-0.25, 0]}', "{}"),
+    acting("json 1.0", "Delete", series={}),
+    HEAD.format(root="StructureSpecificData") + '<m:DataSet action="Delete" structureRef="S1"/></m:StructureSpecificData>',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", EMPTY)
+def test_a_deletion_that_lists_no_observation_is_refused(body):
+    """It would delete a whole series, or all there is."""
+    with pytest.raises(SourceChanged, match="something is deleted and no observation listed"):
+        parse(body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        acting("csv", "D").replace(",-0.25,A,F,0,Invented", ",,A,,,"),
+        acting("specific", "Delete").replace('OBS_VALUE="-0.25"', 'OBS_STATUS="A"'),
+        acting("json 1.0", "Delete").replace("[-0.25, 0]", "[null, 0]"),
+    ],
+)
+def test_a_deletion_of_attributes_alone_is_refused(body):
+    with pytest.raises(SourceChanged, match="2099-02 has attributes alone deleted, which nobody reads"):
+        parse(body)
+
+
+def test_a_deletion_lists_keys_alone_as_well():
+    bare = acting("csv", "D").replace(",-0.25,A,F,0,Invented", ",,,,,")
+    assert blocks(parse(bare))["RATES.M.BB.X"] == [ReportedValue(key("2099-02"), None, flags=UNKNOWN)]
+    assert blocks(parse(acting("json 1.0", "Delete").replace("[-0.25, 0]", "[]"))) == blocks(parse(acting("csv", "D")))
+    with pytest.raises(SourceChanged, match="RATES without dimension AREA"):
+        parse(bare.replace("M,BB,X", "M,,X"))
+
+
 @pytest.mark.parametrize("name", ["action", "ss:action"])
 def test_the_action_of_a_data_set_is_read_with_a_namespace_and_without(name):
     """The placeholder beside a deleted observation was read as its value where the action had a namespace."""
-    with pytest.raises(SourceChanged, match="action 'Delete', allowed are"):
-        parse(SPECIFIC.replace('action="Replace"', f'{name}="Delete"'))
+    named = acting("specific", "Delete").replace('action="Delete"', f'{name}="Delete"')
+    assert blocks(parse(named)) == blocks(parse(acting("specific", "Delete")))
     with pytest.raises(SourceChanged, match="a data set that was valid to"):
         parse(SPECIFIC.replace("ss:dataScope", 'ss:validToDate="2098-12-31" ss:dataScope'))
 
 
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [('OBS_VALUE="-0.25"', 'OBS_VALUE="-0.25" action="Delete"'), ('AREA="BB"', 'AREA="BB" action="Merge"')],
-)
-def test_an_action_of_a_single_series_or_observation_is_refused(before, after):
-    with pytest.raises(SourceChanged, match="an action of a single series or observation, which nobody reads"):
-        parse(SPECIFIC.replace(before, after))
+@pytest.mark.parametrize("action", ["D", "Delete"])
+def test_single_observations_and_series_are_deleted(action):
+    gone = ReportedValue(key("2099-02"), None, flags=UNKNOWN)
+    observation = SPECIFIC.replace('OBS_VALUE="-0.25"', f'OBS_VALUE="-0.25" action="{action}"')
+    assert blocks(parse(observation)) == {**EXPECTED, "RATES.M.BB.X": [gone]}
+    series = SPECIFIC.replace('AREA="BB"', f'AREA="BB" action="{action}"')
+    assert blocks(parse(series)) == {**EXPECTED, "RATES.M.BB.X": [gone]}
+    kept = acting("specific", "Delete").replace('OBS_VALUE="-0.25"', 'OBS_VALUE="-0.25" action="Merge"')
+    assert blocks(parse(kept))["RATES.M.BB.X"] == [invented.stated("2099-02", -0.25)]
 
 
-def test_a_series_is_complete_only_where_every_line_of_it_is():
+def test_one_message_may_state_some_periods_and_delete_others():
     lines = acting("csv", "R").splitlines()
-    appended = [line.replace(",R,", ",A,") if ",2099-01," in line else line for line in lines]
-    parsed = parse("\n".join(appended))
-    assert blocks(parsed) == EXPECTED
-    assert {block.native: block.complete is None for block in parsed.blocks} == {
-        "RATES.M.AA.X": True, "RATES.M.BB.X": False,
-    }  # fmt: skip
+    deleting = [line.replace(",R,", ",D,") for line in lines if ",2099-01," in line]
+    parsed = parse("\n".join([line for line in lines if ",2099-01," not in line] + deleting))
+    assert blocks(parsed)["RATES.M.AA.X"] == [ReportedValue(key("2099-01"), None, flags=UNKNOWN)]
+    with pytest.raises(SourceChanged, match=r"AA\.X 2099-01-01\.\.2099-01-31 is in two data sets"):
+        parse("\n".join(lines + deleting))
+    sets = GENERIC.partition('<m:DataSet action="Replace"')
+    again = sets[1] + sets[2].partition("</m:DataSet>")[0].replace("2099-0", "2098-0") + "</m:DataSet>"
+    again = again.replace("Replace", "Delete").replace('id="OBS_STATUS" value="M"', 'id="OBS_STATUS" value=""')
+    both = GENERIC.replace("</m:DataSet>", "</m:DataSet>" + again)
+    assert blocks(parse(both))["RATES.M.BB.X"] == [
+        invented.stated("2099-02", -0.25), ReportedValue(key("2098-02"), None, flags=UNKNOWN),
+    ]  # fmt: skip

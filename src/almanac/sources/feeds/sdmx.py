@@ -28,6 +28,7 @@ from almanac.sources.base import DOUBT, Block, Connector, Parsed, Payload, Reque
 from almanac.sources.formats import notes, sdmx_csv, sdmx_json, sdmx_ml, strict
 from almanac.sources.formats.sdmx_message import (
     BASES,
+    Action,
     Asked,
     MessageSeries,
     NotData,
@@ -145,13 +146,14 @@ class Sdmx(Connector):
         """
         Read one message, one block for each mapped series, complete from its first listed period to its last.
 
-        A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing. Raise SourceChanged.
+        A message of what changed of late (`updatedAfter`, `action="Append"`) claims nothing, and one that deletes withdraws
+        what it lists. Raise SourceChanged.
         """
         parsed, url = Parsed(), urlsplit(payload.url)
         asked = Asked(self.service, _words(payload.url), url.path, parsed)
         whole = "updatedAfter" not in parse_qs(url.query)
-        seen: set[str] = set()
-        blocks: list[Block] = []
+        seen: set[tuple[str, Action]] = set()
+        found: dict[str, Block] = {}
         try:
             for one in _read(payload.body, asked):
                 spec = series.get(one.native)
@@ -159,22 +161,23 @@ class Sdmx(Connector):
                     rows = sum(row.value != "" for row in one.rows)
                     parsed.unmapped[one.native] += rows
                     continue
-                if one.native in seen:
+                if (one.native, one.action) in seen:
                     raise asked.error(f": series {one.native} is there twice")
-                seen.add(one.native)
+                seen.add((one.native, one.action))
                 native = self._in_currency(one, spec, payload.fetched_at, asked)
                 if native is None:
                     continue
-                block = self._block(one, spec, asked, whole=whole and one.is_whole)
+                block = self._block(one, spec, asked, whole=whole and one.action is Action.whole)
                 if block is not None:
-                    blocks.append(replace(block, native=native))
+                    block = replace(block, native=native)
+                    found[native] = _joined(found[native], block, asked) if native in found else block
                 marks = {row.confidentiality or row.status for row in one.rows if not row.is_free(self.service)}
                 if marks:
                     reason = f"The publisher marks values of this series as not free ({', '.join(sorted(marks))})."
                     parsed.tightened[native] = (Exposure.restricted, reason)
         except NotData as kind:
             return Parsed(ignored=f"{asked.where}: {kind}")
-        parsed.blocks += blocks
+        parsed.blocks += found.values()
         return parsed
 
     def _block(self, one: MessageSeries, spec: SeriesSpec, asked: Asked, *, whole: bool) -> Block | None:
@@ -198,6 +201,8 @@ class Sdmx(Connector):
         if not rows:
             return None
         span = (min(rows), max(rows)) if whole else None
+        if one.action is Action.deletion:
+            return Block(one.native, [ReportedValue(key, None, flags=UNKNOWN) for key in sorted(rows)], span)
         name = self.service.multiplier
         stated = attributes.get(name, "") if name else ""
         unit = self.units.get(spec.unit or "")
@@ -240,6 +245,15 @@ class Sdmx(Connector):
         except UnknownCurrency:
             asked.parsed.meet([f"{strict.shown(stated)} of {one.native}"], "currency")
             return None
+
+
+def _joined(one: Block, other: Block, asked: Asked) -> Block:
+    """Join what two data sets of a message say of one series: values, and what is deleted. Raise SourceChanged if both say a period."""
+    both = {told.period for told in one.statements} & {told.period for told in other.statements}
+    if both:
+        raise asked.error(f": {one.native} {Period.from_key(min(both))} is in two data sets")
+    statements = [*one.statements, *other.statements]
+    return Block(one.native, statements, one.complete or other.complete, one.updated or other.updated)
 
 
 def _read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from almanac.catalog.services import Flow
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries
+from almanac.sources.formats.sdmx_message import Action, Asked, MessageSeries
 
 _PERIOD, _VALUE = "TIME_PERIOD", "OBS_VALUE"
 #: Columns that say whose numbers these are; the first there is names the flow.
@@ -31,9 +31,9 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
     if twice:
         raise asked.error(f": column {', '.join(twice)} is there twice")
     naming = next((name for name in _NAMING if name in header), None)
-    found: dict[str, MessageSeries] = {}
+    found: dict[tuple[str, Action], MessageSeries] = {}
     last: str | None = None
-    name, flow, read_names = "", None, [""]
+    name, flow, others, read_names = "", None, [""], [""]
     for number, cells in enumerate(lines, start=2):
         if not cells:
             continue
@@ -46,27 +46,27 @@ def read(body: bytes, asked: Asked) -> Iterator[MessageSeries]:
         if said != last:
             last = said
             name, flow = asked.flow([said])
-            if flow is not None:
-                _check_header(asked, flow, header)
+            others = _attributes(asked, flow, header) if flow is not None else []
             read_names = [one for one in asked.of_series(flow) if one in line] if flow is not None else []
-        is_whole = asked.is_whole(line.get("ACTION"))
+        action = asked.action(line["ACTION"]) if "ACTION" in line else Action.whole
         native, attributes = name, {}
         if flow is not None:
             key = {one: asked.service.labels.get(line[one], line[one]) for one in flow.dimensions}
             native = ".".join([flow.id, *key.values()])
-            attributes = {one: line[one] for one in read_names if line[one]}
-        series = found.get(native)
-        row = asked.row(flow, line[_PERIOD], line[_VALUE], line)
+            if action is not Action.deletion:
+                attributes = {one: line[one] for one in read_names if line[one]}
+        series = found.get((native, action))
+        row_attributes = {one: line[one] for one in others} if action is Action.deletion else line
+        row = asked.row(flow, line[_PERIOD], line[_VALUE], row_attributes, action)
         if series is None:
             if flow is not None:
                 asked.native(flow, key)
                 if line.get("KEY") and line["KEY"] != native:
                     raise asked.error(f": KEY {strict.shown(line['KEY'])} in the line of {native}")
-            series = found[native] = MessageSeries(native, asked.by_calendar(attributes), flow)
+            series = found[native, action] = MessageSeries(native, asked.by_calendar(attributes), flow, action=action)
         elif series.attributes != attributes:
             raise asked.error(f": {native} {row.period} has other attributes than the lines before it")
         series.rows.append(row)
-        series.is_whole &= is_whole
     yield from found.values()
 
 
@@ -79,8 +79,8 @@ def _lines(body: bytes, asked: Asked) -> Iterator[list[str]]:
         raise asked.error(f" is not CSV: {error}") from None
 
 
-def _check_header(asked: Asked, flow: Flow, header: Sequence[str]) -> None:
-    """Report columns of unknown attributes. Raise SourceChanged for a header that is not the flow's."""
+def _attributes(asked: Asked, flow: Flow, header: Sequence[str]) -> list[str]:
+    """Return the columns that are attributes. Raise SourceChanged for a header that is not the flow's."""
     missing = [name for name in flow.dimensions if name not in header]
     if missing:
         raise asked.error(f": {flow.id} has no column {', '.join(missing)}")
@@ -93,3 +93,4 @@ def _check_header(asked: Asked, flow: Flow, header: Sequence[str]) -> None:
     if extra:
         raise asked.error(f": {flow.id} with unknown dimension {', '.join(extra)}")
     asked.known(flow, others)
+    return others

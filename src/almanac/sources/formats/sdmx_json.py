@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from almanac.sources.formats import jsonstat, strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation
+from almanac.sources.formats.sdmx_message import Action, Asked, MessageSeries, NotData, SdmxObservation
 
 _PERIOD = "TIME_PERIOD"
 
@@ -147,7 +147,8 @@ class _Reader:
         if measures not in ([], ["OBS_VALUE"]):
             raise asked.error(f": measures {', '.join(measures)}, expected OBS_VALUE")
         self._levels = structure.attributes
-        self._is_whole = asked.is_whole(data.action)
+        self._action = asked.action(data.action)
+        asked.listed(self._action, len(data.series))
         whole = [*self._fixed, *self._keyed]
         if all(one.keyPosition is not None for one in whole):
             whole.sort(key=lambda one: one.keyPosition or 0)
@@ -161,6 +162,7 @@ class _Reader:
         fixed = {one.id: self._code(one, 0, "the data set") for one in self._fixed}
         for places, values in self._data.series.items():
             rows = [self._row(place, cells, places) for place, cells in values.observations.items()]
+            self._asked.listed(self._action, len(rows))
             key, attributes = fixed, above
             if self._flow is not None:
                 parts = places.split(":")
@@ -169,7 +171,7 @@ class _Reader:
                 numbered = zip(self._keyed, map(int, parts), strict=True)
                 key = fixed | {one.id: self._code(one, place, places) for one, place in numbered}
                 attributes = above | self._group(parts) | self._attributes("series", values.attributes, places)
-            yield self._asked.series(self._name, self._flow, key, attributes, rows, is_whole=self._is_whole)
+            yield self._asked.series(self._name, self._flow, key, attributes, rows, self._action)
 
     def _group(self, parts: Sequence[str]) -> dict[str, str]:
         """Return the attributes of the groups (2.0) that this key belongs to: `0::` covers every series whose first place is 0."""
@@ -205,10 +207,11 @@ class _Reader:
     def _row(self, place: str, cells: Sequence[str | float | None], within: str) -> SdmxObservation:
         if not _is_place(place) or int(place) >= len(self._periods):
             raise self._asked.error(f": {within} has a row at {strict.shown(place)}, not a listed period")
-        if not cells:
+        if not cells and self._action is not Action.deletion:
             raise self._asked.error(f": {within} has an empty row at {place}")
         more = self._attributes("observation", cells[1:], within)
-        return self._asked.row(self._flow, self._periods[int(place)], cells[0], more)
+        value = cells[0] if cells else None
+        return self._asked.row(self._flow, self._periods[int(place)], value, more, self._action)
 
 
 def _is_place(text: str) -> bool:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, timedelta
+from enum import Enum
 from typing import NamedTuple
 
 from almanac.catalog.services import Flow, Service
@@ -35,16 +36,21 @@ _MONTH = re.compile(r"([0-9]{4})-M([0-9]{2})")
 _WEEK = re.compile(r"([0-9]{4})-W([0-9]{2})")
 #: Attribute that moves quarters and half years off the calendar's.
 _YEAR_START, _JANUARY = "REPORTING_YEAR_START_DAY", "--01-01"
-#: Action of a data set, by the words of SDMX-ML and SDMX-JSON and the letters of SDMX-CSV → whether it lists all there is of
-#: its series between the first period and the last, or what is new or other than before.
-_IS_WHOLE = {
-    **dict.fromkeys(["information", "replace", "i", "r", ""], True),
-    **dict.fromkeys(["append", "merge", "a", "m"], False),
-}
 
 
 class NotData(Exception):  # noqa: N818  (the name says what arrived)
     """A message of another kind than data; it is named and set aside."""
+
+
+class Action(Enum):
+    """What a data set wants done with what it lists, by the words of SDMX-ML and SDMX-JSON and the letters of SDMX-CSV."""
+
+    #: All there is of its series between the first period listed and the last.
+    whole = ("information", "replace", "i", "r", "")
+    #: What is new or other than before, and nothing of the rest.
+    changes = ("append", "merge", "a", "m")
+    #: Observations that are no more. The values beside them are placeholders.
+    deletion = ("delete", "d")
 
 
 class SdmxObservation(NamedTuple):
@@ -96,8 +102,7 @@ class MessageSeries:
     attributes: dict[str, str]
     flow: Flow | None = None
     rows: list[SdmxObservation] = field(default_factory=list)
-    #: Whether the rows are all there is between the first period and the last.
-    is_whole: bool = True
+    action: Action = Action.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,36 +160,46 @@ class Asked:
 
     def series(
         self, name: str, flow: Flow | None, key: Mapping[str, str], attributes: dict[str, str],
-        rows: list[SdmxObservation], *, is_whole: bool = True,
+        rows: list[SdmxObservation], action: Action = Action.whole,
     ) -> MessageSeries:  # fmt: skip
         """Return the rows under one key; of a flow that the catalogue does not have, under its name alone. Raise SourceChanged."""
         if flow is None:
-            return MessageSeries(name, {}, None, rows, is_whole)
-        return MessageSeries(self.native(flow, key), attributes, flow, rows, is_whole)
+            return MessageSeries(name, {}, None, rows, action)
+        return MessageSeries(self.native(flow, key), attributes, flow, rows, action)
 
     def row(
-        self, flow: Flow | None, period: str, value: str | float | None, attributes: Mapping[str, str]
+        self, flow: Flow | None, period: str, value: str | float | None, attributes: Mapping[str, str], action: Action
     ) -> SdmxObservation:
-        """Return one observation with its status and confidentiality."""
-        status, shut = self.service.status, confidentiality(flow, self.service)
-        return SdmxObservation(period, value, attributes.get(status, ""), attributes.get(shut, ""))
-
-    def is_whole(self, action: str | None) -> bool:
         """
-        Return whether a data set or a line lists all there is between its first period and its last; no action means it does.
+        Return one observation. The standard lets any valid value stand beside one that is deleted, so none is kept.
 
-        Raise SourceChanged for any other action, also one that deletes: the values beside it are placeholders.
+        Raise SourceChanged where attributes are all that is deleted of it: its value stands.
         """
-        is_whole = _IS_WHOLE.get((action or "").lower())
-        if is_whole is None:
-            allowed = "Information, Append, Replace, Merge and their first letters"
-            raise self.error(f": action {strict.shown(action)}, allowed are {allowed}")
-        return is_whole
+        if action is not Action.deletion:
+            status, shut = self.service.status, confidentiality(flow, self.service)
+            return SdmxObservation(period, value, attributes.get(status, ""), attributes.get(shut, ""))
+        if value in (None, "") and any(attributes.values()):
+            raise self.error(f": {period} has attributes alone deleted, which nobody reads")
+        return SdmxObservation(period, None)
+
+    def action(self, text: str | None) -> Action:
+        """Return what a data set or a line is for, as written; nothing written is information. Raise SourceChanged."""
+        found = next((one for one in Action if (text or "").lower() in one.value), None)
+        if found is None:
+            allowed = "Information, Append, Replace, Merge, Delete and their first letters"
+            raise self.error(f": action {strict.shown(text)}, allowed are {allowed}")
+        return found
 
     def current(self, valid_to: str | None) -> None:
         """Raise SourceChanged for a data set that says until when it was valid: a past state, read as today's."""
         if valid_to:
             raise self.error(f": a data set that was valid to {strict.shown(valid_to)}, which nobody reads")
+
+    def listed(self, action: Action, rows: int) -> int:
+        """Return the number of rows listed. Raise SourceChanged where one deletes and lists none: it means more than it lists."""
+        if action is Action.deletion and not rows:
+            raise self.error(": something is deleted and no observation listed, which nobody reads")
+        return rows
 
     def by_calendar(self, attributes: dict[str, str]) -> dict[str, str]:
         """Return the attributes. Raise SourceChanged where they say that reporting years begin on another day than 1 January."""

@@ -13,7 +13,7 @@ from lxml import etree
 
 from almanac.catalog.services import Flow
 from almanac.sources.formats import strict
-from almanac.sources.formats.sdmx_message import Asked, MessageSeries, NotData, SdmxObservation
+from almanac.sources.formats.sdmx_message import Action, Asked, MessageSeries, NotData, SdmxObservation
 
 _MESSAGE = "{http://www.sdmx.org/resources/sdmxml/schemas/v2_1/message}"
 _GENERIC = {f"{_MESSAGE}GenericData", f"{_MESSAGE}GenericTimeSeriesData"}
@@ -58,7 +58,9 @@ class _Reader:
         self._groups: list[tuple[dict[str, str], dict[str, str]]] = []
         #: What the header wants done with data sets that do not say it themselves, and what this one wants.
         self._header_action = ""
-        self._is_whole: bool | None = None
+        self._action: Action | None = None
+        #: Rows of this data set so far.
+        self._rows = 0
 
     def run(self, events: Iterator[tuple[str, etree._Element]]) -> Iterator[MessageSeries]:
         """Walk the message: header, data set, groups, series."""
@@ -74,14 +76,16 @@ class _Reader:
                 continue
             depth -= 1
             if depth == 1:
-                if not inside:
+                if inside:
+                    self._asked.listed(self._action or Action.whole, self._rows)
+                else:
                     self._part(element)
                 inside = False
                 _forget(element)
             elif depth == 2 and inside:
                 yield from self._child(element)
                 _forget(element)
-        if self._is_whole is None:
+        if self._action is None:
             raise self._asked.error(" has no data set")
 
     def _root(self, root: etree._Element) -> None:
@@ -136,16 +140,16 @@ class _Reader:
     def _data_set(self, element: etree._Element) -> None:
         frame = _frame(element)
         self._name, self._flow = self._asked.flow([*self._names, frame.get("setID", "")], self._reference)
-        self._above, self._groups = _plain(element), []
-        self._is_whole = self._asked.is_whole(frame.get("action") or self._header_action)
+        self._above, self._groups, self._rows = _plain(element), [], 0
+        self._action = self._asked.action(frame.get("action") or self._header_action)
         self._asked.current(frame.get("validToDate"))
         self._checked(self._above)
 
     def _child(self, element: etree._Element) -> Iterator[MessageSeries]:
-        """Read a child of the data set: a group, or a series, which is yielded."""
+        """Read a child of the data set: a group, or a series, which is yielded by what is to be done with its rows."""
         name = _local(element)
         if name == "Series":
-            yield self._series(element)
+            yield from self._series(element)
         elif name == "Group":
             covers, own = self._split(element, "GroupKey")
             self._groups.append((covers, own if self._flow is None else self._checked(own)))
@@ -167,14 +171,16 @@ class _Reader:
         self._asked.known(self._flow, attributes)
         return self._asked.by_calendar(attributes)
 
-    def _series(self, element: etree._Element) -> MessageSeries:
-        observations = [*element.iterchildren("{*}Obs")]
-        if any("action" in _frame(part) for part in (element, *observations)):
-            raise self._asked.error(": an action of a single series or observation, which nobody reads")
-        rows = [self._row(part) for part in observations]
+    def _series(self, element: etree._Element) -> Iterator[MessageSeries]:
+        own_action = self._own_action(element, self._action or Action.whole)
+        rows: dict[Action, list[SdmxObservation]] = {}
+        for part in element.iterchildren("{*}Obs"):
+            action = self._own_action(part, own_action)
+            rows.setdefault(action, []).append(self._row(part, action))
         others = sorted({_local(part) for part in element} - {"Obs", "SeriesKey", "Attributes", "Annotations"})
         if others:
             raise self._asked.error(f": element {others[0]} in a series, which nobody reads")
+        self._rows += self._asked.listed(own_action, sum(map(len, rows.values())))
         key, own = self._split(element, "SeriesKey")
         attributes = dict(self._above)
         if self._flow is not None:
@@ -184,15 +190,20 @@ class _Reader:
         for covers, more in self._groups:
             if all(key.get(name) == value for name, value in covers.items()):
                 attributes |= more
-        is_whole = self._is_whole is not False
-        return self._asked.series(self._name, self._flow, key, attributes | own, rows, is_whole=is_whole)
+        for action, listed in (rows or {own_action: []}).items():
+            yield self._asked.series(self._name, self._flow, key, attributes | own, listed, action)
 
-    def _row(self, element: etree._Element) -> SdmxObservation:
+    def _own_action(self, element: etree._Element, above: Action) -> Action:
+        """Return what a series or an observation itself wants done (SDMX 3.0), else what the part above it wants."""
+        stated = _frame(element).get("action")
+        return above if stated is None else self._asked.action(stated)
+
+    def _row(self, element: etree._Element, action: Action) -> SdmxObservation:
         stated = self._generic_row(element) if self._generic else _plain(element)
         if _PERIOD not in stated:
             raise self._asked.error(f": an observation without {_PERIOD}")
         more = self._checked({name: value for name, value in stated.items() if name not in _OBSERVED})
-        return self._asked.row(self._flow, stated[_PERIOD], stated.get(_VALUE), more)
+        return self._asked.row(self._flow, stated[_PERIOD], stated.get(_VALUE), more, action)
 
     def _generic_row(self, element: etree._Element) -> dict[str, str]:
         stated: dict[str, str] = {}
