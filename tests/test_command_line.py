@@ -169,9 +169,9 @@ def test_a_folder_without_a_listing_is_an_error(run, tmp_path):
 def test_real_data_never_enter_a_simulated_store(run, good, tmp_path):
     run("status")
     from almanac.config import Settings
-    from almanac.pipeline.workplace import Workplace
+    from almanac.pipeline.context import PipelineContext
 
-    with Workplace(Settings(home=tmp_path / "home"), kind="simulated") as world:
+    with PipelineContext(Settings(home=tmp_path / "home"), kind="simulated") as world:
         world.claim()
     result = run("ingest", SOURCE, "--from", good, expect=1)
     assert "holds simulated data and cannot take real data: the two are never mixed" in result.stderr

@@ -13,7 +13,7 @@ import pytest
 
 from almanac import first_run
 from almanac.config import Settings
-from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.opening import place
 from tests.support.processes import PATIENCE, command, environment, run
@@ -36,7 +36,7 @@ def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(se
     first = first_run.prepare(own, said.append)
     assert first.settings.home == settings.home / "demo"
     assert first.password is not None
-    with Workplace(first.settings, kind=SIMULATED) as world:
+    with PipelineContext(first.settings, kind=SIMULATED) as world:
         assert world.db.execute(TENORS, ("country_usa",)).get > 8
         # The economies and the companies follow, while it answers.
         assert world.db.execute("SELECT count(*) FROM topic WHERE indicator = 'cpi_index'").get == 0
@@ -50,7 +50,7 @@ def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(se
         # Where none is left that is live, the next run makes one.
         accounts.revoke(first.key, now=now)
         assert first_run.prepare(own, said.append).key not in {None, first.key}
-    with Workplace(first.settings, kind=SIMULATED) as world:
+    with PipelineContext(first.settings, kind=SIMULATED) as world:
         assert world.db.execute("SELECT count(*) FROM vintages").get == vintages
     assert said[1].endswith(" simulated payloads read.")
     assert said[3] == "0 simulated payloads read."

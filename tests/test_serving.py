@@ -27,5 +27,5 @@ def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None
 
 def test_metrics_are_loaded_only_by_processes_that_know_their_folder() -> None:
     """Loaded sooner, they would count in the memory of each worker, and `/metrics` would show none of it."""
-    code = "import sys, almanac.serving, almanac.api.server.logs, almanac.pipeline.workplace; sys.exit('prometheus_client' in sys.modules)"
+    code = "import sys, almanac.serving, almanac.api.server.logs, almanac.pipeline.context; sys.exit('prometheus_client' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -13,7 +13,7 @@ from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.domain.rights import Exposure
 from almanac.load_state import going_on
-from almanac.pipeline.workplace import SIMULATED, Workplace
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, command, environment, run
 from tests.support.publisher import REDIRECTED, Publisher
@@ -104,7 +104,7 @@ def begun(home, mirror, *, loads=True):
 
 def test_a_store_of_the_simulated_world_is_refused_before_anything_is_made(tmp_path):
     home = tmp_path / "home"
-    with Workplace(Settings(home=home, now=NOW), kind=SIMULATED) as world:
+    with PipelineContext(Settings(home=home, now=NOW), kind=SIMULATED) as world:
         world.claim()
     refused = run(home, "start", "--port", free_port(), "--ops-port", free_port(), expect=1)
     assert "holds simulated data and cannot take real data" in refused.stderr

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.config import Settings
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import load_first
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.accounts.accounts import AccountError, Accounts
 from almanac.store.accounts.authentication import Authentication
 from almanac.store.engine.opening import place
@@ -155,7 +155,7 @@ def prepare(settings: Settings, say: Say) -> Welcome:
     A second run adds only the days since and leaves keys as they are. All else is left to `rest`.
     """
     settings.home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with Workplace(settings, kind=SIMULATED) as opened:
+    with PipelineContext(settings, kind=SIMULATED) as opened:
         say("Loading a simulated yield curve …")
         outcomes = load_first(opened, lambda _: None)
         say(f"{sum(o.folded for o in outcomes)} simulated payloads read.")

@@ -91,10 +91,12 @@ def run(settings: Settings) -> None:
     """Do what `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
     from almanac.api.server import logs
     from almanac.pipeline import raw_store_binding
-    from almanac.pipeline.workplace import Workplace
+    from almanac.pipeline.context import PipelineContext
 
     _look_at_raw(settings)
-    with Workplace(settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)) as world:
+    with PipelineContext(
+        settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)
+    ) as world:
         problem = raw_store_binding.explain_other_store(world.db, world.raw, settings)
     if problem is not None:
         log.warning("the raw store is not the one the data came from", reason=problem)

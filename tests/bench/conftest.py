@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import mof, treasury
 from almanac.sandbox.world import Response
@@ -16,7 +16,7 @@ from tests.support.service import settings
 
 def fill(home: Path) -> None:
     """Take in every page of both, and make the account that measures."""
-    with Workplace(settings(home), SIMULATED) as world:
+    with PipelineContext(settings(home), SIMULATED) as world:
         now = world.settings.clock()
         economy = Economy(datetime.fromtimestamp(now, UTC).date())
         captures = sorted([*treasury(economy, now), *mof(economy, now)], key=lambda one: one.fetched_at)

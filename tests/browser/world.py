@@ -8,10 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from almanac.domain.companies import company_id
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.companies.filers import FIRST_CIK, companies
 from almanac.sandbox.companies.responses import company_pages
@@ -45,7 +45,7 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         scopes = {one.id for one in world.catalog.entities.values() if one.rates_scope in SCOPES}
         wanted = {
             native: spec.frequency.value == "D"
@@ -95,7 +95,7 @@ def _watch(accounts: Accounts) -> None:
         lists.watch(account, kind, what, now=REAL_NOW)
 
 
-def _break(world: Workplace, page: Response, now: int) -> None:
+def _break(world: PipelineContext, page: Response, now: int) -> None:
     run = Ingest(world, world.catalog.sources[page.source], lambda _: None)
     outcome = run.run([Arrival(page.url, BROKEN.encode(), page.media_type, now)])
     assert outcome.quarantined, "the broken response was read"
@@ -115,6 +115,6 @@ def names(home: Path) -> dict[str, str]:
         "account": accounts.account(PEOPLE["free"]).id,
     }
     accounts.close()
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         (row,) = payloads.quarantined(world.db)
     return found | {"payload": str(row.number)}

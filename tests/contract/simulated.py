@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
@@ -21,7 +21,7 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         scopes = {e.id for e in world.catalog.entities.values() if e.rates_scope in SCOPES}
         wanted = {
             native

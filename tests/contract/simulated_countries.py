@@ -4,8 +4,8 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.economy import Economy
 from almanac.sandbox.feeds import PendingResponse, fred, mof, treasury
 from almanac.sandbox.world import Response
@@ -32,7 +32,7 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         frequency = {
             native: spec.frequency.value
             for source, specs in world.catalog.series.items()

@@ -8,8 +8,8 @@ from itertools import pairwise
 import pytest
 
 from almanac.domain.events import EventState, event_id
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.wording import rounded
 from almanac.sandbox.economy import COUNTRIES, Economy
 from almanac.sandbox.feeds import fred
@@ -334,7 +334,7 @@ def test_a_past_that_came_later_is_not_counted(own_countries):
     cell = "series = (SELECT series FROM series WHERE id = ?) AND period >> 14 = ?"
     named = (row["metadata"]["seriesId"], date.fromisoformat(late[:10]).toordinal())
     known = int(datetime.fromisoformat(row["observedAt"]).timestamp())
-    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with PipelineContext(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         world.db.execute(f"DELETE FROM vintages WHERE {cell} AND to_version < 1 << 61", named)
         first = world.db.execute(f"SELECT max(known_at) FROM vintages WHERE {cell}", named).get
@@ -350,7 +350,7 @@ def test_a_past_that_came_later_is_not_counted(own_countries):
 def test_a_members_copy_of_the_policy_rate_is_left_out(own_countries):
     """Not a copied rate: where a source lists one for a member, the brief has none, and no other country is ranked by it."""
     before = of(own_countries.ok("/briefs/NOR"), "policy_rate")
-    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with PipelineContext(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         world.db.execute(
             "UPDATE topic SET entity = 'country_prt' WHERE entity = 'country_swe' AND indicator = 'policy_rate'"
@@ -395,7 +395,7 @@ def test_a_past_moment_stays_as_it_is(own_countries):
     later = settings(own_countries.home, NOW="2027-01-15T12:00:00Z")
     now = later.clock()
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    with Workplace(later, SIMULATED) as world:
+    with PipelineContext(later, SIMULATED) as world:
         wanted = [one for one in fred(economy, now, None) if "series_id=SIMPRT" in one.url]
         pages = [
             Response(one.source, one.url, simulated_countries.cut(one, daily=False), one.fetched_at, one.media_type)
@@ -464,7 +464,7 @@ def test_upcoming_events(own_countries):
         coming(23, "2026-11-30", country="country_rou"), coming(24, "2026-11-25", status="rescheduled", category="central_bank"),
         coming(25, "2026-11-24", source="sandbox-licensed"),
     ]  # fmt: skip
-    with Workplace(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
+    with PipelineContext(settings(own_countries.home), SIMULATED) as world, world.batch("test") as batch:
         batch.touch()
         events.put(world.db, batch.version, states)
     found = own_countries.ok("/briefs/ISR")["upcomingEvents"]

@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 import pytest
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import citus, opening, sqlite
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import UnavailableError
@@ -104,16 +104,16 @@ def test_what_is_taken_in_is_the_same(place: opening.Server, tmp_path: Path) -> 
         build(tmp_path / "home", mirror)
         (tmp_path / "spread").mkdir()
         chosen = settings(tmp_path / "spread", DATABASE_URL=place.url)
-        with Workplace(chosen) as world:
+        with PipelineContext(chosen) as world:
             outcomes = from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None)
             assert [(one.exit_code, one.quarantined) for one in outcomes] == [(0, {})] * len(SOURCES)
             with closing(sqlite.connect(tmp_path / "home" / "data.db", read_only=True)) as held:
                 assert rows(world.db) == rows(held)
             assert list(verify(world, Checked())) == []
-        with Workplace(chosen, rebuilding=True) as world:
+        with PipelineContext(chosen, rebuilding=True) as world:
             assert rebuild(world, lambda _: None) > 10
             assert not opening.distribute(place, PARTS)
-        with Workplace(chosen) as world:
+        with PipelineContext(chosen) as world:
             checked = Checked()
             assert list(verify(world, checked)) == []
             assert checked.vintages > 1_000

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening
 from tests.faults.mirrors import TREASURY_SOURCE, year_file, year_url
 from tests.support import clusters, poolers, postgres
@@ -59,7 +59,7 @@ def test_random_requests_have_the_same_answers(built: Path, behind: dict[str, st
 def test_an_ingest_comes_out_the_same_while_others_read(behind: dict[str, str], tmp_path: Path) -> None:
     """Readers and the writer share three connections to the server."""
     home = tmp_path / "home"
-    with Workplace(settings(home, **behind)):
+    with PipelineContext(settings(home, **behind)):
         pass
     make_accounts(settings(home))
     service = Service(home, behind)

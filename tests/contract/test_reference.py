@@ -7,9 +7,9 @@ import pytest
 
 from almanac.domain.reference import INDICATOR_CATEGORIES
 from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, currency_of, is_amount, is_money
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
 from tests.support.service import CATALOG, Service, make_accounts, settings
 
@@ -519,7 +519,7 @@ def fiscal(tmp_path_factory):
     chosen = settings(tmp_path_factory.mktemp("fiscal") / "home", NOW=NOW)
     bodies = [(INDEX_URL, moved(index())), (FACTS_URL, moved(facts()))]
     assert json.loads(bodies[1][1])["facts"]["us-gaap"]["Assets"]["units"]["USD"][0]["end"] == "2022-09-30"
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
         outcome = run.run([Arrival(url, body, "application/json", None) for url, body in bodies])
         assert (outcome.folded, outcome.quarantined, outcome.failed) == (2, {}, {})

@@ -11,9 +11,9 @@ import pytest
 
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.wording import rounded
 from almanac.sandbox.calendars import calendars
 from almanac.sandbox.economy import Economy
@@ -40,7 +40,7 @@ def build(home: Path) -> None:
         for one in captures
         if one.url.rpartition("series_id=")[2] in SERIES or "release" in one.url or one.url.endswith(".ics")
     ]
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
 
@@ -363,7 +363,7 @@ def test_a_rebuild_gives_the_same_events_and_summaries(own):
     """The data database is a consequence of the raw store: ids and states come out as they were."""
     query = {"limit": 500, "start_date": "2025-06-01"}
     before = own.walk("/events", **query), own.walk(PATH, **query)
-    with Workplace(own.settings) as world:
+    with PipelineContext(own.settings) as world:
         assert recompute(world) == 0
         rebuild(world, lambda _: None)
     assert (own.walk("/events", **query), own.walk(PATH, **query)) == before

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from almanac.domain.periods import Period
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import sqlite
 from almanac.store.observations.ids import observation_id
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
@@ -429,7 +429,7 @@ PLAIN = {"fiscalYear", "calendarYear", "calendarQuarter", "scoreCoverage", "enti
 @pytest.fixture
 def filer(tmp_path):
     chosen = settings(tmp_path / "home", NOW=NOW)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
         outcome = run.run(
             [Arrival(url, body, "application/json", None) for url, body in ((INDEX_URL, index()), (FACTS_URL, facts()))]

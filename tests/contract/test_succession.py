@@ -4,9 +4,9 @@ from datetime import datetime
 
 import pytest
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from tests.support.sec_invented import columns, encoded, row, submissions_body, tag
 from tests.support.service import Service, make_accounts, settings
 
@@ -99,7 +99,7 @@ def serve(home, first_quarter):
         bodies.append((submissions, index(cik, name, tickers, filed), "2026-11-19T00:00:00Z"))
         companyfacts = f"https://data.sec.gov/api/xbrl/companyfacts/CIK{cik:010d}.json"
         bodies.append((companyfacts, facts(cik, name, told), "2026-11-19T00:00:00Z"))
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         outcome = Ingest(world, world.catalog.sources["sec"], lambda _: None).run(
             [Arrival(url, body, "application/json", seconds(at)) for url, body, at in bodies]
         )

@@ -22,7 +22,7 @@ import pytest
 from almanac.domain.observations import DAY, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
-from almanac.pipeline.workplace import Workplace
+from almanac.pipeline.context import PipelineContext
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.opening import Place, Server
@@ -67,7 +67,7 @@ class Rows:
     def value(self, series: int, day: int) -> float:
         return (series * 100_000 + day) / 8
 
-    def put(self, world: Workplace) -> None:
+    def put(self, world: PipelineContext) -> None:
         for first in range(0, len(self.specs), 10):
             with Batch(world.db, world.settings.clock(), "walk") as batch:
                 for series in range(first, min(first + 10, len(self.specs))):
@@ -165,7 +165,7 @@ def check(tmp_path: Path, place: Place, rows: Rows, limit: int, least: int) -> N
     """`least`: how many data versions must have come while the walk went on."""
     home = tmp_path / "home"
     more = {"DATABASE_URL": place.url} if isinstance(place, Server) else {}
-    with Workplace(settings(home, **more)) as world:
+    with PipelineContext(settings(home, **more)) as world:
         rows.put(world)
     make_accounts(settings(home))
     service = Service(home, more)

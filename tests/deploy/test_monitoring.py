@@ -13,7 +13,7 @@ import httpx2
 import pytest
 import yaml
 
-from almanac.pipeline.workplace import Workplace
+from almanac.pipeline.context import PipelineContext
 from almanac.store.engine.sqlite import SCHEMA
 from tests.docs.machine import Machine, nginx
 from tests.support.paths import ROOT
@@ -32,7 +32,7 @@ NAME = re.compile(r"\balmanac_[a-z_]+\b")
 def scrape(tmp_path_factory):
     """What `/metrics` of a running service says, after one request of each kind."""
     folder = tmp_path_factory.mktemp("monitored")
-    with Workplace(settings(folder)) as world:
+    with PipelineContext(settings(folder)) as world:
         take(world, folder / "mirror")
     wanted = {"DASHBOARD": "true", "DASHBOARD_PORT": str(free_port())}
     with serving(settings(folder).home, NOW="2026-11-20T12:00:00Z", **wanted) as server:

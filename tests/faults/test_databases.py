@@ -152,7 +152,7 @@ def test_an_ingest_waits_for_another_writer(home, small_mirror):
 
 
 def test_an_ingest_that_waited_too_long_says_what_to_do(home, small_mirror):
-    hasty = "from almanac.pipeline import workplace; workplace._WAIT_SECONDS = 0.1"
+    hasty = "from almanac.pipeline import context; context._WAIT_SECONDS = 0.1"
     with locked(home / "data.db", 60):
         done = ingest(home, small_mirror, (TREASURY_SOURCE,), before=hasty, expect=1)
         # Looking needs no lock.

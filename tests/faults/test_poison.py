@@ -10,10 +10,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from almanac.config import Settings
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate import rebuild as rebuilding
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector
 from almanac.store.engine import opening
 from almanac.store.log import payloads
@@ -31,7 +31,7 @@ SAMPLES = {one.name: one for one in samples()}
 pytestmark = [*POSTGRES.marks, pytest.mark.sqlite]
 
 
-class Poisoned(Workplace):
+class Poisoned(PipelineContext):
     """A world whose catalogue has one source more."""
 
     def __init__(self, settings: Settings, sample: Sample) -> None:

@@ -155,7 +155,7 @@ def test_an_address_with_several_hosts_is_served_by_the_one_that_is_there(home, 
 
 
 def test_a_writer_waits_for_another_and_says_what_to_do(home, database, more, small_mirror, tmp_path):
-    hasty = "from almanac.pipeline import workplace; workplace._WAIT_SECONDS = 0.1"
+    hasty = "from almanac.pipeline import context; context._WAIT_SECONDS = 0.1"
     shutil.rmtree(home / "raw")
     with server(database) as connection:
         held = "hashtextextended(%s || current_schema(), 0)"

@@ -9,9 +9,9 @@ import pytest
 from almanac.config import Settings
 from almanac.domain.periods import Period, add_months
 from almanac.domain.times import end_of_day
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
@@ -43,7 +43,7 @@ def archive():
 
 
 def load(home, found):
-    with Workplace(Settings(home=home, now="2026-11-20T00:00:00Z")) as world:
+    with PipelineContext(Settings(home=home, now="2026-11-20T00:00:00Z")) as world:
         world.raw.identify("0" * 32)  # ids follow from it, and it is by chance
         outcome = Ingest(world, world.catalog.sources["fred"], lambda _: None).run(found)
         assert (outcome.quarantined, outcome.failed) == ({}, {})

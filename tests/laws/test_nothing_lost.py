@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.config import Settings
-from almanac.pipeline.workplace import Workplace
+from almanac.pipeline.context import PipelineContext
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import opening
 from tests.contract.conftest import worker_id
@@ -200,5 +200,5 @@ def test_accounts_alone_are_backed_up_whatever_the_raw_store_holds(home):
     assert "the backup holds accounts, secrets and counts of use alone: no raw payloads and no data" in done.stderr
     with contextlib.closing(Accounts(again.accounts_path, None)) as accounts:
         assert [one.email for one in accounts.list_accounts()] == ["ada@example.org"]
-    with Workplace(again) as world:
+    with PipelineContext(again) as world:
         assert world.raw.any_source() is None

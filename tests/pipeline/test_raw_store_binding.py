@@ -7,11 +7,11 @@ import pytest
 
 from almanac.config import Settings
 from almanac.pipeline import raw_store_binding
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import restore
 from almanac.pipeline.raw_store_binding import RawStoreError
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine.data_schema import meta
 from almanac.store.raw.captures import IDENTITY, Corrupt, RawStore
 from almanac.store.raw.folder import Folder
@@ -38,12 +38,12 @@ def second(first, tmp_path):
 
 
 def ingest(settings, rows=ROWS):
-    with Workplace(settings, kind=REAL) as world:
+    with PipelineContext(settings, kind=REAL) as world:
         return take(world, settings.home / "mirror", rows)
 
 
 def foreign(settings):
-    with Workplace(settings) as world:
+    with PipelineContext(settings) as world:
         return raw_store_binding.is_foreign(world.db, world.raw, settings)
 
 
@@ -55,10 +55,10 @@ def test_the_second_host_that_would_ingest_is_refused_and_may_serve(first, secon
     ):
         ingest(second)
     assert not second.raw_path.exists()
-    with Workplace(second) as world:  # as `serve` opens it
+    with PipelineContext(second) as world:  # as `serve` opens it
         assert "this host may serve the data" in raw_store_binding.explain_other_store(world.db, world.raw, second)
     ingest(first)
-    with Workplace(first) as world:
+    with PipelineContext(first) as world:
         assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None
 
 
@@ -76,7 +76,7 @@ def test_a_folder_that_both_share_is_one_raw_store(first, second, tmp_path):
     ingest(shared[0], ROWS[:2])
     ingest(shared[1], ROWS[2:])
     for one in shared:
-        with Workplace(one, rebuilding=True) as world:
+        with PipelineContext(one, rebuilding=True) as world:
             before = served(world)
             rebuild(world, lambda _: None)
             assert served(world) == before
@@ -84,7 +84,7 @@ def test_a_folder_that_both_share_is_one_raw_store(first, second, tmp_path):
 
 def test_of_two_that_begin_at_once_one_is_refused(first, second):
     """Neither the database nor either folder has a name when both look."""
-    worlds = [Workplace(first, kind=REAL), Workplace(second, kind=REAL)]
+    worlds = [PipelineContext(first, kind=REAL), PipelineContext(second, kind=REAL)]
     worlds[0].claim()
     with pytest.raises(RawStoreError):
         worlds[1].claim()
@@ -93,19 +93,19 @@ def test_of_two_that_begin_at_once_one_is_refused(first, second):
 
 
 def test_killed_between_the_raw_stores_name_and_the_databases_the_next_run_goes_on(first):
-    with Workplace(first, kind=REAL) as world:
+    with PipelineContext(first, kind=REAL) as world:
         name = world.raw.identify()
     ingest(first, ROWS[:1])
-    with Workplace(first) as world:
+    with PipelineContext(first) as world:
         assert meta(world.db, "raw") == name
 
 
 def test_a_database_that_has_a_name_and_no_payload_yet_is_not_the_second_ones(first, second):
-    with Workplace(first, kind=REAL) as world:
+    with PipelineContext(first, kind=REAL) as world:
         world.claim()
     with pytest.raises(RawStoreError):
-        Workplace(second, kind=REAL)
-    with Workplace(first, kind=REAL) as world:
+        PipelineContext(second, kind=REAL)
+    with PipelineContext(first, kind=REAL) as world:
         world.claim()
 
 
@@ -124,7 +124,7 @@ def test_the_name_comes_along_with_a_backup_and_lasts_through_a_rebuild(first, t
     backup(first, tmp_path / "file")
     restored = Settings(home=tmp_path / "restored", now=NOW)
     restore(restored, tmp_path / "file")
-    with Workplace(restored, rebuilding=True) as world:
+    with PipelineContext(restored, rebuilding=True) as world:
         rebuild(world, lambda _: None)
         assert meta(world.db, "raw") == world.raw.identity() == name
     ingest(restored)
@@ -132,7 +132,7 @@ def test_the_name_comes_along_with_a_backup_and_lasts_through_a_rebuild(first, t
 
 def test_after_a_rebuild_without_what_is_missing_the_data_are_this_hosts(first, second):
     ingest(first, ROWS[:3])
-    with Workplace(second, rebuilding=True) as world:
+    with PipelineContext(second, rebuilding=True) as world:
         rebuild(world, lambda _: None, without=3)
     assert (foreign(second), foreign(first)) == (False, True)
 
@@ -142,7 +142,7 @@ def test_a_name_that_is_none_is_told_and_nothing_is_taken_in(first):
     (first.raw_path / IDENTITY).write_text("x")
     with pytest.raises(Corrupt, match="identity: is not 32 hexadecimal digits"):
         ingest(first)
-    with Workplace(first) as world:
+    with PipelineContext(first) as world:
         assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None
 
 
@@ -153,7 +153,7 @@ def test_storage_that_is_away_is_told_by_the_ingest_and_not_by_opening(first, mo
         raise ConnectionError("the storage cannot be reached")
 
     monkeypatch.setattr(RawStore, "identity", away)
-    with Workplace(first, kind=REAL) as world:
+    with PipelineContext(first, kind=REAL) as world:
         with pytest.raises(ConnectionError):
             world.claim()
         assert raw_store_binding.explain_other_store(world.db, world.raw, first) is None

@@ -8,8 +8,8 @@ from datetime import UTC, date, datetime, timedelta
 import pytest
 
 from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.register import its_day
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sandbox.companies import responses
 from almanac.store.log import payloads, requests
 from tests.publishers import troubles
@@ -106,7 +106,7 @@ def test_a_turn_asks_for_who_filed_and_for_no_other(begun):
         (cik, facts) for cik in filed for facts in (False, True)
     }
     # The filing is there, and the index through which it was asked for is kept like every answer.
-    with Workplace(settings, kind=REAL) as world:
+    with PipelineContext(settings, kind=REAL) as world:
         days = {row for (row,) in world.db.execute("SELECT filed FROM filing WHERE form = '8-K'")}
         assert (SATURDAY - timedelta(days=1)).toordinal() in days
         kept = world.raw.latest("sec", INDEX.format(SATURDAY - timedelta(days=1)))

@@ -10,9 +10,9 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.config import Http, Settings
 from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.asking import plan_of
 from almanac.pipeline.operate.status import status
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Request, limit_of
 from almanac.sources.transport.http import FetchFailed
 from almanac.store.log import requests
@@ -50,7 +50,7 @@ def test_large_extractions_of_eurostat_come_later_and_the_rest_at_once(tmp_path,
         assert {line.split()[1].rstrip(":") for line in said if line.startswith("later ")} == prepared
         assert not [line for line in said if line.startswith("failed")]
         assert [line for line in said if line.startswith("eurostat:") and f"{len(prepared)} wait, and come at " in line]
-        with Workplace(settings, kind=REAL) as world:
+        with PipelineContext(settings, kind=REAL) as world:
             standing = requests.standing(world.db, "eurostat")
             assert all(one.answered_at is not None for one in standing.values())
             assert len(standing) == len(answers)
@@ -64,7 +64,7 @@ def test_an_answer_that_cannot_be_read_is_owed_until_the_next_turn_and_the_sourc
         busy = troubles.altered("rba", "f2-data.csv", 0, end, lambda _: b"<html>Down for maintenance</html>")
         stand_in.trouble.append(busy)
         work(settings, stand_in.clock, end, ["rba"])
-        with Workplace(settings, kind=REAL) as world:
+        with PipelineContext(settings, kind=REAL) as world:
             owed = [url for url, one in requests.standing(world.db, "rba").items() if one.answered_at is None]
         assert [url.rpartition("/")[2] for url in owed] == ["f2-data.csv"]
         health, reason = _health(settings, "rba")
@@ -72,7 +72,7 @@ def test_an_answer_that_cannot_be_read_is_owed_until_the_next_turn_and_the_sourc
         # The publisher would say the same at once: it is asked again at its next turn, and then all is well.
         assert [line.url for line in stand_in.log].count(owed[0]) == 1
         work(settings, stand_in.clock, end + DAY_SECONDS, ["rba"])
-        with Workplace(settings, kind=REAL) as world:
+        with PipelineContext(settings, kind=REAL) as world:
             assert all(one.answered_at is not None for one in requests.standing(world.db, "rba").values())
         assert _health(settings, "rba")[0] == "ok"
         assert [line.url for line in stand_in.log].count(owed[0]) == 2
@@ -80,7 +80,7 @@ def test_an_answer_that_cannot_be_read_is_owed_until_the_next_turn_and_the_sourc
 
 def _health(settings, source):
     """How the source does, and why."""
-    with Workplace(settings, kind=REAL) as world:
+    with PipelineContext(settings, kind=REAL) as world:
         return next((one.health, one.reason) for one in status(world.db, settings.clock()).sources if one.id == source)
 
 

@@ -15,10 +15,10 @@ from almanac.catalog.load import shipped
 from almanac.domain.cadence import Cadence
 from almanac.domain.periods import end_of
 from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest import worker
 from almanac.pipeline.ingest.lease import Leaseholder
 from almanac.pipeline.ingest.worker import Worker
-from almanac.pipeline.workplace import REAL, Workplace
 from tests.publishers import table, troubles
 from tests.publishers.clock import SimulatedClock
 from tests.publishers.rehearsal import rehearsal
@@ -110,7 +110,7 @@ def first_numbers(service):
 def differing(settings, stand_in, figures):
     """Series whose newest figures, or old ones, are served otherwise than their publisher has them now."""
     now = stand_in.clock.now
-    with Workplace(settings, kind=REAL) as world:
+    with PipelineContext(settings, kind=REAL) as world:
         rows = world.db.execute(
             "SELECT s.id, v.period, v.value FROM vintages v JOIN series s USING(series)"
             " WHERE v.to_version = 2147483647 ORDER BY s.id, v.period, v.known_at"

@@ -10,9 +10,9 @@ import pytest
 
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Payload, connector
 from almanac.store.engine import sqlite
 from tests.support.service import settings
@@ -112,7 +112,7 @@ NAMES = {
 def taken(home, name):
     """Text of a calendar, and (type, day, period) of each event that it makes of a release of ours."""
     body = (FOLDER / "macro/bls" / name).read_bytes()
-    with Workplace(settings(home, NOW="2026-02-23T12:00:00Z")) as world:
+    with PipelineContext(settings(home, NOW="2026-02-23T12:00:00Z")) as world:
         outcome = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None).run(
             [Arrival(URL, body, "text/calendar", None)]
         )

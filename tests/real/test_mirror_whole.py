@@ -3,9 +3,9 @@
 import pytest
 
 from almanac.commands.sources import named_sources
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.log import payloads
 from tests.support.service import settings
 
@@ -17,7 +17,7 @@ pytestmark = REAL
 @pytest.mark.parametrize("companies", [False, pytest.param(True, marks=pytest.mark.deep)])
 def test_every_response_is_read_or_named(tmp_path, companies):
     """Of all responses one is quarantined: an error that the Bureau of Labor Statistics sent with status 200."""
-    with Workplace(settings(tmp_path / "home", NOW="2026-11-22T12:00:00Z")) as world:
+    with PipelineContext(settings(tmp_path / "home", NOW="2026-11-22T12:00:00Z")) as world:
         sources = [one for one in named_sources(world.catalog, ()) if companies or one.provider != "sec"]
         outcomes = from_mirror(world, sources, FOLDER, lambda _: None)
         quarantined = [reason for outcome in outcomes for reason in outcome.quarantined.values()]

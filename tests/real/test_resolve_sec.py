@@ -10,7 +10,7 @@ import pytest
 from almanac.catalog.sectors import classify
 from almanac.domain.companies import company_id
 from almanac.domain.periods import Period
-from almanac.pipeline.workplace import Workplace
+from almanac.pipeline.context import PipelineContext
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
 from almanac.store.companies.merging import mark_reports, put_records
@@ -91,7 +91,7 @@ def records():
 def service(tmp_path_factory):
     home = tmp_path_factory.mktemp("names") / "home"
     chosen = settings(home)
-    with Workplace(chosen) as world, world.batch("companies") as batch:
+    with PipelineContext(chosen) as world, world.batch("companies") as batch:
         batch.touch()
         for record, file in records():
             put_records(world.db, [record], "sec", FETCHED, file, classify)

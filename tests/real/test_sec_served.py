@@ -6,11 +6,11 @@ import re
 
 import pytest
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from tests.support.service import Service, make_accounts, settings
 
 from .company_files import FOLDER
@@ -36,7 +36,7 @@ def bodies(cik):
 @pytest.fixture(scope="module")
 def service(tmp_path_factory):
     chosen = settings(tmp_path_factory.mktemp("sec") / "home", NOW=NOW)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
         arrivals = [Arrival(url, body, "application/json", None) for cik in NAMES for url, body in bodies(cik)]
         outcome = run.run(arrivals)

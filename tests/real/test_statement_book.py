@@ -18,9 +18,9 @@ import pytest
 
 from almanac.catalog.companies import items
 from almanac.domain.companies import company_id
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.store.companies.statements import unpack
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import settings
@@ -46,7 +46,7 @@ def bodies(cik):
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    with Workplace(settings(tmp_path_factory.mktemp("book") / "home", NOW="2026-11-20T12:00:00Z")) as opened:
+    with PipelineContext(settings(tmp_path_factory.mktemp("book") / "home", NOW="2026-11-20T12:00:00Z")) as opened:
         run = Ingest(opened, opened.catalog.sources["sec"], lambda _: None)
         outcome = run.run([arrival for cik in whole_companies() for arrival in bodies(cik)])
         assert (outcome.quarantined, outcome.failed) == ({}, {})

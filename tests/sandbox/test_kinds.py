@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from almanac.domain.companies import company_id
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.filers import FIRST_CIK, companies
 from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response
@@ -27,7 +27,7 @@ def served(tmp_path_factory):
         for one in sorted(company_pages(chosen.clock()), key=lambda one: one.fetched_at)
         if "CIK" not in one.url or int(one.url[-15:-5]) - FIRST_CIK in cast_in
     ]
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)
     make_accounts(chosen)
     one = Service(chosen.home, {})

@@ -10,9 +10,9 @@ import pytest
 from almanac.config import Settings
 from almanac.domain.times import wire_time
 from almanac.pipeline import processes
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import made_ahead, take_in
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.filers import MOST, companies, filer
 from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.economy import Economy
@@ -60,7 +60,7 @@ def test_a_market_made_by_two_processes_is_the_same(tmp_path, monkeypatch):
     held = []
     for count in (1, 2):
         settings = Settings(home=tmp_path / str(count), now=wire_time(NOW), processes=count)
-        with Workplace(settings, kind=SIMULATED) as opened:
+        with PipelineContext(settings, kind=SIMULATED) as opened:
             pages = made_ahead(opened, SimulatedPages([], len(companies()) + 2, NOW))
             assert (pages._begin is None) == (count == 1)
             take_in(opened, pages, lambda _: None)
@@ -84,7 +84,7 @@ def test_a_further_company_is_found_by_its_ticker_and_all_of_it_can_be_verified(
         Response(page.source, page.url, page.make(), page.fetched_at, page.media_type)
         for page in itertools.islice(pages_of(range(len(companies()), len(companies()) + 2), NOW), 4)
     ]
-    with Workplace(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
+    with PipelineContext(Settings(home=tmp_path, now="2026-11-20T12:00:00Z"), kind=SIMULATED) as loaded:
         take_in(loaded, pages, lambda _: None)
         for number in (len(companies()), len(companies()) + 1):
             company = filer(number)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from almanac.domain.times import end_of_day
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.reports.rates import SCOPES
 from almanac.sandbox.calendars import calendars
 from almanac.sandbox.companies import responses
@@ -74,7 +74,7 @@ def load(home: Path, day: date, *pages: Iterator[Response]) -> Service:
     """A home whose store knows nothing that came to be known after a day."""
     then = datetime.fromtimestamp(end_of_day(day) + _NIGHT, UTC).isoformat().replace("+00:00", "Z")
     chosen = settings(home, NOW=then)
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         for some in pages:
             take_in(world, some, lambda _: None)
     make_accounts(chosen)

@@ -18,13 +18,13 @@ from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.config import load as load_settings
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
-from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
@@ -59,7 +59,7 @@ def settings(home: Path, **more: str) -> Settings:
 def build(home: Path, mirror: Path) -> None:
     """Ingest a mirror folder into a home and make an account of each plan, with a key for each scope."""
     chosen = settings(home)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         sources = [world.catalog.sources[name] for name in SOURCES]
         outcomes = from_mirror(world, sources, mirror, lambda _: None)
         assert {o.source: (o.exit_code, o.quarantined) for o in outcomes} == {s.id: (0, {}) for s in sources}
@@ -165,9 +165,9 @@ class Service:
             cursor = {"cursor": page["next_cursor"]}
 
     @contextlib.contextmanager
-    def world(self, **more: str) -> Iterator[Workplace]:
+    def world(self, **more: str) -> Iterator[PipelineContext]:
         """The same home, opened for writing; the settings may differ."""
-        with Workplace(settings(self.home, **{**self.more, **more})) as world:
+        with PipelineContext(settings(self.home, **{**self.more, **more})) as world:
             yield world
 
     def ingest(self, source: str, url: str, body: bytes, fetched_at: int, media_type: str, now: str = NOW) -> None:

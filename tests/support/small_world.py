@@ -19,12 +19,12 @@ from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
 from almanac.pipeline.events.releases import ReleaseEvents
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.processes import Processes
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Block, Connector, Parsed, Payload
 from almanac.store.engine import opening, sqlite
 from almanac.store.log import payloads
@@ -230,7 +230,7 @@ class NoReleases(ReleaseEvents):
         return False
 
 
-class SmallWorld(Workplace):
+class SmallWorld(PipelineContext):
     """A world with its store in memory and the small catalogue instead of the packaged one."""
 
     def __init__(self) -> None:

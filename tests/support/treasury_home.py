@@ -6,9 +6,9 @@ from pathlib import Path
 
 from almanac.config import Settings
 from almanac.domain.periods import end_of
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome
-from almanac.pipeline.workplace import Workplace
 from almanac.store.observations.ids import observation_id
 
 NOW = "2026-11-20T12:00:00Z"
@@ -87,7 +87,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def take(
-    world: Workplace, folder: Path, rows: list[Row] = ROWS, sources: tuple[str, ...] = (SOURCE,)
+    world: PipelineContext, folder: Path, rows: list[Row] = ROWS, sources: tuple[str, ...] = (SOURCE,)
 ) -> list[RunOutcome]:
     return from_mirror(
         world, [world.catalog.sources[name] for name in sources], write_mirror(folder, rows), lambda _: None
@@ -102,7 +102,7 @@ SERVED = (
 PAYLOADS = "SELECT capture, source, url, sha256, fetched_at, ingested_at, state, reason FROM payload ORDER BY capture"
 
 
-def served(world: Workplace) -> dict[str, list[tuple[object, ...]]]:
+def served(world: PipelineContext) -> dict[str, list[tuple[object, ...]]]:
     """What a rebuild must bring back: the ids of rows too."""
     found: dict[str, list[tuple[object, ...]]] = {
         sql: list(world.db.execute(sql))
@@ -111,7 +111,7 @@ def served(world: Workplace) -> dict[str, list[tuple[object, ...]]]:
     return {**found, "ids": [(observation_id(*row[:3]),) for row in world.db.execute(SERVED)]}
 
 
-def values(world: Workplace, series: str) -> list[tuple[str, float | None]]:
+def values(world: PipelineContext, series: str) -> list[tuple[str, float | None]]:
     """All open vintages of a series as (last day, value), by period and knowledge time."""
     found = world.db.execute(
         "SELECT v.period, v.value FROM vintages v JOIN series s USING(series)"

@@ -18,11 +18,11 @@ from almanac.api.server.app import App
 from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import load
 from almanac.config import Settings
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
@@ -98,7 +98,7 @@ UNREADABLE = failing(StorageUnavailable())
 def build(home: Path) -> None:
     """Load the small world into a folder, with accounts and a file `keys` of their keys by name."""
     settings = Settings(home=home, now=NOW)
-    with Workplace(settings, kind=SIMULATED) as opened:
+    with PipelineContext(settings, kind=SIMULATED) as opened:
         take_in(opened, filter(needed, world(settings.clock(), companies=False)), lambda _: None)
         filed = (page for page in company_pages(settings.clock()) if _COMPANIES.search(page.url))
         take_in(

@@ -14,9 +14,9 @@ from almanac.commands.sources import finish
 from almanac.domain.memory import seldom_searched
 from almanac.first_run import apart, next_steps, prepare, rest
 from almanac.locks import TakenError
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.ingest.simulation import load
-from almanac.pipeline.workplace import SIMULATED, Workplace
 
 
 @click.command()
@@ -26,7 +26,7 @@ from almanac.pipeline.workplace import SIMULATED, Workplace
 def sandbox(observations: int | None, companies: int | None, processes: int | None) -> None:
     """Load the built-in simulated world, up to today. A second run adds only what is new."""
     own = settings(processes=processes)
-    with seldom_searched(), Workplace(own, kind=SIMULATED, tell=say) as world:
+    with seldom_searched(), PipelineContext(own, kind=SIMULATED, tell=say) as world:
         say("loading the simulated world")
         try:
             with loading(own.home, "the simulated world") as progress:

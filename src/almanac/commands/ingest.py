@@ -18,12 +18,12 @@ from almanac.commands.shared import processes_option, say, settings
 from almanac.commands.sources import finish, has_key, named_sources
 from almanac.domain.memory import seldom_searched
 from almanac.domain.reference import Source
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.accepting import accept as let_pass
 from almanac.pipeline.ingest.asking import from_network
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.ingest.worker import note_asked
-from almanac.pipeline.workplace import REAL, Workplace
 
 
 @click.command()
@@ -78,7 +78,7 @@ def ingest(
     chosen = settings(processes=processes)
     with (
         seldom_searched(),
-        Workplace(chosen, kind=REAL, tell=say) as world,
+        PipelineContext(chosen, kind=REAL, tell=say) as world,
         loading(chosen.home, "data of publishers") as progress,
     ):
         sources = named_sources(world.catalog, names)
@@ -114,7 +114,7 @@ def _accept(sha256: str, *, alone: bool, as_json: bool) -> NoReturn:
         raise click.UsageError("--accept asks nobody: no SOURCE and no other option but --json goes with it")
     if not re.fullmatch("[0-9a-fA-F]{8,64}", sha256):
         raise click.BadParameter("give 8 to 64 hexadecimal digits", param_hint="'--accept'")
-    with Workplace(settings(processes=1), tell=say) as world, Progress() as progress:
+    with PipelineContext(settings(processes=1), tell=say) as world, Progress() as progress:
         outcomes = let_pass(world, sha256, progress.say)
     finish(outcomes, exit_code(outcomes), as_json=as_json)
 

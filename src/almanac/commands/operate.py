@@ -25,6 +25,7 @@ from almanac.commands.shared import (
 from almanac.config import real_time
 from almanac.domain.memory import seldom_searched
 from almanac.pipeline import raw_store_binding
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate import verify as verification
 from almanac.pipeline.operate.backup import backup as write_backup
 from almanac.pipeline.operate.rebuild import rebuild as replay
@@ -33,7 +34,6 @@ from almanac.pipeline.operate.restore import check as check_backup
 from almanac.pipeline.operate.restore import restore as read_backup
 from almanac.pipeline.operate.status import Status, checkup, failed, room, vitals
 from almanac.pipeline.operate.status import status as read_status
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.opening import distribute as distribute_tables
 from almanac.store.engine.opening import place
@@ -46,7 +46,7 @@ _SOURCE_COLUMNS = "id health lastAttemptAt lastSuccessAt lastIngestedAt series j
 @processes_option
 def derive(processes: int | None) -> None:
     """Compute all derived series anew and write what differs. Print how many cells changed."""
-    with seldom_searched(), Workplace(settings(processes=processes), tell=say) as world, Progress() as progress:
+    with seldom_searched(), PipelineContext(settings(processes=processes), tell=say) as world, Progress() as progress:
         changed = recompute(world, progress.meter)
     put(f"{changed} cells changed")
 
@@ -61,7 +61,7 @@ def rebuild(processes: int | None, without_missing: int | None) -> None:
     Refused, with nothing changed, where a payload that the data came from is missing from the raw store, or can be read no more.
     """
     chosen = settings(processes=processes)
-    with seldom_searched(), Workplace(chosen, rebuilding=True) as world, Progress() as progress:
+    with seldom_searched(), PipelineContext(chosen, rebuilding=True) as world, Progress() as progress:
         count = replay(world, progress.say, progress.track, without=without_missing)
         version = meta(world.db, "version")
     put(f"{count} payloads replayed, data version {version}")
@@ -85,7 +85,7 @@ def distribute(parts: int) -> None:
 def verify() -> None:
     """Check hashes, lineage and every derived value. Print each problem; exit 1 if there is any."""
     checked, problems = verification.Checked(), 0
-    with Workplace(settings(), tell=say) as world, Progress() as progress:
+    with PipelineContext(settings(), tell=say) as world, Progress() as progress:
         for problem in verification.verify(world, checked, progress.meter):
             problems += 1
             put(problem)
@@ -112,7 +112,7 @@ def status(as_json: bool, as_check: bool) -> None:
         _check()
 
     chosen = settings()
-    with Workplace(chosen, tell=say) as world:
+    with PipelineContext(chosen, tell=say) as world:
         found = read_status(
             world.db, chosen.clock(), raw_store_binding.explain_other_store(world.db, world.raw, chosen)
         )

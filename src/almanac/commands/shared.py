@@ -79,12 +79,12 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.catalog.records import CatalogError
     from almanac.config import SettingError
     from almanac.locks import TakenError
+    from almanac.pipeline.context import WorldError
     from almanac.pipeline.ingest.accepting import NotHeld
     from almanac.pipeline.ingest.captures import ClockBehindError
     from almanac.pipeline.missing_payloads import LossError
     from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.raw_store_binding import RawStoreError
-    from almanac.pipeline.workplace import WorldError
     from almanac.sources.mirror import MirrorError
     from almanac.store.accounts.accounts import AccountError
     from almanac.store.engine.errors import StoreError, UnavailableError

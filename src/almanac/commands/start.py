@@ -23,10 +23,10 @@ from almanac.domain.memory import seldom_searched
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.first_run import first_account, loading_beside, next_steps
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import missing_settings
-from almanac.pipeline.workplace import REAL, Workplace
 
 EMAIL = "operator@localhost"
 _KEY_NAME = "almanac start"
@@ -72,7 +72,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         found = msgspec.structs.replace(found, log_level="warning")
     with serving.claimed(found):
         # One that holds the simulated world is refused before anything is made.
-        with Workplace(found, kind=REAL, tell=say):
+        with PipelineContext(found, kind=REAL, tell=say):
             pass
         for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
             put(line)
@@ -96,7 +96,7 @@ def _load(found: Settings, folder: Path | None) -> int:
 def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
 
     with (
-        Workplace(found, kind=REAL, tell=say) as world,
+        PipelineContext(found, kind=REAL, tell=say) as world,
         loading(found.home, "data of publishers") as progress,
     ):
         return from_mirror(world, sources, folder, progress.say, progress.track)

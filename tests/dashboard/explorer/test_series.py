@@ -21,9 +21,9 @@ from almanac.dashboard.explorer.series import line
 from almanac.dashboard.formatting.numbers import full, unit
 from almanac.dashboard.formatting.values import points, runs
 from almanac.dashboard.visit import Visit
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from tests.support.browser import Browser
 from tests.support.service import Service, make_accounts, settings
 
@@ -449,7 +449,7 @@ def ahead(tmp_path_factory):
     made = settings(tmp_path_factory.mktemp("ahead") / "home", **CONSENT)
     line, head = OUTLOOK
     body = "\n".join([head, *(line.format(year, 3.0) for year in (2026, 2027, 2028))])
-    with Workplace(made) as world:
+    with PipelineContext(made) as world:
         url = "https://api.imf.org/external/sdmx/2.1/data/IMF.RES,WEO/.LUR.A"
         outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
             [Arrival(url, body.encode(), "", 1_792_000_000)]

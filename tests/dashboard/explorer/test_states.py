@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from almanac.pipeline.workplace import REAL, Workplace
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.reports.wording import country
 from tests.contract import invented_companies
 from tests.support.browser import Browser
@@ -40,7 +40,7 @@ def said(text: str) -> str:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], str]]:
     """Pages of a store that nobody has taken anything into."""
     home: Path = tmp_path_factory.mktemp("empty") / "home"
-    with Workplace(settings(home), REAL):
+    with PipelineContext(settings(home), REAL):
         pass
     make_accounts(settings(home))
     service = Service(home)

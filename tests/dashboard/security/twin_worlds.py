@@ -18,9 +18,9 @@ from unittest.mock import patch
 
 import msgspec
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.engine import sqlite
@@ -55,7 +55,7 @@ def _build(home: Path, *, other: bool) -> None:
         _upside_down(mirror)
     build(home, mirror)
     facts = filed_company.facts()
-    with Workplace(settings(home)) as world:
+    with PipelineContext(settings(home)) as world:
         run = Ingest(world, world.catalog.sources["sec"], lambda _: None)
         bodies = (
             (filed_company.INDEX_URL, filed_company.index()),
@@ -78,7 +78,7 @@ def opened(home: Path) -> None:
 
 
 def _rights_of_filings(home: Path, more: dict[str, str], **rights: Any) -> None:
-    with Workplace(settings(home, **more)) as world, world.batch("test") as batch:
+    with PipelineContext(settings(home, **more)) as world, world.batch("test") as batch:
         batch.touch()
         body = world.db.execute("SELECT body FROM record WHERE kind = 'source' AND id = 'sec'").get
         told = msgspec.json.decode(body)

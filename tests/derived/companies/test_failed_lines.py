@@ -15,8 +15,8 @@ from almanac.derived.companies.checks import FATAL
 from almanac.derived.companies.derivation import derive
 from almanac.domain.observations import FAILED
 from almanac.domain.periods import Frequency, days_of
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.derive.companies import read
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from tests.support.service import settings
 from tests.support.simulated_filers import first_of_trades, load
 
@@ -31,7 +31,7 @@ def filers(tmp_path_factory):
     chosen = settings(tmp_path_factory.mktemp("failed") / "home")
     cast = list(first_of_trades().values())[:4]
     load(chosen, cast)
-    with Workplace(chosen, kind=SIMULATED) as world:
+    with PipelineContext(chosen, kind=SIMULATED) as world:
         found = [read(world.db, f"company_{one.cik:010d}") for one in cast]
     assert len(found) == 4
     return found

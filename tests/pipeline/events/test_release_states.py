@@ -18,6 +18,7 @@ from almanac.domain.releases import (
     period_due,
     published,
 )
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.events.rate_changes import rate_changes
 from almanac.pipeline.events.release_states import (
     Planned,
@@ -30,7 +31,6 @@ from almanac.pipeline.events.release_states import (
 )
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.store.engine import sqlite
 from almanac.store.events import events
 from almanac.store.events import releases as store
@@ -475,13 +475,13 @@ def test_a_withdrawn_day_neither_cancels_nor_hides_the_change_after_it():
 def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
     """An empty store counts as a real one until it is filled."""
     chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         held = dict(world.db.execute("SELECT country, count(*) FROM event GROUP BY country"))
         assert (held["country_usa"], held["country_aus"], events.count(world.db)) == (24, 8, 40)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         assert not world.releases.meetings_differ()
         assert sqlite.meta(world.db, "version") == "1"  # opening it again writes nothing
-    with Workplace(chosen, SIMULATED) as world:
+    with PipelineContext(chosen, SIMULATED) as world:
         assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
         assert events.count(world.db) == 0
 
@@ -507,7 +507,7 @@ END:VCALENDAR
 
 def test_a_release_of_no_known_period_is_an_event_and_is_not_summed_up(tmp_path):
     chosen = load_settings({"ALMANAC_HOME": str(tmp_path), "ALMANAC_NOW": "2026-11-20T12:00:00Z"})
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         run = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None)
         run.run([Arrival("https://www.bls.gov/schedule/news_release/bls.ics", SILENT.encode(), "text/calendar", None)])
         shown = "SELECT period, status FROM event WHERE category = 'macro_release' ORDER BY occurred_at"

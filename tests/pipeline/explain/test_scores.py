@@ -9,8 +9,8 @@ import pytest
 from almanac.api.endpoints.companies.companies import of_the_newest_end
 from almanac.derived.companies.ratios import measures
 from almanac.domain.periods import Frequency
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.explain.scores import explain_scores
-from almanac.pipeline.workplace import Workplace
 from almanac.store.observations.reading.reader import Reader
 from tests.derived.companies.invented_financials import day
 from tests.derived.companies.reported import apple
@@ -83,7 +83,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_score_is_explained_by_what_it_was_computed_from(tmp_path, change):
-    world = Workplace(settings(tmp_path))
+    world = PipelineContext(settings(tmp_path))
     take(world, tmp_path / "mirror", [(FACTS_URL, "2024-06-01T00:00:00Z", six_years(*CHANGES[change]), 200)], ("sec",))
     stored = world.db.execute(
         "SELECT v.period >> 14, v.value FROM vintages v JOIN topic t USING(topic) WHERE t.entity = ? AND"

@@ -9,10 +9,10 @@ import pytest
 
 from almanac.config import Settings
 from almanac.domain.periods import end_of
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.rebuild import rebuild
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations import specs
 from almanac.store.observations.reading.reader import Reader
@@ -59,7 +59,7 @@ def take(world, *arrivals):
 
 @pytest.fixture
 def world(tmp_path):
-    with Workplace(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
+    with PipelineContext(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
         yield opened
 
 
@@ -130,7 +130,7 @@ def test_an_exchange_rate_in_a_former_currency_is_served_as_such(tmp_path):
     url = "https://stats.bis.org/api/v2/data/dataflow/BIS/WS_XRU/1.0/M.HR..A?format=csv"
     head = "FREQ,REF_AREA,CURRENCY,COLLECTION,TIME_PERIOD,OBS_VALUE\n"
     rows = ["M,HR,HRK,A,2021-12,6.6", "M,HR,HRK,A,2022-12,7.2", "M,HR,EUR,A,2023-01,0.92", "M,HR,EUR,A,2023-12,0.91"]
-    with Workplace(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
+    with PipelineContext(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as opened:
         run = Ingest(opened, opened.catalog.sources["bis"], lambda _: None)
         outcome = run.run([Arrival(url, (head + "\n".join(rows)).encode(), "text/csv", at("2026-11-01"))])
         assert (outcome.folded, outcome.quarantined, outcome.unmapped) == (1, {}, {})
@@ -201,7 +201,7 @@ EXPECTED = [
 
 @pytest.mark.parametrize("order", [(0, 1, 2, 3), (3, 2, 1, 0), (2, 0, 3, 1)])
 def test_one_series_comes_out_of_its_codes_in_any_order_of_arrival(tmp_path, order):
-    with Workplace(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as world:
+    with PipelineContext(Settings(home=tmp_path / "home", now="2026-11-20T12:00:00Z")) as world:
         ingest = Ingest(world, world.catalog.sources["snb"], lambda _: None)
         outcome = ingest.run(
             Arrival(url, body, "text/csv", START + number * DAY)

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import ClockBehindError, check_clock
-from almanac.pipeline.workplace import Workplace
 from tests.support.treasury_home import FIRST, GOOD, SOURCE, THIRD, settings, take, url, write_mirror
 
 AHEAD, BEHIND = "2026-01-08T12:00:00Z", "2026-01-07T12:00:00Z"
@@ -16,7 +16,7 @@ TOLD = f"the clock says {BEHIND} and the newest capture of the store is of 2026-
 
 @pytest.fixture
 def home(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", GOOD)
     return tmp_path / "home"
 
@@ -47,7 +47,7 @@ def test_a_mirrored_response_that_counts_as_fetched_now_is_refused_and_one_with_
 
 def test_hosts_that_ask_other_sources_may_differ_by_a_little(home, tmp_path):
     newest = int(datetime.fromisoformat("2026-01-07T23:31:00Z").timestamp())
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         check_clock(world.db, SOURCE, newest)
         check_clock(world.db, "fred", newest - 3_600)
         for source, now in ((SOURCE, newest - 1), ("fred", newest - 3_601)):

@@ -7,11 +7,11 @@ from datetime import date
 import pytest
 
 from almanac.domain.periods import Period
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.scores import explain_scores
 from almanac.pipeline.operate import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.companies.statements import pack, unpack
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.events.bodies import fields_of
@@ -42,7 +42,7 @@ EARLIER = (FACTS_URL, "2024-03-01T00:00:00Z", facts(5), 200)
 
 
 def built(folder, *rows):
-    world = Workplace(settings(folder))
+    world = PipelineContext(settings(folder))
     for number, row in enumerate(rows):
         (outcome,) = take(world, folder / f"m{number}", [row], ("sec",))
         assert (outcome.quarantined, outcome.failed) == ({}, {})

@@ -3,8 +3,8 @@
 import pytest
 
 from almanac.config import Settings
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import take_in
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.filers import companies
 from almanac.sandbox.companies.responses import pages_of
 from almanac.sandbox.world import Response
@@ -35,7 +35,7 @@ def rows_read(place):
 def load(place, home, count):
     """Take in so many companies, in an empty database. Returns rows read for each, and vintages of each."""
     settings = Settings(home=home, database_url=place.url, now=NOW, processes=1)
-    with Workplace(settings, kind=SIMULATED) as world:
+    with PipelineContext(settings, kind=SIMULATED) as world:
         world.db.truncate_log = lambda _: True  # which would count the rows once more
         take_in(world, pages(count, world.settings.clock()), lambda _: None)
         (vintages,) = world.db.execute("SELECT count(*) FROM vintages").fetchone()

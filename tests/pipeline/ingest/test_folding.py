@@ -14,12 +14,12 @@ from almanac.domain.observations import DAY, ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure
 from almanac.ops import StoreGauges
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest import asking
 from almanac.pipeline.ingest.asking import from_network
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.sources.base import Block, Parsed, ReleaseDate
 from almanac.sources.feeds.sec import connector as sec
 from almanac.sources.transport import body as bodies
@@ -280,7 +280,7 @@ def told(tmp_path):
     running = []
 
     def take(*messages):
-        with Workplace(made) as world:
+        with PipelineContext(made) as world:
             outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
                 Arrival(url, body.encode(), "", VERSION_START + number * VERSION_DAY)
                 for number, (url, body) in enumerate(messages)
@@ -331,7 +331,7 @@ def test_a_value_in_doubt_neither_replaces_nor_withdraws_and_the_run_says_so(tmp
         outlook("9.0.0", {2024: 3.4, 2025: value}, day)
         for value, day in (("3.7", "2026-04-14"), (written, "2026-10-14"))
     ]
-    with Workplace(made) as world:
+    with PipelineContext(made) as world:
         outcome = Ingest(world, world.catalog.sources["imf"], lambda _: None).run(
             Arrival(url, body.encode(), "", VERSION_START + number * 20 * VERSION_DAY)
             for number, (url, body) in enumerate(messages)
@@ -389,7 +389,7 @@ def loaded(tmp_path, answers, monkeypatch):
                 http=Http(max_bytes=HELD, requests_per_second=1_000.0, attempts=1),
                 sources={"sec": SourceSettings(contact="a@example.org", bulk=True)},
             )
-            with Workplace(settings, kind=REAL) as world:
+            with PipelineContext(settings, kind=REAL) as world:
                 (outcome,) = from_network(world, [shipped().sources["sec"]], None, lambda _: None)
                 kept = {capture.url: world.raw.read(capture) for capture in world.raw.captures("sec")}
         return outcome, kept, settings.home / "run" / "bodies"

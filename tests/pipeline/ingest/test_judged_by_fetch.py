@@ -9,9 +9,9 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.config import Settings
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.pipeline.workplace import Workplace
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import FIRST, SOURCE, TEN_YEARS, url
 
@@ -31,7 +31,7 @@ def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
         native: msgspec.structs.replace(spec, judged_by_fetch=judged) for native, spec in catalog.series[SOURCE].items()
     }
     told = msgspec.structs.replace(catalog, series={**catalog.series, SOURCE: natives})
-    with mock.patch("almanac.pipeline.workplace.shipped", return_value=told), Workplace(settings) as world:
+    with mock.patch("almanac.pipeline.context.shipped", return_value=told), PipelineContext(settings) as world:
         source = world.catalog.sources[SOURCE]
         Ingest(world, source, lambda _: None).run([Arrival(url(2026), FIRST, "application/xml", fetched_at)])
         return int(world.db.execute("SELECT v FROM meta WHERE k = 'version'").get)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.mirrored import UNCLAIMED
 from almanac.pipeline.ingest.outcome import exit_code
-from almanac.pipeline.workplace import Workplace
 from tests.support.treasury_home import GOOD, settings, take
 
 STRANGE = "https://www.example.org/yields.xml"
@@ -15,7 +15,7 @@ def test_a_response_that_no_source_reads_is_named(tmp_path, sources):
     """One of a source that was not asked for is none of these."""
     bis = "https://stats.bis.org/api/v2/data/dataflow/BIS/WS_CBPOL/1.0/M.AU"
     rows = [*GOOD, (STRANGE, "2026-01-07T23:35:00Z", b"x", 200), (bis, "2026-01-07T23:35:00Z", b"x", 404)]
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         *_, last = outcomes = take(world, tmp_path / "mirror", rows, sources)
         assert [one.source for one in outcomes] == [*sources, UNCLAIMED]
         assert last.ignored == {STRANGE: "no source reads this address"}

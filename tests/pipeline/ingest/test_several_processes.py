@@ -5,12 +5,12 @@ from msgspec.structs import replace
 
 from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing, company_id
 from almanac.pipeline import processes
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive import companies as deriving
 from almanac.pipeline.ingest import captures, ingest
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.pipeline.processes import Job
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Parsed
 from almanac.store.log import payloads
 from tests.faults.states import same, state, version
@@ -40,7 +40,7 @@ def tables(world):
 
 
 def taken(folder, count, *groups):
-    with Workplace(replace(settings(folder), processes=count)) as world:
+    with PipelineContext(replace(settings(folder), processes=count)) as world:
         outcomes = [take(world, folder / f"m{number}", list(group), ("sec",))[0] for number, group in enumerate(groups)]
         assert (world.processes._pool is not None) == (count > 1)
         return tables(world), outcomes
@@ -80,13 +80,13 @@ def test_windows_of_a_few_payloads_store_the_same(alone, tmp_path, monkeypatch):
 
 
 def test_a_rebuild_with_several_processes_gives_the_same_and_all_can_be_verified(alone, tmp_path):
-    with Workplace(replace(settings(tmp_path), processes=1)) as world:
+    with PipelineContext(replace(settings(tmp_path), processes=1)) as world:
         take(world, tmp_path / "mirror", rows(), ("sec",))
-    with Workplace(replace(settings(tmp_path), processes=2), rebuilding=True) as world:
+    with PipelineContext(replace(settings(tmp_path), processes=2), rebuilding=True) as world:
         assert rebuild(world, lambda _: None) == len(rows())
         assert world.processes._pool is not None
     same(state(alone[0]), state(tmp_path / "home"))
-    with Workplace(replace(settings(tmp_path), processes=2)) as world:
+    with PipelineContext(replace(settings(tmp_path), processes=2)) as world:
         assert recompute(world) == 0
         assert list(verify(world, Checked())) == []
 
@@ -101,7 +101,7 @@ def test_a_payload_that_cannot_be_computed_with_costs_itself_alone(count, alone,
         return real(self, batch, company, made)
 
     monkeypatch.setattr(deriving.CompanyDeriver, "_write", write)
-    with Workplace(replace(settings(tmp_path), processes=count)) as world:
+    with PipelineContext(replace(settings(tmp_path), processes=count)) as world:
         told = []
         (outcome,) = take(world, tmp_path / "mirror", rows(), ("sec",))
         number = ENTITIES[3].removeprefix("company_")
@@ -111,7 +111,7 @@ def test_a_payload_that_cannot_be_computed_with_costs_itself_alone(count, alone,
         assert told == []
     # And once we can, the next run takes them in.
     monkeypatch.undo()
-    with Workplace(replace(settings(tmp_path), processes=count)) as world:
+    with PipelineContext(replace(settings(tmp_path), processes=count)) as world:
         (outcome,) = take(world, tmp_path / "mirror", rows(), ("sec",))
         assert outcome.folded == 3
     same(state(alone[0]), state(tmp_path / "home"))
@@ -128,7 +128,7 @@ def test_a_company_is_not_waited_for_where_a_list_names_it():
 
 def test_the_same_answer_twice_is_known_the_second_time(tmp_path):
     url, _, body, _ = rows()[0]
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         twice = [ingest.Arrival(url, body, "application/json", None)] * 2
         outcome = ingest.Ingest(world, world.catalog.sources["sec"], lambda _: None).run(twice, ahead=True)
         assert (outcome.folded, outcome.known) == (1, 1)

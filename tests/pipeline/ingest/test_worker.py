@@ -16,12 +16,12 @@ from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.cadence import Turn
 from almanac.domain.rights import Consent
 from almanac.domain.times import wire_time
+from almanac.pipeline.context import PipelineContext, WorldError
 from almanac.pipeline.ingest import asking, worker
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import Worker
 from almanac.pipeline.operate.status import status
-from almanac.pipeline.workplace import Workplace, WorldError
 from almanac.sources.base import Request, SourceChanged
 from almanac.sources.feeds import us_treasury
 from almanac.store.engine import opening, sqlite
@@ -240,7 +240,7 @@ def test_a_fault_costs_one_source_its_turn_and_shows_in_the_status(home):
     ]
     assert exit_code(done.outcomes) == 3
     assert f"failed {MOF}: setting companies: nobody knows GONE" in one.lines
-    with Workplace(home) as world:
+    with PipelineContext(home) as world:
         found = {s.id: (s.health, s.reason) for s in status(world.db, Clock.now).sources}
     assert found[MOF] == ("failing", "setting companies: nobody knows GONE; no success yet")
     assert found[TREASURY] == ("failing", "KeyError, see the log; no success yet")
@@ -271,7 +271,7 @@ def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_n
 
 
 def test_a_store_of_the_simulated_world_is_refused(home):
-    with Workplace(home, kind="simulated") as world:
+    with PipelineContext(home, kind="simulated") as world:
         world.claim()
     with pytest.raises(WorldError, match="holds simulated data and cannot take real data"):
         make(home, Asked(), stop=Waits(3)).run()
@@ -419,7 +419,7 @@ def publisher(monkeypatch):
 
 
 def health(home):
-    with Workplace(home) as world:
+    with PipelineContext(home) as world:
         return next(s for s in status(world.db, Clock.now).sources if s.id == TREASURY)
 
 
@@ -644,7 +644,7 @@ def test_a_stop_lets_the_payload_in_hand_be_finished_and_the_next_worker_goes_on
     done = one.round()
     assert done.stopped
     assert len(publisher.asked) == 2  # 2025 and 2026, and no further
-    with Workplace(home) as world:
+    with PipelineContext(home) as world:
         assert world.db.execute("SELECT count(*) FROM payload WHERE state = 'folded'").get == 2
     publisher.answer = good
     (outcome,) = real(home, owner="b").round().outcomes

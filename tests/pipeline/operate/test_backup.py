@@ -16,6 +16,7 @@ from almanac.__main__ import main
 from almanac.config import Settings
 from almanac.distribution import version
 from almanac.domain.times import day_at
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.missing_payloads import LossError
 from almanac.pipeline.operate import backup as module
 from almanac.pipeline.operate import restore as restoring
@@ -23,7 +24,6 @@ from almanac.pipeline.operate.backup import FORMAT, BackupError, backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import sqlite
 from almanac.store.raw.captures import RawStore
@@ -102,7 +102,7 @@ def test_a_restored_home_is_the_one_that_was_backed_up(world, home, other, tmp_p
     assert other.home.stat().st_mode & 0o777 == 0o700
     assert {path.stat().st_mode & 0o777 for path in other.home.rglob("*") if path.is_file()} == {0o600}
     assert emails(other) == ["ada@example.org"]
-    with Workplace(other) as again:
+    with PipelineContext(other) as again:
         assert served(again) == served(world)
         assert sqlite.meta(again.db, "version") == sqlite.meta(world.db, "version")
         assert list(verify(again, Checked())) == []
@@ -115,7 +115,7 @@ def test_without_data_the_raw_store_brings_it_back(world, home, other, tmp_path)
     assert made.data_version is None
     assert "data.db" not in made.members
     restore(other, file)
-    with Workplace(other, rebuilding=True) as again:
+    with PipelineContext(other, rebuilding=True) as again:
         rebuild(again, lambda _: None)
         assert served(again) == served(world)
 
@@ -132,7 +132,7 @@ def test_settings_in_place_stay_as_they_are(world, home, other, tmp_path):
     assert (other.home / "almanac.toml").read_text() == "port = 1\n"
     # The folder itself was never replaced: it may be a mount.
     assert other.home.stat().st_ino == inode
-    with Workplace(other) as again:
+    with PipelineContext(other) as again:
         assert served(again) == served(world)
 
 
@@ -187,7 +187,7 @@ def test_a_restore_cut_off_on_its_last_step_is_ended_by_the_next(world, home, ot
     )
     assert restore(other, tmp_path / "b") == made
     assert {path.name for path in other.home.iterdir()} == {"data.db", "accounts.db", "raw"}
-    with Workplace(other) as again:
+    with PipelineContext(other) as again:
         assert served(again) == served(world)
 
 
@@ -211,7 +211,7 @@ def test_raw_payloads_are_restored_to_the_raw_store_of_the_settings(world, home,
     apart = msgspec.structs.replace(other, raw_url=str(tmp_path / "elsewhere"))
     restore(apart, tmp_path / "b")
     assert not (apart.home / "raw").exists()
-    with Workplace(apart) as again:
+    with PipelineContext(apart) as again:
         assert served(again) == served(world)
         assert list(verify(again, Checked())) == []
         assert again.raw.identity() == world.raw.identity()
@@ -229,7 +229,7 @@ def test_a_raw_store_that_does_not_give_back_what_was_written_ends_a_restore(hom
         restore(apart, tmp_path / "b")
     monkeypatch.undo()
     restore(apart, tmp_path / "b")
-    with Workplace(apart) as again:
+    with PipelineContext(apart) as again:
         assert list(verify(again, Checked())) == []
 
 
@@ -480,7 +480,7 @@ def test_every_payload_the_data_refers_to_is_in_it_whenever_a_payload_arrives(
     made = backup(home, tmp_path / "b")
     monkeypatch.undo()
     restore(other, tmp_path / "b")
-    with Workplace(other) as again:
+    with PipelineContext(other) as again:
         assert list(verify(again, Checked())) == []
         assert sqlite.meta(again.db, "version") == str(made.data_version)
         assert len(list(again.raw.captures())) == len(ROWS) - 1 + 1

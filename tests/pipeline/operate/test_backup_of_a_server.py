@@ -10,12 +10,12 @@ from click.testing import CliRunner
 from almanac.__main__ import main
 from almanac.config import Settings
 from almanac.domain.times import day_at
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate import restore as restoring
 from almanac.pipeline.operate.backup import BackupError, backup
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.audit_log import AuditLog
 from almanac.store.accounts.invitations import Invitations
@@ -101,7 +101,7 @@ def test_from_a_server_to_files_and_back_to_another_server(server, other_server,
 @pytest.mark.sqlite  # files of its own beside the server of its own
 def test_a_home_of_files_moves_to_a_server(server, tmp_path):
     files = Settings(home=tmp_path / "files", now=treasury_home.NOW)
-    with Workplace(files) as world:
+    with PipelineContext(files) as world:
         treasury_home.take(world, tmp_path / "mirror", treasury_home.ROWS)
         before = treasury_home.served(world)
     with contextlib.closing(Accounts(place(files.accounts_place))) as accounts:
@@ -109,7 +109,7 @@ def test_a_home_of_files_moves_to_a_server(server, tmp_path):
     backup(files, tmp_path / "file")
     moved = msgspec.structs.replace(server, now=treasury_home.NOW)
     restore(moved, tmp_path / "file")
-    with Workplace(moved, rebuilding=True) as world:
+    with PipelineContext(moved, rebuilding=True) as world:
         assert rebuild(world, lambda _: None) == len(treasury_home.ROWS) - 1  # one answer was none
         assert treasury_home.served(world) == before
         assert list(verify(world, Checked())) == []

@@ -3,11 +3,11 @@
 import pytest
 
 from almanac.domain.reference import Source
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.missing_payloads import LossError, lost, named
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, payload_problems, verify
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import SourceChanged, connector
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import StoreError
@@ -127,7 +127,7 @@ def test_verify_names_each_damaged_payload_once(world):
     gone[1].unlink()
     gone[2].write_bytes(b"{}")
     (world.settings.raw_path / "objects").joinpath(*next(
-        (f"{one.sha256[:2]}", f"{one.sha256}.zst") for one in Workplace(world.settings).raw.captures(passed_by=quiet)
+        (f"{one.sha256[:2]}", f"{one.sha256}.zst") for one in PipelineContext(world.settings).raw.captures(passed_by=quiet)
     )).write_bytes(b"rotten")  # fmt: skip
     found = list(verify(world, Checked()))
     assert len(found) == 4

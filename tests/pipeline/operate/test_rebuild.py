@@ -5,10 +5,10 @@ import pytest
 
 from almanac.config import Settings
 from almanac.domain.periods import Period
+from almanac.pipeline.context import REAL, SIMULATED, PipelineContext, WorldError
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import REAL, SIMULATED, Workplace, WorldError
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.sql_compat import next_id
@@ -47,7 +47,7 @@ def test_ids_values_and_times_are_the_same_after_a_rebuild(world):
 
 
 def test_what_came_out_of_order_is_rebuilt_to_the_same(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         for row in reversed(ROWS):
             take(world, tmp_path / "mirror", [row])
         before = served(world)
@@ -127,7 +127,7 @@ def test_the_data_database_alone_may_be_lost(world):
     world.db.close()
     for file in chosen.home.glob("data.db*"):
         file.unlink()
-    with Workplace(chosen, rebuilding=True) as again:
+    with PipelineContext(chosen, rebuilding=True) as again:
         assert rebuild(again, quiet) == 6
         assert served(again) == before
         newest = again.db.execute("SELECT source, last_success_at FROM source_state").fetchall()
@@ -137,7 +137,7 @@ def test_the_data_database_alone_may_be_lost(world):
 
 def test_ids_are_the_same_on_another_host(world, tmp_path):
     """Another host that took in the same has the same ids: they say a place, and need no key."""
-    with Workplace(settings(tmp_path / "other")) as other:
+    with PipelineContext(settings(tmp_path / "other")) as other:
         take(other, tmp_path / "other" / "mirror")
         one, another = served(world), served(other)
         assert one[SERVED] == another[SERVED]
@@ -148,12 +148,12 @@ def test_ids_are_the_same_on_another_host(world, tmp_path):
 @pytest.mark.parametrize(("source", "kind"), [("sandbox-fred", SIMULATED), ("fred", REAL)])
 def test_the_raw_store_says_which_world_it_is(tmp_path, source, kind):
     chosen = settings(tmp_path)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         world.raw.keep(source, "https://example.org/a", b"a", "text/plain", 10, 20)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         assert world.kind == kind
     with pytest.raises(WorldError, match="the two are never mixed"):
-        Workplace(chosen, kind=REAL if kind == SIMULATED else SIMULATED)
+        PipelineContext(chosen, kind=REAL if kind == SIMULATED else SIMULATED)
 
 
 @pytest.mark.sqlite  # a file is made anew whole, of a server our tables alone
@@ -163,8 +163,8 @@ def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
     world.db.execute("DROP TABLE vintages; ALTER TABLE series DROP COLUMN reason; CREATE TABLE bygone(a)")
     world.db.close()
     with pytest.raises(StoreError, match="run `almanac rebuild`"):
-        Workplace(chosen)
-    with Workplace(chosen, rebuilding=True) as again:
+        PipelineContext(chosen)
+    with PipelineContext(chosen, rebuilding=True) as again:
         rebuild(again, quiet)
         assert served(again) == before
         assert version(again) == at + 1
@@ -176,13 +176,13 @@ def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
 @pytest.mark.parametrize("load", ["ingest", "derive", "rebuild"])
 def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
     chosen = settings(tmp_path)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         take(world, tmp_path / "mirror", ROWS[:2])
     log = chosen.data_path.with_name("data.db-wal")
     reader = Reader(chosen.data_path)  # as a server would have it open
     with reader.view():
         pass
-    with Workplace(chosen, rebuilding=load == "rebuild") as world:
+    with PipelineContext(chosen, rebuilding=load == "rebuild") as world:
         if load == "ingest":
             take(world, tmp_path / "mirror")
         elif load == "rebuild":
@@ -194,7 +194,7 @@ def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
         with reader.view():
             pass
     assert log.stat().st_size == 0
-    with Workplace(chosen) as world:  # what only looks leaves writers in peace
+    with PipelineContext(chosen) as world:  # what only looks leaves writers in peace
         assert not world.db.written()
     with reader.view() as view:
         assert view.version > 1
@@ -245,7 +245,7 @@ def test_recomputing_clears_what_no_formula_makes(world):
 def test_the_publishers_own_files_are_rebuilt_to_the_same(tmp_path):
     if not (REAL_DATA / "mirror.csv").exists():
         pytest.skip("the folder of real files is not beside the repository")
-    with Workplace(Settings(home=tmp_path, now="2026-11-20T12:00:00Z")) as world:
+    with PipelineContext(Settings(home=tmp_path, now="2026-11-20T12:00:00Z")) as world:
         sources = [world.catalog.sources[name] for name in ("us-treasury-par", "fred", "mof-japan")]
         from_mirror(world, sources, REAL_DATA, quiet)
         before = served(world)

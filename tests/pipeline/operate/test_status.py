@@ -6,10 +6,10 @@ import pytest
 from almanac.catalog.releases import meetings
 from almanac.domain.cadence import Turn
 from almanac.domain.times import wire_time
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.status import Quarantined, Stale, Unmapped, status
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine.sql_compat import next_id
 from almanac.store.log import schedule
 from almanac.store.summary.coverage import coverage
@@ -80,7 +80,7 @@ def test_the_names_are_those_of_the_interface(world):
 
 
 def test_an_empty_store_has_zeros_and_nulls(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         found = msgspec.to_builtins(coverage(world.db))
         assert found.pop("dataVersion") == 1  # the catalogue
         assert found.pop("indicators") == {"raw": 0, "derived": 0}
@@ -141,7 +141,7 @@ def test_a_source_fails_while_the_newest_answer_of_an_address_cannot_be_read(wor
     ],
 )
 def test_a_source_that_is_not_asked_is_late_by_its_cadence(tmp_path, days, word, reason):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", [(url(2026), "2026-11-20T00:00:00Z", RECENT, 200)])
         found = health(state(world, days))
         assert (found.health, found.reason) == (word, reason)
@@ -150,7 +150,7 @@ def test_a_source_that_is_not_asked_is_late_by_its_cadence(tmp_path, days, word,
 
 
 def test_a_feed_that_answers_but_has_stopped_is_late_and_its_series_are_listed(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", ROWS[:1])
         found = state(world)
         one = health(found)
@@ -169,7 +169,7 @@ def test_a_feed_that_answers_but_has_stopped_is_late_and_its_series_are_listed(t
 
 
 def test_discontinued_series_make_no_source_late(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         natives = {
             native: msgspec.structs.replace(spec, discontinued=True)
             for native, spec in world.catalog.series[SOURCE].items()
@@ -188,7 +188,7 @@ def test_discontinued_series_make_no_source_late(tmp_path):
 
 
 def test_when_a_source_is_next_due(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         assert health(state(world)).next_due_at == "2026-11-19T23:30:00Z"  # it waits since then
         schedule.note(world.db, SOURCE, world.settings.clock())
         assert health(state(world)).next_due_at == "2026-11-20T23:30:00Z"
@@ -198,7 +198,7 @@ def test_when_a_source_is_next_due(tmp_path):
 
 
 def test_a_run_that_failed_says_why(tmp_path):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         world.db.execute(
             "INSERT INTO source_state VALUES(?, 20, 10, 10, 1, 'the publisher answered 503', NULL)", (SOURCE,)
         )
@@ -213,7 +213,7 @@ def test_a_run_that_failed_says_why(tmp_path):
 
 def test_a_run_that_has_not_ended_is_told_of_a_source_that_was_never_asked_through(tmp_path):
     """Killed, or under way: nothing else knows that anybody tried."""
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         run = Ingest(world, world.catalog.sources[SOURCE], lambda _: None)
         run.begin()
         begun = health(state(world))
@@ -226,7 +226,7 @@ def test_a_run_that_has_not_ended_is_told_of_a_source_that_was_never_asked_throu
 
 
 def test_a_storage_that_fails_is_the_reason_and_ends_with_the_next_good_run(tmp_path, monkeypatch):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         with monkeypatch.context() as broken, pytest.raises(OSError, match="No space left"):
             broken.setattr(Ingest, "_kept", _full)
             take(world, tmp_path / "mirror")

@@ -11,8 +11,8 @@ from structlog.testing import capture_logs
 from almanac.__main__ import main
 from almanac.domain.health import Health
 from almanac.ops import StoreGauges
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate.status import checkup, room, vitals
-from almanac.pipeline.workplace import Workplace
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import GOOD, NOW, ROWS, SOURCE, settings, take
@@ -46,7 +46,7 @@ def plenty(monkeypatch):
 
 
 def test_a_service_that_does_well_is_ok(tmp_path, plenty):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", GOOD)
     code, line, figures = check(settings(tmp_path).home, NOW)
     assert (code, line[:10]) == (1, "WARNING - ")  # every series is stale on that day
@@ -60,7 +60,7 @@ def test_a_service_that_does_well_is_ok(tmp_path, plenty):
 
 
 def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", ROWS)
     plenty.update(log=2 << 30, free=5)
     with Reader(settings(tmp_path).data_path).view() as view:
@@ -77,14 +77,14 @@ def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
 
 @pytest.mark.parametrize("free", [0, 2])
 def test_no_room_is_critical(tmp_path, plenty, free):
-    with Workplace(settings(tmp_path)):
+    with PipelineContext(settings(tmp_path)):
         pass
     plenty.update(free=free)
     assert check(settings(tmp_path).home)[:2] == (2, f"CRITICAL - {free:.1f}% of the disk of home is free")
 
 
 def test_a_service_whose_sources_all_fail_is_critical(tmp_path, plenty):
-    with Workplace(settings(tmp_path)) as world:
+    with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", ROWS)
     code, line, _ = check(settings(tmp_path).home, NOW)
     assert (code, line.split(";")[0]) == (2, "CRITICAL - every source that was asked is failing")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.workplace import Workplace
 from almanac.store.log import payloads
 
 
@@ -12,7 +12,7 @@ class NotHeld(Exception):  # noqa: N818  (the name says what is the matter)
     """There is no such held response. The message lists those there are."""
 
 
-def accept(world: Workplace, sha256: str, say: Say) -> list[RunOutcome]:
+def accept(world: PipelineContext, sha256: str, say: Say) -> list[RunOutcome]:
     """
     Accept the held responses with that hash, or with the only hash that begins so: record it for good, and ingest them.
 

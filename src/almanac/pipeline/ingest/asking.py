@@ -13,11 +13,11 @@ from almanac.config import Settings, SourceSettings
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import wire_time
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, Register
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, Request, SourceChanged, connector, limit_of
 from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
@@ -28,7 +28,7 @@ _AT_ONCE = 50
 
 
 def from_network(
-    world: Workplace,
+    world: PipelineContext,
     sources: Sequence[Source],
     since: date | None,
     say: Say,
@@ -135,7 +135,7 @@ class _Asking:
 
     def __init__(
         self,
-        world: Workplace,
+        world: PipelineContext,
         source: Source,
         reader: Connector,
         fetcher: Fetcher,

@@ -19,10 +19,10 @@ from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import midnight
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import CompanyFolding
 from almanac.pipeline.ingest.shrinking import Loss, loss
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged
 from almanac.sources.formats import notes
 from almanac.store.log import payloads
@@ -39,7 +39,9 @@ _NOTHING: list[Vintage] = []
 class Folding:
     """The folding of payloads of one source."""
 
-    def __init__(self, world: Workplace, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]) -> None:
+    def __init__(
+        self, world: PipelineContext, source: Source, reader: Connector, series: Mapping[str, SeriesSpec]
+    ) -> None:
         self._world = world
         self._source = source
         self._reader = reader

@@ -21,6 +21,7 @@ import structlog
 
 from almanac.domain.disk_errors import explain
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import (
     Arrival,
@@ -37,7 +38,6 @@ from almanac.pipeline.ingest.captures import (
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.processes import Job
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import Connector, Payload, connector
 from almanac.store.engine import opening
 from almanac.store.engine.errors import ConflictError, DatabaseError, UnfitError
@@ -71,7 +71,7 @@ def _is_the_storages(error: Exception) -> bool:
 class Ingest:
     """One run over one source. `reader` is its connector if an operator's settings chose one with options."""
 
-    def __init__(self, world: Workplace, source: Source, say: Say, reader: Connector | None = None) -> None:
+    def __init__(self, world: PipelineContext, source: Source, say: Say, reader: Connector | None = None) -> None:
         self._world = world
         self._source = source
         self._say = say
@@ -360,7 +360,7 @@ class Ingest:
 class Ingests(dict[str, Ingest]):
     """Runs by source, each begun when it is first asked for."""
 
-    def __init__(self, world: Workplace, say: Say) -> None:
+    def __init__(self, world: PipelineContext, say: Say) -> None:
         super().__init__()
         self._world, self._say = world, say
 
@@ -370,14 +370,16 @@ class Ingests(dict[str, Ingest]):
         return run
 
 
-def left_behind(world: Workplace, source: Source) -> list[Capture]:
+def left_behind(world: PipelineContext, source: Source) -> list[Capture]:
     """Return the captures stored by a run that was killed before it folded them, in the best order for folding."""
     left = [capture for capture in world.raw.captures(source.id) if payloads.find(world.db, capture.id) is None]
     turn = connector(source.connector).turn
     return sorted(left, key=lambda capture: turn(capture.url))
 
 
-def fold_together(world: Workplace, runs: Mapping[str, Ingest], several: Sequence[ParsedPayload], cause: str) -> None:
+def fold_together(
+    world: PipelineContext, runs: Mapping[str, Ingest], several: Sequence[ParsedPayload], cause: str
+) -> None:
     """
     Fold payloads, and derive what depends on them, in one transaction. `runs`: those of their sources.
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from almanac.domain.reference import Source
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival, check_clock
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.workplace import Workplace
 from almanac.sources import mirror
 from almanac.sources.base import Payload, SourceChanged, connector
 
@@ -18,7 +18,7 @@ UNCLAIMED = "(no source)"
 
 
 def from_mirror(
-    world: Workplace, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
+    world: PipelineContext, sources: Sequence[Source], folder: Path, say: Say, track: Track = untracked
 ) -> list[RunOutcome]:
     """
     Ingest every response of a mirror folder that belongs to one of the sources.

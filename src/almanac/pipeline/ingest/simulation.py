@@ -9,10 +9,10 @@ from operator import attrgetter
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival, ParsedPayload, Window
 from almanac.pipeline.ingest.ingest import Ingests, fold_together, left_behind
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
-from almanac.pipeline.workplace import Workplace
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response, SimulatedPages
 
@@ -26,7 +26,7 @@ _KEPT_TOGETHER, _KEEPING = 64, 4
 
 
 def load(
-    world: Workplace,
+    world: PipelineContext,
     say: Say,
     observations: int | None = None,
     *,
@@ -45,14 +45,14 @@ def load(
     return take_in(world, made_ahead(world, pages), say, meter)
 
 
-def made_ahead(world: Workplace, pages: SimulatedPages) -> SimulatedPages:
+def made_ahead(world: PipelineContext, pages: SimulatedPages) -> SimulatedPages:
     """Let worker processes, if there are any, create pages ahead while earlier ones are read and written."""
     if world.processes.count == 1:
         return pages
     return pages.begun(lambda make: world.processes.job(make, weight=_PAGE).result, _AHEAD)
 
 
-def load_first(world: Workplace, say: Say) -> list[RunOutcome]:
+def load_first(world: PipelineContext, say: Say) -> list[RunOutcome]:
     """
     Load the part of the simulated world that gives first answers, up to the beginning of today. `load` continues from
     there.
@@ -61,7 +61,7 @@ def load_first(world: Workplace, say: Say) -> list[RunOutcome]:
     return take_in(world, simulated.first_pages(now - now % DAY_SECONDS), say)
 
 
-def take_in(world: Workplace, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
+def take_in(world: PipelineContext, pages: Iterable[Response], say: Say, meter: Meter = unmetered) -> list[RunOutcome]:
     """
     Ingest pages of the simulated world in order, and skip those already stored.
 
@@ -95,6 +95,6 @@ def _together(pages: Iterable[Response]) -> Iterator[tuple[str, list[Response]]]
             yield source, group
 
 
-def _write(world: Workplace, runs: Ingests, several: Sequence[ParsedPayload]) -> None:
+def _write(world: PipelineContext, runs: Ingests, several: Sequence[ParsedPayload]) -> None:
     if several:
         fold_together(world, runs, several, f"{len(several)} simulated payloads")

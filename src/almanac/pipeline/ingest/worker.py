@@ -24,11 +24,11 @@ from almanac.domain.cadence import Cadence, Turn
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.domain.times import DAY_SECONDS, wire_time
+from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.asking import from_network, plan_of
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
-from almanac.pipeline.workplace import REAL, Workplace
 from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
@@ -43,11 +43,11 @@ _ORDER = ("first", "then", "last")
 
 #: Asks a source for a portion of its plan. It calls its fifth argument before each request and after each ingested
 #: response.
-Ask = Callable[[Workplace, Source, Say, Track, Callable[[], None], Portion], RunOutcome]
+Ask = Callable[[PipelineContext, Source, Say, Track, Callable[[], None], Portion], RunOutcome]
 
 
 def ask(
-    world: Workplace, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
+    world: PipelineContext, source: Source, say: Say, track: Track, between: Callable[[], None], portion: Portion
 ) -> RunOutcome:
     """
     Ask the publisher for a portion of the plan. Data missing from an answer counts as withdrawn, and old values are
@@ -181,9 +181,9 @@ class Worker:
         waiting = self._look()
         due = self._dues(waiting)
         now = self._settings.clock()
-        # Open the workplace only if there is work, and once at first, to detect a store of the other world.
+        # Open the store only if there is work, and once at first, to detect a store of the other world.
         if not self._opened or any(at <= now for at in due.values()):
-            with Workplace(self._settings, kind=REAL) as world:
+            with PipelineContext(self._settings, kind=REAL) as world:
                 self._opened = True
                 for source in self._ordered(due, waiting):
                     if due[source.id] <= self._settings.clock() and not self._stopped(done):
@@ -230,7 +230,7 @@ class Worker:
         done.stopped = done.stopped or self._stop.is_set()
         return done.stopped
 
-    def _has_past(self, world: Workplace, source: Source) -> bool:
+    def _has_past(self, world: PipelineContext, source: Source) -> bool:
         """
         Return whether a source has past data to ask for and is not failing. If it has none, it is not checked again
         before tomorrow.
@@ -253,7 +253,7 @@ class Worker:
         self._without_past[source.id] = today
         return False
 
-    def _others(self, world: Workplace, done: Round) -> None:
+    def _others(self, world: PipelineContext, done: Round) -> None:
         """Ask sources that came due meanwhile, between two requests of long work."""
         if len(self._asked_now) > 1:
             return
@@ -285,7 +285,7 @@ class Worker:
             if done.next_at is None or at < done.next_at:
                 done.next_at, done.next_source = at, source.id
 
-    def _take(self, world: Workplace, source: Source, done: Round, *, past: bool = False) -> None:
+    def _take(self, world: PipelineContext, source: Source, done: Round, *, past: bool = False) -> None:
         now = self._holder.clock()
         until = now + LEASE_SECONDS
         turn = schedule.take(world.db, source.id, self._holder.owner, now, until)
@@ -304,7 +304,9 @@ class Worker:
             with contextlib.suppress(UnavailableError):
                 schedule.leave(world.db, source.id, self._holder.owner)
 
-    def _ask(self, world: Workplace, source: Source, turn: Turn, until: int, due: int | None, done: Round) -> None:
+    def _ask(
+        self, world: PipelineContext, source: Source, turn: Turn, until: int, due: int | None, done: Round
+    ) -> None:
         """Ask a source. `due` None means that its turn is not due and its past is asked for."""
         began = self._settings.clock()
         if due is None:
@@ -348,7 +350,7 @@ class Worker:
         self._end(world, source, turn, after, turn_began, outcome)
         done.add(outcome)
 
-    def _fault(self, world: Workplace, source: Source, reason: str) -> RunOutcome:
+    def _fault(self, world: PipelineContext, source: Source, reason: str) -> RunOutcome:
         self._say(f"failed {source.id}: {reason}")
         with world.db.transaction():
             now = self._settings.clock()
@@ -356,7 +358,13 @@ class Worker:
         return RunOutcome(source.id, failed={source.id: reason})
 
     def _end(
-        self, world: Workplace, source: Source, turn: Turn, after: Turn, turn_began: int | None, outcome: RunOutcome
+        self,
+        world: PipelineContext,
+        source: Source,
+        turn: Turn,
+        after: Turn,
+        turn_began: int | None,
+        outcome: RunOutcome,
     ) -> None:
         """
         Record how the turn went; `after` is its state if nothing failed.
@@ -378,7 +386,7 @@ class Worker:
         self._say(f"{source.id}: {told}; {what_next}")
 
 
-def note_asked(world: Workplace, outcomes: Sequence[RunOutcome], began: int) -> None:
+def note_asked(world: PipelineContext, outcomes: Sequence[RunOutcome], began: int) -> None:
     """Record that a command asked these sources completely from `began` on: the turns of those that answered are over."""
     for outcome in outcomes:
         if not outcome.failed and not outcome.later:

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline import missing_payloads, raw_store_binding
+from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.captures import ParsedPayload, Window
 from almanac.pipeline.ingest.ingest import Ingests, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.missing_payloads import Demand, Lost
-from almanac.pipeline.workplace import Workplace
 from almanac.sources.base import connector
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
@@ -25,7 +25,7 @@ from almanac.store.raw.captures import Capture, Corrupt
 _AHEAD, _AHEAD_BYTES = 100, 8 << 20
 
 
-def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: int | None = None) -> int:
+def rebuild(world: PipelineContext, say: Say, track: Track = untracked, *, without: int | None = None) -> int:
     """
     Replay every capture in folding order, and derive everything once. Returns the number of captures replayed.
 
@@ -35,7 +35,7 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
 
     Raises LossError if payloads of the data are missing from the raw store or have become unreadable, unless `without`
     states their number. Raises store.raw.Corrupt for a damaged raw store, unless `without` is given. The store is then
-    unchanged, and the workplace must be opened again.
+    unchanged, and the context must be opened again.
     """
     refused: dict[str, str] = {}
     while True:
@@ -51,7 +51,7 @@ def rebuild(world: Workplace, say: Say, track: Track = untracked, *, without: in
             ) from None
 
 
-def _replay(world: Workplace, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
+def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str, str], without: int | None) -> int:
     with world.batch("rebuild") as batch:
         before = missing_payloads.named(world.db)
         missing_now = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
@@ -124,7 +124,7 @@ def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[
     return lost
 
 
-def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | None:
+def _body(world: PipelineContext, capture: Capture, missing: Say | None) -> bytes | None:
     """
     Return the bytes of a capture. If they are unusable, report that and return None, or without `missing` raise
     Corrupt.
@@ -141,7 +141,7 @@ def _body(world: Workplace, capture: Capture, missing: Say | None) -> bytes | No
 _reader = functools.cache(connector)
 
 
-def recompute(world: Workplace, meter: Meter = unmetered) -> int:
+def recompute(world: PipelineContext, meter: Meter = unmetered) -> int:
     """
     Recompute all derived series and write only the differences. Returns the number of changed cells: 0 in a healthy
     store.

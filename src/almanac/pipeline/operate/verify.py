@@ -14,7 +14,7 @@ from almanac.domain.observations import AHEAD, Vintage, checksum
 from almanac.domain.periods import Period
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.domain.reference import SeriesSpec
-from almanac.pipeline.workplace import Workplace
+from almanac.pipeline.context import PipelineContext
 from almanac.store.companies import facts, merging
 from almanac.store.companies import rows as companies
 from almanac.store.engine.protocol import Database
@@ -56,7 +56,7 @@ class _Figures:
     checksum: int = 0
 
 
-def verify(world: Workplace, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
+def verify(world: PipelineContext, checked: Checked, meter: Meter = unmetered) -> Iterator[str]:
     """
     Yield every problem found in raw files, the database file, payloads, series and their specifications and figures,
     vintages, the log of changes, derived values, and events of releases and meetings.
@@ -115,7 +115,7 @@ def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[s
                 yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
 
 
-def _specifications(world: Workplace) -> Iterator[str]:
+def _specifications(world: PipelineContext) -> Iterator[str]:
     """Check each series' topic and specification against its id, and its specification against the catalogue."""
     for identifier in audit.misplaced(world.db):
         yield f"series {identifier}: its topic or specification is of another series"
@@ -146,7 +146,7 @@ def _companies(db: Database) -> Iterator[str]:
         yield f"{entity}: its facts in {currency} are kept as of another currency than its own, which is {main or 'not known'}"
 
 
-def _lineages(world: Workplace, series: Mapping[int, StoredSeries]) -> Iterator[str]:
+def _lineages(world: PipelineContext, series: Mapping[int, StoredSeries]) -> Iterator[str]:
     names = {one.id for one in series.values()}
     lineages = audit.lineages(world.db)
     for number, inputs in lineages.items():
@@ -235,7 +235,7 @@ def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], fol
         previous = vintage
 
 
-def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
+def _derived(world: PipelineContext, meter: Meter) -> Iterator[str]:
     """Recompute every derived series from the stored inputs and compare the results bit for bit."""
     probe = _Probe(world.db, 0, "verify")
     world.renew()
@@ -248,7 +248,7 @@ def _derived(world: Workplace, meter: Meter) -> Iterator[str]:
     yield from probe.problems
 
 
-def _events(world: Workplace) -> Iterator[str]:
+def _events(world: PipelineContext) -> Iterator[str]:
     """Recompute every event of a release or meeting from calendars and vintages, and compare."""
     problems: list[str] = []
 

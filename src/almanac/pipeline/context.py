@@ -42,7 +42,7 @@ class WorldError(Exception):
     """The store holds the other world. Real and simulated data are never mixed."""
 
 
-class Workplace:
+class PipelineContext:
     """
     The open parts for one store of one world, used as a context manager.
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.workplace import SIMULATED, Workplace
 from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response
 from almanac.store.engine import opening
@@ -43,17 +43,17 @@ def every_row(db: Any) -> dict[str, list[Any]]:
 def load(home: Path, mirror: Path, **more: str) -> dict[str, list[Any]]:
     """Take the mirror in, twice, derive and rebuild; what is then in every table before and after the rebuild."""
     chosen = settings(home, **more)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         for _ in range(2):
             for one in from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None):
                 assert one.exit_code == 0, one
         before = every_row(world.db)
         assert recompute(world) == 0
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         assert list(verify(world, Checked())) == []
-    with Workplace(chosen, rebuilding=True) as world:
+    with PipelineContext(chosen, rebuilding=True) as world:
         rebuild(world, lambda _: None)
-    with Workplace(chosen) as world:
+    with PipelineContext(chosen) as world:
         assert list(verify(world, Checked())) == []
         return {**before, **{f"{name} rebuilt": rows for name, rows in every_row(world.db).items()}}
 
@@ -81,7 +81,7 @@ def filed(home: Path, **more: str) -> dict[str, list[Any]]:
     """Take in what two simulated companies have filed; what is then in every table."""
     chosen = settings(home, **more)
     pages = [page for page in company_pages(chosen.clock()) if _FILERS.search(page.url)]
-    with Workplace(chosen, kind=SIMULATED) as world:
+    with PipelineContext(chosen, kind=SIMULATED) as world:
         take_in(world, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in pages), lambda _: None)
         assert list(verify(world, Checked())) == []
         return every_row(world.db)
