@@ -104,7 +104,8 @@ class Ingest:
         self._world.claim()
         self.begin()
         window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
-        for capture in left_behind(self._world, self._source):
+        left = left_behind(self._world, self._source)
+        for capture in sorted(left, key=lambda capture: self.connector.turn(capture.url)):
             self._take(window.put(self.parse(capture, self._world.raw.read(capture))))
         for arrival in arrivals:
             held = self.keep(arrival)
@@ -371,10 +372,8 @@ class Ingests(dict[str, Ingest]):
 
 
 def left_behind(world: PipelineContext, source: Source) -> list[Capture]:
-    """Return the captures stored by a run that was killed before it folded them, in the best order for folding."""
-    left = [capture for capture in world.raw.captures(source.id) if payloads.find(world.db, capture.id) is None]
-    turn = connector(source.connector).turn
-    return sorted(left, key=lambda capture: turn(capture.url))
+    """Return the captures of a source stored by a run that was killed before it folded them."""
+    return [capture for capture in world.raw.captures(source.id) if payloads.find(world.db, capture.id) is None]
 
 
 def fold_together(
