@@ -96,7 +96,7 @@ class NotFound(Exception):  # noqa: N818 - named for the answer, 404
 
 
 class FieldProblem(msgspec.Struct, frozen=True):
-    """What is wrong with a field of a form, for the summary and at the field; of a page as a whole without one."""
+    """A problem of a form: shown in the summary and at its field, or for the whole page without a field."""
 
     field: str
     message: str

@@ -79,7 +79,7 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
 
 
 class _Origins:
-    """What the rows of each of some pairs of a series and a lineage share."""
+    """Constants of the rows of each pair of a series and a lineage."""
 
     def __init__(self, redaction: Redaction, pairs: Sequence[tuple[int, int]]) -> None:
         origins = redaction.view.directory.origins(pairs)

@@ -142,8 +142,8 @@ class Redaction:
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""
-        found: Observation = self.answer([row], None, lineage=lineage).rows[0]  # type: ignore[assignment]
-        return found
+        observation: Observation = self.answer([row], None, lineage=lineage).rows[0]  # type: ignore[assignment]
+        return observation
 
     def answer(self, rows: Iterable[ObservationRow], following: list[Any] | None, *, lineage: bool) -> ListAnswer:
         """

@@ -159,13 +159,13 @@ class App:
     async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive, deadline: Deadline) -> Reply:
         """Check a request step by step and reply to it. Raises ApiError and errors of the store."""
         path = path_of(scope) if b"%2" in (scope.get("raw_path") or b"") else request.target
-        found = self._routes.find(path)
-        request.is_twin = found is not None and found[0].form is not None
+        match = self._routes.find(path)
+        request.is_twin = match is not None and match[0].form is not None
         plan = await self._authentication.admit(request, deadline)
         key = cast("KeyRecord", request.key)
-        if found is None:
+        if match is None:
             raise self._routes.unknown(path)
-        resource, request.path = found
+        resource, request.path = match
         request.endpoint = endpoint = resource.endpoint
         if request.method not in _METHODS:
             raise ApiError(405, "every operation is a GET (or HEAD)", {"allowed": list(_METHODS)}, (_ALLOW,))

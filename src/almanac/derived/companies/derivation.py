@@ -310,8 +310,8 @@ class _Derivation:
                 self._stand(moment, self.frequency, end, self._measured_at(self.frequency, end), {})
             self.frequency, self.measured, wanted = frequency, set(), set(ends)
         for end in sorted(wanted | self.measured.difference(ends)):
-            found = self.measure(financials, end, frequency) if end in wanted else {}
-            self._stand(moment, frequency, end, {*found, *self._measured_at(frequency, end)}, found)
+            measured = self.measure(financials, end, frequency) if end in wanted else {}
+            self._stand(moment, frequency, end, {*measured, *self._measured_at(frequency, end)}, measured)
         self.measured = (self.measured | wanted).intersection(ends)
 
     def _measured_at(self, frequency: Frequency, end: int) -> set[str]:

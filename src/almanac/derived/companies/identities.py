@@ -191,6 +191,6 @@ def contradictions(get: AmountOf) -> dict[str, str]:
 
 
 def _turned(before: float, tax: float, income: float) -> bool:
-    """Whether only the tax with the other sign leads to the income, and is no trifle beside it."""
+    """Return whether only the tax with the other sign leads to the income, and is a material part of it."""
     told = abs(tax) > _TAX_OF_INCOME * abs(before)
     return told and abs(before - tax - income) > abs(tax) and abs(before + tax - income) < _SHARE_OF_TAX * abs(tax)

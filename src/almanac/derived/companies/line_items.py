@@ -43,7 +43,7 @@ NO_ITEMS = PeriodItems(0, {}, {})
 
 
 class LineItems:
-    """What is known of a company at a moment: facts by reporting basis, its fiscal calendar, and the items that follow."""
+    """Knowledge of a company at a moment: facts by reporting basis, its fiscal calendar, and the items that follow."""
 
     def __init__(self, history: CompanyHistory) -> None:
         self.history = history

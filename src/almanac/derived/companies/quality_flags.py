@@ -53,11 +53,11 @@ def _with_dependents(
     amounts: Mapping[str, Amount], keys: Iterable[str], dependents: Mapping[str, Iterable[str]]
 ) -> set[str]:
     """Return items, and those of the period that are computed from them."""
-    found: set[str] = set()
+    items: set[str] = set()
     left = [key for key in keys if key in dependents]
     while left:
         key = left.pop()
-        if key not in found:
-            found.add(key)
+        if key not in items:
+            items.add(key)
             left += [name for name in dependents[key] if name in amounts and amounts[name].method == _FORMULA]
-    return found
+    return items

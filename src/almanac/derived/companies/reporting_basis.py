@@ -48,17 +48,17 @@ def by_reporting_basis(
     told.sort(key=lambda row: row[1].known)
     of_filing = _of_filings(company, told, core | whole_sheet)
     bases = list(dict.fromkeys(of_filing.values())) or [ReportingBasis("us-gaap", company.currency)]
-    kept: list[Disclosure] = []
+    consistent: list[Disclosure] = []
     for currency, disclosure in told:
         number = bases.index(of_filing[disclosure.vintage.accession])
         taxonomy = disclosure.tag.partition(":")[0]
         if taxonomy == _COVER:
-            kept += [disclosure._replace(reporting_basis=basis) for basis in range(len(bases))]
+            consistent += [disclosure._replace(reporting_basis=basis) for basis in range(len(bases))]
         elif (taxonomy == bases[number].standard or disclosure.tag.startswith(_NEUTRAL)) and (
             currency == bases[number].currency or _is_no_money(disclosure.tag)
         ):
-            kept.append(disclosure._replace(reporting_basis=number))
-    return bases, kept
+            consistent.append(disclosure._replace(reporting_basis=number))
+    return bases, consistent
 
 
 def _of_filings(

@@ -24,7 +24,7 @@ def states(
     A filing never moves, so its event has one state, whose time may become known more exactly. A company without a name
     is called by its entity id.
     """
-    found: dict[str, list[EventState]] = {}
+    states: dict[str, list[EventState]] = {}
     for entity, filed in filings.items():
         for filing, exact in filed:
             for kind in shipped().of(filing.form, filing.items):
@@ -47,8 +47,8 @@ def states(
                     accession=filing.accession,
                     url=_url(source, entity, filing),
                 )
-                found[identifier] = [state]
-    return found
+                states[identifier] = [state]
+    return states
 
 
 def _url(source: str, entity: str, filing: Filing) -> str | None:

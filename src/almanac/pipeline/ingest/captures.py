@@ -125,8 +125,8 @@ def parse(reader: Connector, payload: Payload, source: Source, series: Mapping[s
 
 @functools.lru_cache(maxsize=64)
 def _described(about: bytes) -> tuple[Source, dict[str, SeriesSpec]]:
-    found: tuple[Source, dict[str, SeriesSpec]] = pickle.loads(about)  # noqa: S301  (made by this program a moment ago)
-    return found
+    described: tuple[Source, dict[str, SeriesSpec]] = pickle.loads(about)  # noqa: S301  (made by this program a moment ago)
+    return described
 
 
 class Window:
@@ -153,11 +153,11 @@ class Window:
         self._bytes += payload.capture.bytes
         if len(self._group) < self._most and self._bytes < self._most_bytes:
             return []
-        found, self._before = self._before, self._group
+        group, self._before = self._before, self._group
         self._group, self._bytes = [], 0
         if self._most == 1:
-            found, self._before = self._before, []
-        return found
+            group, self._before = self._before, []
+        return group
 
     def rest(self) -> Iterator[list[ParsedPayload]]:
         """Yield all remaining groups, in order."""

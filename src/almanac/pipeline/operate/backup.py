@@ -81,7 +81,7 @@ DATABASES: dict[str, KeptDatabase] = {
 
 
 class _Origin(msgspec.Struct, frozen=True, rename="camel"):
-    """What every version of a backup says of itself: its format, and the version that made it."""
+    """The header that backups of every format have: the format, and the version of the program that wrote it."""
 
     format: int
     almanac: str

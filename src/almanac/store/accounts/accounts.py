@@ -367,11 +367,11 @@ class Accounts(AccountsFile):
         """
         if len(text) != LENGTH or not text.isascii():
             return MALFORMED
-        found = self._known.get(hashlib.blake2b(text.encode("ascii"), key=self._salt).digest())
-        if found is None and not well_formed(text):
+        cached = self._known.get(hashlib.blake2b(text.encode("ascii"), key=self._salt).digest())
+        if cached is None and not well_formed(text):
             return MALFORMED
-        if found is not None and self._monotonic() - self._noticed < self._notice_seconds:
-            record, expires = found
+        if cached is not None and self._monotonic() - self._noticed < self._notice_seconds:
+            record, expires = cached
             if expires is None or expires > now:
                 self._used[record.id] = now
                 return record

@@ -55,12 +55,12 @@ class Names(NamedTuple):
             ("cik", f"{record.cik:010d}", 1, None, None),
             ("lei", record.lei or "", 1, None, None),
         ]
-        found: dict[tuple[str, str, int | None], AliasRow] = {}
+        aliases: dict[tuple[str, str, int | None], AliasRow] = {}
         for scheme, alias, main, first, last in listed:
             if norm := normal(alias, scheme):
                 row = AliasRow(record.entity, scheme, alias, norm, main, first, last, self.source)
-                found.setdefault((scheme, alias, first), row)
-        return set(found.values())
+                aliases.setdefault((scheme, alias, first), row)
+        return set(aliases.values())
 
 
 def stored(db: Database, column: str, values: Iterable[str]) -> set[AliasRow]:
@@ -101,20 +101,20 @@ def matching(db: Queryable, norms: Sequence[str]) -> list[Alias]:
 
 def beginning(db: Queryable, norm: str) -> list[Alias]:
     """Names and former names of companies that are these words (a normal form), or begin with them and go on with others."""
-    found = db.execute(
+    rows = db.execute(
         f"SELECT {_COLUMNS} FROM alias WHERE scheme IN ('name', 'former_name')"
         " AND (norm = ?1 OR (norm >= ?1 || ' ' AND norm < ?1 || '!'))",
         (norm,),
     )
-    return [_alias(row) for row in found]
+    return [_alias(row) for row in rows]
 
 
 def spelled_out(db: Queryable) -> list[Alias]:
     """Every name and former name of a company, for look-ups that forgive spelling."""
-    found = db.execute(
+    rows = db.execute(
         f"SELECT {_COLUMNS} FROM alias WHERE scheme IN ('name', 'former_name') ORDER BY entity, scheme DESC, alias"
     )
-    return [_alias(row) for row in found]
+    return [_alias(row) for row in rows]
 
 
 def _alias(row: tuple[object, ...]) -> Alias:

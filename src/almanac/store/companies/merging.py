@@ -60,7 +60,7 @@ class CompanyRow(NamedTuple):
 
 
 class Part(msgspec.Struct, frozen=True):
-    """What the newest payload of one kind said, its source, and when it was fetched (unix seconds)."""
+    """The record of the newest payload of one kind, its source, and when it was fetched (unix seconds)."""
 
     record: CompanyRecord
     source: str
@@ -77,7 +77,7 @@ Parts = Mapping[str, Part]
 
 
 class Summary(NamedTuple):
-    """What the parts of a company say together, as far as anything follows from it."""
+    """The merged parts of a company, as far as rows of other tables follow from them."""
 
     record: CompanyRecord
     claim: Claim
@@ -97,10 +97,10 @@ class Places:
     """Countries and other places of the catalogue by what companies name them with: read once for many companies."""
 
     def __init__(self, db: Database) -> None:
-        found = db.execute("SELECT id, body FROM record WHERE kind = 'entity' ORDER BY id")
+        rows = db.execute("SELECT id, body FROM record WHERE kind = 'entity' ORDER BY id")
         self._by_iso2: dict[str, str] = {}
         self._slugs: set[str] = set()
-        for entity, body in found:
+        for entity, body in rows:
             place = msgspec.json.decode(body, type=_Place)
             self._slugs.add(place.slug)
             if place.iso2 is not None:
@@ -274,8 +274,8 @@ def reports(db: Database, entity: str) -> bool:
 
 def mark_reports(db: Database, entity: str) -> bool:
     """Record on a company whether it has statements, after they were written. Returns whether that is new."""
-    found = int(reports(db, entity))
-    return db.update("UPDATE company SET reports = ? WHERE entity = ? AND reports <> ?", (found, entity, found)) > 0
+    count = int(reports(db, entity))
+    return db.update("UPDATE company SET reports = ? WHERE entity = ? AND reports <> ?", (count, entity, count)) > 0
 
 
 # -- putting together ---------------------------------------------------------------------------------------------------
@@ -283,10 +283,10 @@ def mark_reports(db: Database, entity: str) -> bool:
 
 def _parts(db: Database, entities: Iterable[str]) -> dict[str, dict[str, Part]]:
     """Return the stored parts of companies, none for one that no payload spoke of."""
-    found: dict[str, dict[str, Part]] = {entity: {} for entity in entities}
-    for entity, kind, body, *more in db.seek(_PARTS_OF, [(entity,) for entity in found]):
-        found[entity][kind] = Part(msgspec.json.decode(body, type=CompanyRecord), *more)
-    return found
+    parts: dict[str, dict[str, Part]] = {entity: {} for entity in entities}
+    for entity, kind, body, *more in db.seek(_PARTS_OF, [(entity,) for entity in parts]):
+        parts[entity][kind] = Part(msgspec.json.decode(body, type=CompanyRecord), *more)
+    return parts
 
 
 def _claims_of(db: Database, entities: Iterable[str]) -> dict[str, Claim]:

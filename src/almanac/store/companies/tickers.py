@@ -34,10 +34,10 @@ class Claim:
     @cached_property
     def by_norm(self) -> dict[str, Listing]:
         """Return the listings by the normal form of their tickers, the first of each, in their order."""
-        found: dict[str, Listing] = {}
+        listings: dict[str, Listing] = {}
         for listing in self.listings:
-            found.setdefault(normal(listing.ticker, "ticker"), listing)
-        return found
+            listings.setdefault(normal(listing.ticker, "ticker"), listing)
+        return listings
 
 
 def newest_list(parts: Mapping[str, tuple[tuple[Listing, ...], int]]) -> Claim:

@@ -21,7 +21,7 @@ _ANOTHER_BASIS = 0.1
 
 
 class RestatedPresentation:
-    """What is known of the bases of single lines."""
+    """Restatements of single lines, as known at a moment."""
 
     def __init__(self, known_facts: KnownFacts, mapping: TagMapping, calendar: FiscalCalendar) -> None:
         self.known_facts = known_facts

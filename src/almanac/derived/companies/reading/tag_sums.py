@@ -73,7 +73,7 @@ class TagSums:
         return total(amounts, method, amounts[0].start, end, signs)
 
     def _is_one_line(self, one: Amount, other: Amount) -> bool:
-        """Whether two tags of a sum are one line said twice: the same number, or nearly so and in no filing beside each other."""
+        """Return whether two tags of a sum are one line said twice: the same number, or nearly so and in no filing beside each other."""
         if one.value == other.value != 0:
             return True
         if one.method or other.method or abs(one.value - other.value) > _NEARLY * abs(one.value):

@@ -99,7 +99,7 @@ class SeriesInfo(msgspec.Struct, frozen=True):
 
 
 class RowOrigin(NamedTuple):
-    """What all rows of a series that have the same lineage share."""
+    """Constants of all rows of a series that have the same lineage."""
 
     series: SeriesInfo
     #: Ids of the series it was computed from.

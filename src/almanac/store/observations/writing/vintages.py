@@ -50,12 +50,12 @@ def read(db: Database, wanted: Sequence[Cells]) -> list[History]:
         for place, cells in enumerate(wanted)
         for low, high in cells.ranges()
     ]
-    found: list[History] = [{} for _ in wanted]
+    histories: list[History] = [{} for _ in wanted]
     for place, period, *vintage in sorted(db.seek(_OPEN_ROWS, keys)):
         only = wanted[place].only
         if only is None or period in only:
-            found[place].setdefault(period, []).append(Vintage._make(vintage))
-    return found
+            histories[place].setdefault(period, []).append(Vintage._make(vintage))
+    return histories
 
 
 def count(db: Queryable, series: int) -> int:
@@ -74,7 +74,7 @@ def until_next(vintages: Sequence[Vintage]) -> list[tuple[Vintage, int | None]]:
 
 
 class Difference:
-    """What one data version writes of the vintages of several series. Nothing is written before `write`."""
+    """Vintages of several series that one data version writes. Nothing is written before `write`."""
 
     def __init__(self, version: int) -> None:
         self._version = version
