@@ -546,3 +546,17 @@ def test_a_body_is_unpacked_as_it_was(body):
 def test_a_damaged_body_is_refused():
     with pytest.raises(zstandard.ZstdError):
         unpack(pack(b'{"items":{"revenue":470}}')[:-3])
+
+
+def test_a_ticker_of_an_older_list_is_contested_by_all_who_claim_it():
+    """The older list names `A` of a company that shares `B` alone with the first: who else claims `A` counts too."""
+    lists = [(1, ["A", "B"], 0, "b"), (2, ["B"], 0, "b"), (3, ["A"], 1, "a"), (2, ["A"], 0, "a")]
+    results = []
+    for order in (lists, lists[::-1]):
+        with closing(opened()) as db:
+            for cik, tickers, day, sha in order:
+                put(db, said(cik, tickers=tickers), day, sha)
+            results.append(dump(db))
+            mains = dict(db.execute("SELECT cik, ticker FROM company"))
+            assert mains == {1: "B", 2: "B", 3: "A"}
+    assert results[0] == results[1]

@@ -204,7 +204,7 @@ def _settle(
         if said is None or said.claim != now.claim or seen.get(entity)
     }
     before = aliases.stored(db, "entity", {*slugs, *renamed, *contested})
-    own, claims = _claimants(db, contested, before)
+    own, claims = _claimants(db, contested, seen, before)
     for entity, now in contested.items():
         note_seen(own[entity], entity, now.claim, seen.get(entity, {}).items(), now.names.source)
     mains = award(own, claims, {norm for entity in contested for norm in own[entity]})
@@ -231,15 +231,18 @@ def _settle(
 
 
 def _claimants(
-    db: Database, contested: Mapping[str, Summary], before: set[AliasRow]
+    db: Database, contested: Mapping[str, Summary], seen: Mapping[str, Mapping[str, int]], before: set[AliasRow]
 ) -> tuple[dict[str, Tickers], dict[str, Claim]]:
     """
-    Return the stored tickers and the claims of companies, and of all others that claim a ticker which one of them has or claims.
+    Return the stored tickers and the claims of companies, and of all others that claim a ticker which one of them has, claims or
+    claimed in an older list (`seen`).
 
     `before` holds the stored names of the companies. Those of the others are added to it.
     """
     own: dict[str, Tickers] = {entity: {} for entity in contested}
     norms = {norm for now in contested.values() for norm in now.claim.by_norm}
+    for entity, now in contested.items():
+        norms.update(normal(ticker, "ticker") for ticker in (*now.claim.older, *seen.get(entity, ())))
     norms |= {row.norm for row in before if row.scheme == "ticker" and row.entity in own}
     holders = [row for row in aliases.stored(db, "norm", norms) if row.scheme == "ticker" and row.entity not in own]
     claims = _claims_of(db, {row.entity for row in holders})
