@@ -91,6 +91,22 @@ def test_a_screen_of_another_day_or_version_is_a_heavy_one(own, more, where):
     assert own.where("/equity-screener", filter="score:gt:1", **more) == where
 
 
+@pytest.mark.parametrize(
+    ("path", "query", "where"),
+    [
+        ("/events", {}, "loop"),
+        ("/events", {"limit": "500", "as_of": "2026-01-31"}, "thread"),
+        ("/events", {"type": "consumer_prices"}, "heavy"),
+        ("/observations/latest", {"country": "USA", "indicator": "gov_yield_10y", "as_of": "2026-01-31"}, "loop"),
+        ("/observations/latest", {"country": "USA"}, "loop"),
+        ("/observations/latest", {"country": "USA", "freshness": "fresh"}, "thread"),
+        ("/observations/latest", {"freshness": "fresh"}, "heavy"),
+    ],
+)
+def test_only_what_takes_few_milliseconds_is_answered_in_the_event_loop(own, path, query, where):
+    assert own.where(path, **query) == where
+
+
 def test_a_further_page_of_a_screen_is_a_heavy_one(own):
     """Its columns are those of the version that the walk is pinned to."""
     (screener,) = (one for one in own.endpoints if one.path == "/equity-screener")

@@ -292,8 +292,14 @@ def _currency(ctx: Context, one: EventState) -> str | None:
 _TESTED = ("status", "type", "form", "country", "source_id", "provider_id", "indicator", "indicator_id")
 
 
+#: A page of more takes tens of milliseconds, five times one of observations, for which others would wait.
+_MOST_IN_LOOP = 100
+
+
 def _where(params: Mapping[str, Any]) -> Where:
-    return "heavy" if any(params[name] is not None for name in _TESTED) else "loop"
+    if any(params[name] is not None for name in _TESTED):
+        return "heavy"
+    return "loop" if params["limit"] <= _MOST_IN_LOOP else "thread"
 
 
 ENDPOINTS = (

@@ -182,10 +182,10 @@ def _is_of_one(params: Mapping[str, Any]) -> bool:
 
 def _where_newest(params: Mapping[str, Any]) -> Where:
     """Return where a page of newest readings is answered: each indicator and entity has one, which a test may pass over."""
+    tested = any(params[name] is not None for name in ("source_id", "provider_id", "license", "as_of", "freshness"))
     if any(map(params.get, _OF_TOPICS)):
-        return "loop"
-    tests = ("source_id", "provider_id", "license", "as_of", "freshness")
-    return "heavy" if any(params[name] is not None for name in tests) else "thread"
+        return "thread" if tested and not _is_of_one(params) else "loop"
+    return "heavy" if tested else "thread"
 
 
 SINCE = Param(
