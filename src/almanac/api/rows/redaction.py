@@ -13,6 +13,7 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, ListAnswer
 from almanac.api.contract.params import day_of
+from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
 from almanac.domain.periods import Period
@@ -24,32 +25,6 @@ from almanac.store.observations.reading.reader import View
 
 _encode = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
-
-
-class Observation(msgspec.Struct, rename="camel", gc=False):
-    """A row on the wire: the 20 fields of the interface in their order, `derived_from` among them where it is asked for."""
-
-    id: str
-    entity_id: str
-    indicator_id: str
-    source_id: str
-    provider_id: str
-    derived_from: tuple[str, ...] | msgspec.UnsetType
-    value_numeric: float | None
-    value_text: str | None
-    unit: str | None
-    frequency: str
-    period_start: str | None
-    period_end: str
-    observed_at: str
-    released_at: str | None
-    ingested_at: str
-    revision_status: str
-    source_url: str | None
-    attribution: str
-    freshness_status: str
-    metadata: msgspec.Raw
-    rights: msgspec.Raw
 
 
 class _RowFields:
@@ -152,6 +127,7 @@ class Redaction:
         What the rows are made of, for the ETag, is told after that too.
         """
         observations: list[Observation] = []
+        record: Any = DerivedObservation if lineage else Observation
         parts: list[Any] = [lineage]
         last_series, last_own = None, -1
         for series, period, known, released, ingested, flags, own, value, text, note in rows:
@@ -160,7 +136,7 @@ class Redaction:
                 fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
                 prefix, entity, indicator, source, provider, inputs, unit, frequency, page, attribution = fields.texts
                 ends, withheld, rights = fields.ends, fields.withheld, fields.rights
-                derived_from = inputs if lineage else msgspec.UNSET
+                derived_from = (inputs,) if lineage else ()
                 parts += (fields.digest, freshness)
             end = (flags, note, released is None, value is None and text is None)
             revision, metadata, digest = ends.get(end) or fields.end(*end)
@@ -171,13 +147,12 @@ class Redaction:
             parts += (period, known, released, ingested, value, text, digest)
             period_id, start, last = wire_period(period)
             known_id, observed = wire_moment(known)
-            observation = Observation(
+            observation = record(
                 f"{prefix}{period_id}{known_id}",
                 entity,
                 indicator,
                 source,
                 provider,
-                derived_from,
                 value,
                 text,
                 unit,
@@ -193,6 +168,7 @@ class Redaction:
                 freshness,
                 metadata,
                 rights,
+                *derived_from,
             )
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))
