@@ -26,24 +26,26 @@ _QUOTED_MAX = 60
 
 
 class ApiError(Exception):
-    """An answer that is not 200. `details` is any JSON value; `headers` go out with the answer.
+    """An answer that is not 200. `details` is any JSON value; `headers` go out with the answer, and when to come again (seconds).
 
     Raises KeyError at once for a status that is not in `CODES`, so that no new code slips in unnoticed.
     """
 
     def __init__(
-        self, status: int, message: str, details: Mapping[str, Any] | None = None, headers: Sequence[Header] = ()
+        self,
+        status: int,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        headers: Sequence[Header] = (),
+        *,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = CODES[status]
         self.message = message
         self.details = details
-        self.headers = tuple(headers)
-
-
-class StorageUnavailable(Exception):  # noqa: N818 - named for the state, as the status 503 is
-    """The store cannot be read just now. Answered with 503 and Retry-After."""
+        self.headers = (*headers, *([] if retry_after is None else [(b"retry-after", b"%d" % retry_after)]))
 
 
 def refuse(
