@@ -12,7 +12,7 @@ import httpx2
 import msgspec
 import pytest
 
-from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError
 from almanac.api.contract.openapi import described
 from almanac.api.contract.params import Param
@@ -238,7 +238,6 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
         Endpoint("/coverage", "getCoverage", "Any key", lambda _: ItemAnswer(b'{"series":3}')),
         Endpoint("/heavy", "getHeavy", "In a thread", lambda _: ItemAnswer(b'"' + b"x" * 2000 + b'"'), cost="heavy"),
-        Endpoint("/llms.txt", "getText", "Text", lambda _: TextAnswer("Almanac\n"), kind="text"),
     )
 
 

@@ -23,8 +23,7 @@ from starlette.types import Receive, Scope, Send
 
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
-from almanac.api.contract.errors import ApiError, Header, refuse
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import ApiError, Header, redact, refuse
 from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
 from almanac.api.server.answers import Answers, ListCutError, WholeList

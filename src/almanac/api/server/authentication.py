@@ -12,8 +12,7 @@ from typing import Any
 
 import structlog
 
-from almanac.api.contract.errors import ApiError, Header, refuse
-from almanac.api.contract.keyshape import MARK, has_key, redact
+from almanac.api.contract.errors import MARK, ApiError, Header, has_key, redact, refuse
 from almanac.api.server.request import ClientRequest
 from almanac.api.server.threads import Threads, unheard
 from almanac.api.use import metrics

@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from almanac.api.contract.errors import ApiError, Header
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import ApiError, Header, redact
 from almanac.api.formats.forms import FORMS, Form
 
 JSON = (b"content-type", b"application/json")

@@ -15,7 +15,7 @@ import structlog
 from msgspec import UNSET, UnsetType
 from structlog.typing import EventDict, WrappedLogger
 
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import redact
 from almanac.domain.plain_text import escaped
 from almanac.domain.times import cached_wire_time
 
