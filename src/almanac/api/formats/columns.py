@@ -33,7 +33,7 @@ _PLAIN: dict[type[inspect.Type], Kind] = {
     inspect.IntType: "integer",
     inspect.BoolType: "flag",
 }
-_object = msgspec.json.Decoder(dict[str, msgspec.Raw] | None).decode
+_objects = msgspec.json.Decoder(list[dict[str, msgspec.Raw] | None]).decode
 
 
 class Column(NamedTuple):
@@ -99,9 +99,6 @@ class Table:
             for field in msgspec.structs.fields(record)
         )
         self.columns = tuple(column for field in self.fields for column in field.columns)
-        names = [column.name for column in self.columns]
-        #: Names of the objects whose members are columns.
-        self._objects = {name[:place] for name in names for place, sign in enumerate(name) if sign == "."}
 
     def batch(self, rows: Rows) -> Batch:
         """Return rows as blocks of columns."""
@@ -110,26 +107,25 @@ class Table:
         texts = [row if isinstance(row, bytes) else msgspec.json.encode(row) for row in rows]
         return Batch(len(texts), [Block(self.columns, self.cells(self.columns, texts))] if texts else [])
 
-    def cells(self, columns: Iterable[Column], texts: Iterable[bytes], name: str = "") -> list[Cells]:
+    @staticmethod
+    def cells(columns: Iterable[Column], texts: Iterable[bytes], name: str = "") -> list[Cells]:
         """Return the cells of columns, read from rows as JSON or, with the name of an object, from its values as JSON."""
-        flat = [self._flat(text, name) for text in texts]
-        return [_cells(column.kind, [row.get(column.name, b"null") for row in flat]) for column in columns]
+        #: By the names of objects, theirs of each row with their members still encoded.
+        objects = {name: _objects(b"[%b]" % b",".join(texts))}
 
-    def _flat(self, text: bytes | msgspec.Raw, name: str) -> dict[str, bytes]:
-        """Return the members of a JSON object, still encoded, by the names of columns."""
-        members: dict[str, bytes] = {}
-        for key, value in (_object(text) or {}).items():
-            path = f"{name}.{key}" if name else key
-            members[path] = bytes(value)
-            if path in self._objects:
-                members |= self._flat(value, path)
-        return members
+        def members(path: str) -> list[bytes | msgspec.Raw]:
+            parent, _, key = path.rpartition(".")
+            if parent not in objects:
+                objects[parent] = _objects(b"[%b]" % b",".join(members(parent)))
+            return [b"null" if row is None else row.get(key, b"null") for row in objects[parent]]
+
+        return [_cells(column.kind, members(column.name)) for column in columns]
 
 
-def _cells(kind: Kind, texts: Sequence[bytes]) -> Cells:
+def _cells(kind: Kind, texts: list[bytes | msgspec.Raw]) -> Cells:
     """Return the cells of one column from their JSON."""
     if kind == "json":
-        return [None if text == b"null" else text.decode() for text in texts]
+        return [None if text == b"null" else text.decode() for text in map(bytes, texts)]
     return msgspec.json.decode(b"[%b]" % b",".join(texts))
 
 

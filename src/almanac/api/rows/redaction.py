@@ -23,6 +23,8 @@ from almanac.store.observations.reading.metadata import MetadataCache, SeriesInf
 from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
 
+#: Makes a row: its metadata and rights are encoded already, and `derived_from` is left out where it is UNSET.
+_observation: Any = DerivedObservation
 _encode = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
 
@@ -127,7 +129,6 @@ class Redaction:
         What the rows are made of, for the ETag, is told after that too.
         """
         observations: list[Observation] = []
-        record: Any = DerivedObservation if lineage else Observation
         parts: list[Any] = [lineage]
         last_series, last_own = None, -1
         for series, period, known, released, ingested, flags, own, value, text, note in rows:
@@ -136,7 +137,7 @@ class Redaction:
                 fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
                 prefix, entity, indicator, source, provider, inputs, unit, frequency, page, attribution = fields.texts
                 ends, withheld, rights = fields.ends, fields.withheld, fields.rights
-                derived_from = (inputs,) if lineage else ()
+                derived_from = inputs if lineage else msgspec.UNSET
                 parts += (fields.digest, freshness)
             end = (flags, note, released is None, value is None and text is None)
             revision, metadata, digest = ends.get(end) or fields.end(*end)
@@ -147,7 +148,7 @@ class Redaction:
             parts += (period, known, released, ingested, value, text, digest)
             period_id, start, last = wire_period(period)
             known_id, observed = wire_moment(known)
-            observation = record(
+            observation = _observation(
                 f"{prefix}{period_id}{known_id}",
                 entity,
                 indicator,
@@ -168,7 +169,7 @@ class Redaction:
                 freshness,
                 metadata,
                 rights,
-                *derived_from,
+                derived_from,
             )
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))
