@@ -73,7 +73,6 @@ def api(settings: Settings, *, warms: bool = False) -> App:
         reader.view,
         settings,
         clock=settings.clock if settings.now else time.time,
-        unavailable=(UnavailableError,),
         journal=journal,
         warms=warms,
         on_startup=[flusher.start, counting.start],

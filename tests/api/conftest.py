@@ -12,14 +12,15 @@ import httpx2
 import msgspec
 import pytest
 
-from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
-from almanac.api.contract.errors import ApiError, StorageUnavailable
+from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
+from almanac.api.contract.errors import ApiError
 from almanac.api.contract.openapi import described
 from almanac.api.contract.params import Param
 from almanac.api.server.app import App
 from almanac.api.use.limits import Decision
 from almanac.config import Plan, Settings
 from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
+from almanac.store.engine.errors import UnavailableError
 
 #: The data's clock: 2026-11-20T12:00:00Z.
 NOW = int(datetime(2026, 11, 20, 12, tzinfo=UTC).timestamp())
@@ -119,7 +120,6 @@ class Frame:
             self.settings,
             clock=lambda: self.now,
             walltime=lambda: self.real,
-            unavailable=(ConnectionError,),
         )
 
     @contextmanager
@@ -238,7 +238,6 @@ def endpoints(frame: Frame) -> tuple[Endpoint, ...]:
         Endpoint("/events", "listEvents", "Events", rows, scope="events:read", kind="list", default_order="desc"),
         Endpoint("/coverage", "getCoverage", "Any key", lambda _: ItemAnswer(b'{"series":3}')),
         Endpoint("/heavy", "getHeavy", "In a thread", lambda _: ItemAnswer(b'"' + b"x" * 2000 + b'"'), cost="heavy"),
-        Endpoint("/llms.txt", "getText", "Text", lambda _: TextAnswer("Almanac\n"), kind="text"),
     )
 
 
@@ -249,4 +248,4 @@ def frame() -> Frame:
 
 @pytest.fixture
 def storage_down() -> Exception:
-    return StorageUnavailable("disk at /data is gone")
+    return UnavailableError("disk at /data is gone")

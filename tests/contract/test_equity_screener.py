@@ -9,8 +9,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerFilters
-from almanac.api.endpoints.screeners.screening import AlignedColumn
+from almanac.api.endpoints.screeners.screeners import EquityScreenerRow
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ScreenerFilters
 from almanac.domain.observations import FAILED, WARNED
 from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time

@@ -6,7 +6,8 @@ from datetime import date
 import msgspec
 import pytest
 
-from almanac.api.endpoints.screeners.records import ScreenerFilters, ScreenerRow
+from almanac.api.endpoints.screeners.screeners import ScreenerRow
+from almanac.api.endpoints.screeners.screening import ScreenerFilters
 from tests.support.invented_mirror import treasury_value
 
 from .test_pages import arrive

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from almanac.api.endpoints.macro.records import DerivedObservation
 from almanac.api.formats.columns import Table
 from almanac.api.formats.csv_writer import CsvWriter
+from almanac.api.rows.observation import DerivedObservation
 from almanac.api.rows.observation_columns import observation_columns
 from almanac.api.rows.redaction import Redaction
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vintage

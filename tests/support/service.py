@@ -26,7 +26,6 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
 
@@ -102,7 +101,6 @@ class Service:
             self.settings,
             clock=lambda: self.settings.clock() if self.data_now is None else self.data_now,
             walltime=lambda: self.real_now,
-            unavailable=(UnavailableError,),
         )
 
     def close(self) -> None:

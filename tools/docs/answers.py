@@ -9,12 +9,12 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
-from almanac.api.contract import examples
+from almanac.api.contract import openapi
 from tests.support.paths import ROOT
 
 from .served import UNREADABLE, Service, build, failing, served
 
-FILE = ROOT / "src/almanac/api/contract" / examples.FILE
+FILE = ROOT / "src/almanac/api/contract" / openapi.EXAMPLES_FILE
 #: A request for each operation whose answer is JSON in an envelope, as its page shows it.
 REQUESTS = {
     "listObservations": "/observations?country=USA&indicator=cpi_index&period=2024-06",
@@ -55,7 +55,7 @@ REQUEST_ID = "req_01K9YV4T8RQ2M6B3XW5ZC7DAEF"
 SHOWN = 2
 
 
-def record(service: Service) -> dict[str, dict[str, examples.Example]]:
+def record(service: Service) -> dict[str, dict[str, dict[str, Any]]]:
     """What is kept: an answer for each operation, and one error for each status."""
     # The log would tell at length of the faults that are made on purpose.
     with capture_logs():
@@ -65,7 +65,7 @@ def record(service: Service) -> dict[str, dict[str, examples.Example]]:
         }
 
 
-def _errors(service: Service) -> list[tuple[str, examples.Example]]:
+def _errors(service: Service) -> list[tuple[str, dict[str, Any]]]:
     free = service.others["plan"]
     for _ in range(100):
         service.get("/coverage", free)
@@ -84,7 +84,7 @@ def _errors(service: Service) -> list[tuple[str, examples.Example]]:
     return found
 
 
-def _shown(target: str, answer: Any, method: str = "GET") -> examples.Example:
+def _shown(target: str, answer: Any, method: str = "GET") -> dict[str, Any]:
     return {"request": f"{method} {target}", "value": _short(answer)}
 
 
@@ -114,5 +114,5 @@ def update() -> bool:
     if FILE.exists() and FILE.read_text("utf-8") == new:
         return False
     FILE.write_text(new, "utf-8")
-    examples.recorded.cache_clear()
+    openapi.recorded.cache_clear()
     return True

@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from almanac.api.contract import examples
 from almanac.api.contract.endpoint import Endpoint
-from almanac.api.contract.openapi import document
+from almanac.api.contract.openapi import document, recorded
 from tests.support.paths import ROOT
 
 from . import clients
@@ -88,7 +87,7 @@ def _page(one: Endpoint, told: Mapping[str, Any], faults: str) -> str:
         parameters(one),
     ]
     if one.record is not None:
-        shown = examples.recorded().answers[one.operation_id]["value"]
+        shown = recorded().answers[one.operation_id]["value"]
         parts += [
             *([_TWINS.format(path=one.path)] if one.forms else []),
             "## Answer",

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import httpx2
 
-from almanac.api.contract.errors import StorageUnavailable
 from almanac.api.interface import endpoints
 from almanac.api.server.app import App
 from almanac.api.use.limits import open_limiter
@@ -26,6 +25,7 @@ from almanac.pipeline.ingest.simulation import take_in
 from almanac.sandbox.companies.responses import company_pages
 from almanac.sandbox.world import Response, world
 from almanac.store.accounts.accounts import Accounts
+from almanac.store.engine.errors import UnavailableError
 from almanac.store.observations.reading.reader import Reader, View
 
 #: The day on which the documentation's answers were given.
@@ -92,7 +92,7 @@ def failing(error: Exception) -> OpenView:
     return view
 
 
-UNREADABLE = failing(StorageUnavailable())
+UNREADABLE = failing(UnavailableError())
 
 
 def build(home: Path) -> None:

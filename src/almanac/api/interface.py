@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
+from almanac.api.contract.endpoint import Endpoint
 from almanac.api.contract.openapi import described
-from almanac.api.contract.overview import text
 from almanac.api.endpoints.briefs import brief
 from almanac.api.endpoints.calendar import events, releases
 from almanac.api.endpoints.companies import companies
@@ -36,30 +35,10 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lamb
         *screeners.endpoints(cache),
         *events.ENDPOINTS,
     )
-
-    data = tuple(replace(one, elsewhere=_below(one, data)) for one in data)
-
-    def overview(_: Context) -> TextAnswer:
-        return TextAnswer(text(everything))
-
-    everything = described(
-        (
-            *data,
-            Endpoint(
-                path="/llms.txt",
-                operation_id="getOverview",
-                summary="The interface in one page of plain text",
-                description="For language models: what there is, how to ask, and what an answer means.",
-                handler=overview,
-                kind="text",
-                tag="Description",
-            ),
-        )
-    )
-    return everything
+    return described([replace(endpoint, elsewhere=_below(endpoint, data)) for endpoint in data])
 
 
 def _below(endpoint: Endpoint, every: Sequence[Endpoint]) -> dict[str, str]:
-    """Parameters that an endpoint has not and one below its path has, with that one's path."""
-    under = [one for one in every if one.path.startswith(f"{endpoint.path}/")]
-    return {name: one.path for one in reversed(under) for name in one.by_name if name not in endpoint.by_name}
+    """Return the parameters that an endpoint has not and one below its path has, with that one's path."""
+    under = [other for other in every if other.path.startswith(f"{endpoint.path}/")]
+    return {name: other.path for other in reversed(under) for name in other.by_name if name not in endpoint.by_name}

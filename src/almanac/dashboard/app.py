@@ -21,8 +21,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from almanac.api.contract.errors import ApiError
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import ApiError, redact
 from almanac.api.server.authentication import Addresses
 from almanac.api.server.envelope import encode
 from almanac.api.server.threads import ClientDisconnected, watched

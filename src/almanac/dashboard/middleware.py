@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from almanac.api.server.request import RequestIds
+from almanac.api.server.request import new_id
 
 #: No nonce and no exception: what templates and scripts do without is tested.
 CONTENT_SECURITY_POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -44,7 +44,7 @@ class CommonHeaders:
     """
 
     def __init__(self, app: ASGIApp, *, https: bool) -> None:
-        self.app, self._https, self._ids = app, https, RequestIds()
+        self.app, self._https = app, https
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,7 +52,7 @@ class CommonHeaders:
             return
         host = Headers(scope=scope).get("host", "")
         secure = self._https or (host.rpartition(":")[0] or host).strip("[]") not in _LOOPBACK
-        request_id = self._ids().decode()
+        request_id = new_id().decode()
         scope["state"] = {**scope.get("state", {}), "request_id": request_id, "secure": secure}
 
         async def send_with_headers(message: Message) -> None:

@@ -97,7 +97,7 @@ def test_work_ends_when_its_client_has_gone_and_its_slot_is_free(threads):
             assert await asyncio.to_thread(ended.wait, 60)
         # The place is free a moment after the work has ended.
         threads.close()
-        await asyncio.to_thread(threads._heavy.shutdown)
+        await asyncio.to_thread(threads._pools["heavy"].shutdown)
         assert not threads._under_way
 
     asyncio.run(run())

@@ -18,12 +18,11 @@ from structlog.testing import capture_logs
 
 from almanac import ops
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
-from almanac.api.contract.errors import StorageUnavailable
 from almanac.api.server import app, logs
 from almanac.api.server.app import App
 from almanac.api.server.threads import Threads
 from almanac.store.engine.deadline import Deadline
-from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.errors import StoppedError, UnavailableError
 
 
 def test_access_log(frame, monkeypatch):
@@ -161,7 +160,7 @@ def test_warming(frame):
         app.warm()
     assert asked == [(frame.view, frame.now)]
     assert [(one["event"], one["path"], one["reason"]) for one in lines] == [("not warmed", "/bad", "the disk is gone")]
-    frame.broken = StorageUnavailable("not there yet")
+    frame.broken = UnavailableError("not there yet")
     with capture_logs() as lines:
         app.warm()
     assert [one["path"] for one in lines] == ["/bad", "/good"]

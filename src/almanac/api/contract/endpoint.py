@@ -14,14 +14,13 @@ import msgspec
 
 from almanac.api.contract import cursor
 from almanac.api.contract.cursor import Cursor
-from almanac.api.contract.errors import ApiError, refuse
-from almanac.api.contract.keyshape import redact
-from almanac.api.contract.params import Param, check_future, check_range, nearest
+from almanac.api.contract.errors import ApiError, redact, refuse
+from almanac.api.contract.params import CLOCK_TOLERANCE, Param, nearest
 from almanac.api.contract.records import WarningSchema
 from almanac.api.formats.columns import NOTHING_OPENED, Kind, Rows
 from almanac.api.formats.forms import FORMS, Form
 from almanac.config import Plan, Settings
-from almanac.domain.times import midnight
+from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.query import ScanStrategy
 from almanac.store.observations.reading.reader import View
@@ -201,9 +200,8 @@ class Endpoint:
     _defaults: dict[str, Any] = field(init=False, repr=False, compare=False)
     #: Its parameters that may not lie in the future.
     timed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
-    _windowed: tuple[Param, ...] = field(init=False, repr=False, compare=False)
-    _required: tuple[Param, ...] = field(init=False, repr=False, compare=False)
-    _ranges: tuple[Param, ...] = field(init=False, repr=False, compare=False)
+    #: Its parameters that are looked at when all are read.
+    _checked: tuple[Param, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         every = self.params + (self._common() if self.kind == "list" else ())
@@ -220,9 +218,8 @@ class Endpoint:
         object.__setattr__(self, "forms", FORMS if self.kind == "list" or self.lines is not None else ())
         object.__setattr__(self, "_defaults", {param.name: param.default for param in every})
         object.__setattr__(self, "timed", tuple(param for param in every if param.not_future))
-        object.__setattr__(self, "_windowed", tuple(param for param in every if param.window))
-        object.__setattr__(self, "_required", tuple(param for param in self.params if param.required))
-        object.__setattr__(self, "_ranges", tuple(param for param in every if param.until is not None))
+        checked = tuple(param for param in every if param.required or param.not_future or param.until is not None)
+        object.__setattr__(self, "_checked", checked)
 
     def _common(self) -> tuple[Param, ...]:
         limit = Param(
@@ -272,22 +269,24 @@ class Endpoint:
             if not text:
                 raise refuse(name, "must not be empty", param.names or None, code="empty")
             values[name] = param.read(text)
-        for param in self._required:
-            if param.name not in seen:
-                raise refuse(param.name, "is required", param.names or None, code="required")
-        for param in self.timed:
-            value = values[param.name]
-            if value is not None:
-                check_future(param, value, now)
-        for param in self._ranges:
-            if values[param.name] is not None:
-                check_range(param, values)
+        for param in self._checked:
+            if (value := values[param.name]) is None:
+                if param.required:
+                    raise refuse(param.name, "is required", param.names or None, code="required")
+                continue
+            # The last second of today stands for now.
+            if (
+                param.not_future
+                and value > now + CLOCK_TOLERANCE
+                and value != now - now % DAY_SECONDS + DAY_SECONDS - 1
+            ):
+                raise refuse(param.name, "lies in the future", code="future")
+            if param.until is not None and (end := values[param.until]) is not None and value > end:
+                raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
         return values
 
     def check_window(self, ctx: Context) -> None:
         """Raise ApiError 403 where a declared parameter asks for nothing inside the plan's window."""
-        if ctx.window_start is not None:
-            for param in self._windowed:
-                value = ctx.params[param.name]
-                if value is not None:
-                    ctx.require_window(param.name, param.last_day(value))
+        for param in self.by_name.values():
+            if param.window and (value := ctx.params[param.name]) is not None:
+                ctx.require_window(param.name, param.last_day(value))

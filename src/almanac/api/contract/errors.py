@@ -1,11 +1,10 @@
-"""The error table: one code per status, and the exceptions that become answers."""
+"""The error table: one code per status, the exceptions that become answers, and what no message repeats: keys."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from almanac.api.contract.keyshape import redact
 
 #: Every status an error may have, with its one stable code.
 CODES: dict[int, str] = {
@@ -26,24 +25,26 @@ _QUOTED_MAX = 60
 
 
 class ApiError(Exception):
-    """An answer that is not 200. `details` is any JSON value; `headers` go out with the answer.
+    """An answer that is not 200. `details` is any JSON value; `headers` go out with the answer, and when to come again (seconds).
 
     Raises KeyError at once for a status that is not in `CODES`, so that no new code slips in unnoticed.
     """
 
     def __init__(
-        self, status: int, message: str, details: Mapping[str, Any] | None = None, headers: Sequence[Header] = ()
+        self,
+        status: int,
+        message: str,
+        details: Mapping[str, Any] | None = None,
+        headers: Sequence[Header] = (),
+        *,
+        retry_after: int | None = None,
     ) -> None:
         super().__init__(message)
         self.status = status
         self.code = CODES[status]
         self.message = message
         self.details = details
-        self.headers = tuple(headers)
-
-
-class StorageUnavailable(Exception):  # noqa: N818 - named for the state, as the status 503 is
-    """The store cannot be read just now. Answered with 503 and Retry-After."""
+        self.headers = (*headers, *([] if retry_after is None else [(b"retry-after", b"%d" % retry_after)]))
 
 
 def refuse(
@@ -68,3 +69,19 @@ def quoted(text: str) -> str:
     text = redact(text)
     shown = text if len(text) <= _QUOTED_MAX else text[: _QUOTED_MAX - 1] + "…"
     return "'" + "".join(c if c.isprintable() else "\ufffd" for c in shown) + "'"
+
+
+#: What every key begins with; a text without it needs no closer look.
+MARK = "alm_"
+_SHAPE = re.compile(r"alm_[0-9A-Za-z]{40}")
+_REDACTED = "[redacted]"
+
+
+def has_key(text: str) -> bool:
+    """Whether something of the shape of a key stands in the text."""
+    return MARK in text and _SHAPE.search(text) is not None
+
+
+def redact(text: str) -> str:
+    """Blot out everything in a text that looks like a key. Do it before cutting the text: half a key has no shape."""
+    return _SHAPE.sub(_REDACTED, text) if MARK in text else text

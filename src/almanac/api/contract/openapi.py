@@ -1,21 +1,24 @@
-"""The machine-readable description: OpenAPI 3.1, read from the same declarations that answer the requests."""
+"""The descriptions for programs (OpenAPI 3.1) and for language models, read from the same declarations that answer the requests."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from http import HTTPStatus
+from importlib import resources
 from typing import Any
 
 import msgspec
 
-from almanac.api.contract import examples
-from almanac.api.contract.endpoint import Context, Endpoint, TextAnswer
+from almanac.api.contract.endpoint import Endpoint, TextAnswer
 from almanac.api.contract.envelopes import Error, envelope
 from almanac.api.contract.errors import CODES
 from almanac.api.contract.params import Param
 
 #: The version of the interface, which stays while what it promises does: not that of the program.
 VERSION = "0.1.0"
+#: Name of the file with the recorded examples, beside this module.
+EXAMPLES_FILE = "examples.json"
 _REF = "#/components/schemas/{name}"
 _STRING = {"type": "string"}
 _PERIOD = (
@@ -52,6 +55,24 @@ _ABOUT = (
     "the key as the password of Basic authentication too and, of lists, `all=true` for the whole list in one answer. What `meta` says is in the headers `Link`, `x-as-of`, `x-warnings` and `x-total-count` "
     "of such an answer."
 )
+#: What stands before the operations on the page for language models.
+_OVERVIEW = """\
+# Almanac
+
+> Read-only financial data: official macro series, sovereign yields and what is computed from them. Every number carries
+> its source, its vintage and the formula that made it.
+
+- Send the key in the header `x-api-key` or as `Authorization: Bearer`. Never in the query string.
+- Every operation is a GET. An unknown, repeated or empty parameter is an error (400) that names it.
+- A name in a filter that means nothing gives an empty list, and `meta.warnings` says which, with what may have been meant.
+- A list answers `data`, `meta.pagination` and `requestId`; pass `next_cursor` back as `cursor`. A walk sees one state of the data.
+- `as_of` gives the values as they were known then. `observedAt` is when a value could be known, `periodEnd` what it is about.
+- `valueNumeric` null with `rights.valueWithheld` true: the value may not be redistributed; `rights.reason` says why.
+- `revisionStatus`: initial, revised, final, unknown. `freshnessStatus`: fresh, stale, unknown.
+- Percentages are in percent (4.25 is 4.25 %), spreads and slopes of /rates in basis points.
+
+## Operations
+"""
 _HEADERS: dict[str, tuple[str, dict[str, Any]]] = {
     "x-request-id": ("Identifies the request in the logs of the service.", _STRING),
     "x-data-version": ("Data version the answer was made from.", {"type": "integer"}),
@@ -75,27 +96,64 @@ _KNOWN_KEY = ["x-request-id", "x-data-version", *_LIMIT_HEADERS]
 
 
 def described(endpoints: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """Return the endpoints and one more, /openapi.json, which describes them all and itself."""
-    made: list[bytes] = []
+    """Return the endpoints and two more, which describe them all and themselves: /llms.txt and /openapi.json."""
 
-    def answer(_: Context) -> TextAnswer:
+    @functools.cache
+    def encoded() -> bytes:
         # Some tenths of a second, for those processes only that are asked for it.
-        if not made:
-            made.append(msgspec.json.encode(document(every)))
-        return TextAnswer(made[0])
+        return msgspec.json.encode(document(every))
 
-    own = Endpoint(
-        path="/openapi.json",
-        operation_id="getDescription",
-        summary="This description",
-        description="The description of the service as OpenAPI 3.1.",
-        handler=answer,
-        kind="json",
-        cost="thread",
-        tag="Description",
+    every = (
+        *endpoints,
+        Endpoint(
+            path="/llms.txt",
+            operation_id="getOverview",
+            summary="The interface in one page of plain text",
+            description="For language models: what there is, how to ask, and what an answer means.",
+            handler=lambda _: TextAnswer(overview(every)),
+            kind="text",
+            tag="Description",
+        ),
+        Endpoint(
+            path="/openapi.json",
+            operation_id="getDescription",
+            summary="This description",
+            description="The description of the service as OpenAPI 3.1.",
+            handler=lambda _: TextAnswer(encoded()),
+            kind="json",
+            cost="thread",
+            tag="Description",
+        ),
     )
-    every = (*endpoints, own)
     return every
+
+
+def overview(endpoints: Sequence[Endpoint]) -> str:
+    """Return the page of plain text about the interface."""
+    lines = [_OVERVIEW]
+    for endpoint in endpoints:
+        lines.append(f"- GET {endpoint.path}: {endpoint.summary}. {endpoint.description}".rstrip())
+        if endpoint.by_name:
+            lines.append(f"  Parameters: {', '.join(endpoint.by_name)}.")
+    return "\n".join(lines) + "\n"
+
+
+class RecordedExamples(msgspec.Struct, frozen=True):
+    """
+    Answers to show, by operation id, and errors, by status: each a `request` and the `value` it was answered, lists cut short.
+
+    Real ones of a simulated world, which `make docs` asks for and a test compares.
+    """
+
+    answers: dict[str, dict[str, Any]]
+    errors: dict[str, dict[str, Any]]
+
+
+@functools.cache
+def recorded() -> RecordedExamples:
+    """Return the examples that were recorded."""
+    text = resources.files(__package__).joinpath(EXAMPLES_FILE).read_bytes()
+    return msgspec.json.decode(text, type=RecordedExamples)
 
 
 def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -251,7 +309,7 @@ def _success(endpoint: Endpoint) -> dict[str, Any]:
     else:
         schema = {"type": "object"} if endpoint.record is None else _ref(_envelope(endpoint).__name__)
         content = {"application/json": {"schema": schema}}
-        if (shown := examples.recorded().answers.get(endpoint.operation_id)) is not None:
+        if (shown := recorded().answers.get(endpoint.operation_id)) is not None:
             content["application/json"]["example"] = shown["value"]
             told += f". The example answers `{shown['request']}` in a simulated world, with lists cut short."
     for form in endpoint.forms:
@@ -280,7 +338,7 @@ def _tidy(schema: dict[str, Any]) -> None:
 
 
 def _error(status: int) -> dict[str, Any]:
-    error = examples.recorded().errors[str(status)]
+    error = recorded().errors[str(status)]
     names = ["x-request-id"] if status == HTTPStatus.UNAUTHORIZED else list(_KNOWN_KEY)
     names += {401: ["WWW-Authenticate"], 405: ["Allow"], 429: ["Retry-After"], 503: ["Retry-After"]}.get(status, [])
     return {

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal
 
-from almanac.api.contract.errors import ApiError, quoted, refuse
+from almanac.api.contract.errors import quoted, refuse
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import Period
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, instant, midnight
@@ -122,21 +122,6 @@ def nearest(word: str, among: list[str]) -> str | None:
     return close[0] if close else next((one for one in among if len(word) > 2 and one.startswith(word)), None)
 
 
-def check_future(param: Param, value: int, now: int) -> None:
-    """Raise ApiError 400 for a time in the future; the last second of today stands for now, so it passes."""
-    if value > now + CLOCK_TOLERANCE and value != now - now % DAY_SECONDS + DAY_SECONDS - 1:
-        raise refuse(param.name, "lies in the future", code="future")
-
-
-def check_range(param: Param, values: Mapping[str, Any]) -> None:
-    """Raise ApiError 400 where the start that a parameter is lies after its end."""
-    start = values[param.name]
-    if start is not None and param.until is not None:
-        end = values[param.until]
-        if end is not None and start > end:
-            raise refuse(param.name, f"is after '{param.until}'", code="start_after_end")
-
-
 def _integer(param: Param, text: str) -> int:
     low, high = param.minimum, param.maximum
     span = f"from {low} to {high}" if low is not None and high is not None else f"of at least {low or 0}"
@@ -229,5 +214,3 @@ _READERS: dict[str, Callable[[Param, str], Any]] = {
     "time": _time,
     "period": _period,
 }
-
-__all__ = ["ApiError", "Param", "check_future", "check_range", "day_of", "nearest"]

@@ -65,11 +65,11 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
     blocks: list[Block] = []
     for field in table.fields:
         if field.name == "metadata":
-            said = table.cells(field.name, [b"{%b}" % b",".join(metadata_of_row(*end)) for end in ends])
+            said = table.cells(field.columns, [b"{%b}" % b",".join(metadata_of_row(*end)) for end in ends], field.name)
             blocks += _metadata(field, origins.metadata, by_origin, said, by_end)
         elif field.name == "rights":
             encoded = [rights.encoded for rights in origins.rights]
-            blocks.append(Block(field.columns, table.cells(field.name, encoded), by_origin))
+            blocks.append(Block(field.columns, table.cells(field.columns, encoded, field.name), by_origin))
         else:
             column, codes = cells[field.name]
             kind = _KINDS.get(field.name)

@@ -13,6 +13,7 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, ListAnswer
 from almanac.api.contract.params import day_of
+from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
 from almanac.domain.periods import Period
@@ -22,34 +23,10 @@ from almanac.store.observations.reading.metadata import MetadataCache, SeriesInf
 from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
 
+#: Makes a row: its metadata and rights are encoded already, and `derived_from` is left out where it is UNSET.
+_observation: Any = DerivedObservation
 _encode = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
-
-
-class Observation(msgspec.Struct, rename="camel", gc=False):
-    """A row on the wire: the 20 fields of the interface in their order, `derived_from` among them where it is asked for."""
-
-    id: str
-    entity_id: str
-    indicator_id: str
-    source_id: str
-    provider_id: str
-    derived_from: tuple[str, ...] | msgspec.UnsetType
-    value_numeric: float | None
-    value_text: str | None
-    unit: str | None
-    frequency: str
-    period_start: str | None
-    period_end: str
-    observed_at: str
-    released_at: str | None
-    ingested_at: str
-    revision_status: str
-    source_url: str | None
-    attribution: str
-    freshness_status: str
-    metadata: msgspec.Raw
-    rights: msgspec.Raw
 
 
 class _RowFields:
@@ -171,13 +148,12 @@ class Redaction:
             parts += (period, known, released, ingested, value, text, digest)
             period_id, start, last = wire_period(period)
             known_id, observed = wire_moment(known)
-            observation = Observation(
+            observation = _observation(
                 f"{prefix}{period_id}{known_id}",
                 entity,
                 indicator,
                 source,
                 provider,
-                derived_from,
                 value,
                 text,
                 unit,
@@ -193,6 +169,7 @@ class Redaction:
                 freshness,
                 metadata,
                 rights,
+                derived_from,
             )
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))

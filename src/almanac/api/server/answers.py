@@ -275,7 +275,7 @@ class WholeList:
     form: Form
     writer: Writer | None = None
     #: Compresses a part as the client likes it, and is told whether it is the last.
-    compress: Callable[[bytes, bool], bytes] = envelope.as_it_is
+    compress: Callable[[bytes, bool], bytes] = field(init=False)
     #: Where the next batch goes on; None: all is written.
     place: list[Any] | None = None
     reply: Reply = field(init=False)

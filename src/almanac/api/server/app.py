@@ -23,27 +23,36 @@ from starlette.types import Receive, Scope, Send
 
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
-from almanac.api.contract.errors import ApiError, Header, StorageUnavailable, refuse
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import ApiError, Header, redact, refuse
 from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
 from almanac.api.server.answers import Answers, ListCutError, WholeList
 from almanac.api.server.authentication import Authentication
-from almanac.api.server.cors import Cors
 from almanac.api.server.journal import Journal, tell_slow
 from almanac.api.server.logs import AccessLine, told_path
 from almanac.api.server.request import ClientRequest, Reply
 from almanac.api.server.routes import Routes, path_of, resources
-from almanac.api.server.threads import ClientDisconnected, Threads
+from almanac.api.server.threads import ClientDisconnected, Threads, unheard
 from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
 from almanac.domain.times import cached_wire_time
 from almanac.store.accounts.accounts import Accounts, KeyRecord
 from almanac.store.engine.deadline import Deadline, deadline_scope
-from almanac.store.engine.errors import StoppedError
+from almanac.store.engine.errors import StoppedError, UnavailableError
 from almanac.store.observations.reading.reader import View
 
+#: What a browser's script of another origin may read beyond the few headers it always may.
+_EXPOSED = (
+    b"x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, x-ratelimit-policy, ratelimit, "
+    b"ratelimit-policy, retry-after, x-data-version, x-history-from, etag, allow, www-authenticate, "
+    b"link, x-as-of, x-warnings, x-total-count, content-disposition"
+)
+_PREFLIGHT: list[Header] = [
+    (b"access-control-allow-methods", b"GET, HEAD"),
+    (b"access-control-allow-headers", b"x-api-key, authorization, accept, if-none-match, x-request-id"),
+    (b"access-control-max-age", b"600"),
+]
 _METHODS = ("GET", "HEAD")
 _ALLOW: Header = (b"allow", b"GET, HEAD")
 _STORAGE_RETRY_SECONDS = 5
@@ -70,8 +79,10 @@ class App:
     """
     The API. `clock` is the data's now, `walltime` real time; both in unix seconds.
 
-    `unavailable` are the exceptions by which the stores say that they cannot be reached just now: 503. `warms` makes it warm up
-    in a thread when it starts.
+    `warms` makes it warm up in a thread when it starts.
+
+    It answers browsers' cross-origin requests itself: Starlette's middleware answers preflights with 200, and those of other origins
+    with 400 before any key is asked for. Here they get 204, and others are refused like any request without a key.
     """
 
     def __init__(
@@ -84,7 +95,6 @@ class App:
         *,
         clock: Callable[[], float],
         walltime: Callable[[], float] = time.time,
-        unavailable: tuple[type[Exception], ...] = (),
         journal: Journal | None = None,
         warms: bool = False,
         on_startup: Sequence[Callable[[], None]] = (),
@@ -93,7 +103,6 @@ class App:
         self.endpoints = tuple(endpoints)
         metrics.begin(endpoint.path for endpoint in endpoints)
         self._clock, self._walltime, self._open_view = clock, walltime, open_view
-        self._unavailable: tuple[type[Exception], ...] = (StorageUnavailable, *unavailable)
         self._journal = journal or Journal()
         self._settings = settings
         self._threads = Threads(settings.heavy_requests)
@@ -105,8 +114,9 @@ class App:
         self._warms, self._warming_until, self._warmed = warms, 0.0, threading.Event()
         self._routes = Routes(resources(self.endpoints))
         self._lifespan_only = Router(lifespan=self._lifespan)
-        self._cors = Cors(settings.cors_origins)
-        self._common = (envelope.CACHE_CONTROL, (b"vary", envelope.VARY + self._cors.vary))
+        #: Origins whose pages may ask; `*` is any.
+        self._origins = frozenset(origin.encode() for origin in settings.cors_origins)
+        self._common = (envelope.CACHE_CONTROL, (b"vary", envelope.VARY + (b", origin" if self._origins else b"")))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, whatever becomes of it, and take note of it."""
@@ -121,8 +131,12 @@ class App:
         request.deadline = deadline = Deadline(self._settings.request_seconds)
         status = _DISCONNECTED
         try:
-            if request.method == "OPTIONS" and self._cors.is_preflight(request.headers):
-                request.reply = Reply(204, list(self._cors.preflight))
+            if (
+                request.method == "OPTIONS"
+                and b"access-control-request-method" in request.headers
+                and self._allows(request.headers.get(b"origin"))
+            ):
+                request.reply = Reply(204, list(_PREFLIGHT))
             else:
                 request.reply = await self._answer(request, scope, receive, deadline)
         except ClientDisconnected:
@@ -214,7 +228,7 @@ class App:
         parts = None
         try:
             work = partial(self._answers.begin_whole, request, values, plan, now)
-            whole = await self._threads.heavy_part(work, receive, cast("Deadline", request.deadline))
+            whole = await self._threads.run(work, receive, cast("Deadline", request.deadline), pool="heavy")
             reply = whole.reply
             if reply.status == 200 and request.method == "GET":
                 reply.parts = parts = self._parts(whole, account, receive)
@@ -230,7 +244,8 @@ class App:
                 deadline = Deadline(_BATCH_SECONDS)
                 if not await self._authentication.is_still_good(whole.request, deadline):
                     raise ListCutError("the key is not valid any more")
-                yield await self._threads.heavy_part(partial(self._answers.next_batch, whole), receive, deadline)
+                work = partial(self._answers.next_batch, whole)
+                yield await self._threads.run(work, receive, deadline, pool="heavy")
         finally:
             self._threads.end_heavy(account)
 
@@ -243,13 +258,12 @@ class App:
             request.version = self._answers.version
             message = f"this was not answered within {seconds:g} seconds and was given up; ask for less, or later"
             details = {"reason": "late", "seconds": seconds, "retryAfterSeconds": _LATE_RETRY_SECONDS}
-            error = ApiError(503, message, details, ((b"retry-after", b"%d" % _LATE_RETRY_SECONDS),))
-        elif isinstance(error, self._unavailable):
+            error = ApiError(503, message, details, retry_after=_LATE_RETRY_SECONDS)
+        elif isinstance(error, UnavailableError):
             metrics.FAULTS.labels("storage").inc()
             log.error("storage unavailable", request_id=request.id.decode(), exc_info=error)
             request.version = self._answers.version
-            headers = ((b"retry-after", b"%d" % _STORAGE_RETRY_SECONDS),)
-            error = ApiError(503, "the data cannot be read just now; try again", headers=headers)
+            error = ApiError(503, "the data cannot be read just now; try again", retry_after=_STORAGE_RETRY_SECONDS)
         elif not isinstance(error, ApiError):
             metrics.FAULTS.labels("internal").inc()
             log.error("fault", request_id=request.id.decode(), exc_info=error)
@@ -262,7 +276,7 @@ class App:
         deadline = Deadline(_VERSION_SECONDS)
         if self._remote:
             with contextlib.suppress(StoppedError):
-                return await self._threads.look_up(self._answers.newest_version, deadline)
+                return await self._threads.run(self._answers.newest_version, unheard, deadline)
             return self._answers.version
         with deadline_scope(deadline):
             return self._answers.newest_version()
@@ -289,9 +303,13 @@ class App:
                 (b"ratelimit", b'"minute";r=%d;t=%d' % (remaining, left)),
             )
         origin = request.headers.get(b"origin")
-        if origin is not None:
-            headers.extend(self._cors.headers(origin))
+        if origin is not None and self._allows(origin):
+            headers += ((b"access-control-allow-origin", origin), (b"access-control-expose-headers", _EXPOSED))
         return headers
+
+    def _allows(self, origin: bytes | None) -> bool:
+        """Return whether pages of an origin may ask."""
+        return origin is not None and (origin in self._origins or b"*" in self._origins)
 
     def _note(self, request: ClientRequest, status: int, seconds: float) -> None:
         """Log and count an answer."""

@@ -12,10 +12,9 @@ from typing import Any
 
 import structlog
 
-from almanac.api.contract.errors import ApiError, Header, refuse
-from almanac.api.contract.keyshape import MARK, has_key, redact
+from almanac.api.contract.errors import MARK, ApiError, Header, has_key, redact, refuse
 from almanac.api.server.request import ClientRequest
-from almanac.api.server.threads import Threads
+from almanac.api.server.threads import Threads, unheard
 from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
@@ -126,7 +125,7 @@ class Authentication:
         now = int(self._walltime())
         verdict = self._accounts.known(text, now)
         if verdict is None:  # a server has to be asked
-            verdict = await self._threads.key(partial(self._accounts.verify, text, now), deadline)
+            verdict = await self._verify(text, now, deadline)
         if isinstance(verdict, Refused):
             message = "the API key is malformed" if verdict == MALFORMED else "the API key is not valid"
             raise self._unauthorized(request, verdict.reason, message)
@@ -146,8 +145,12 @@ class Authentication:
     async def is_still_good(self, request: ClientRequest, deadline: Deadline) -> bool:
         """Return whether the key of a request that was let in is neither revoked nor expired since."""
         text, _ = presented_key(request.headers, basic=request.is_twin)
-        verify = partial(self._accounts.verify, text or "", int(self._walltime()))
-        return not isinstance(await self._threads.key(verify, deadline), Refused)
+        return not isinstance(await self._verify(text or "", int(self._walltime()), deadline), Refused)
+
+    async def _verify(self, text: str, now: int, deadline: Deadline) -> KeyRecord | Refused:
+        # A deadline of its own: that of the request goes on.
+        verify = partial(self._accounts.verify, text, now)
+        return await self._threads.run(verify, unheard, Deadline(deadline.left), pool="keys")
 
     def address(self, request: ClientRequest) -> str:
         """Return where a request came from, behind trusted proxies."""
@@ -190,7 +193,7 @@ class Authentication:
 
 def _too_many(message: str, limit: int, wait: int) -> ApiError:
     details = {"limit": limit, "windowSeconds": WINDOW, "retryAfterSeconds": wait}
-    return ApiError(429, message, details, ((b"retry-after", b"%d" % wait),))
+    return ApiError(429, message, details, retry_after=wait)
 
 
 class Addresses:

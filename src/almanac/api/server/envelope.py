@@ -5,7 +5,6 @@ A page is one join of bytes. ETag is weak: it speaks for the data an account see
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -13,8 +12,7 @@ from typing import Any
 import msgspec
 import zstandard
 
-from almanac.api.contract.errors import ApiError, Header
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import ApiError, Header, redact
 from almanac.api.formats.forms import FORMS, Form
 
 JSON = (b"content-type", b"application/json")
@@ -61,28 +59,21 @@ def encode(body: bytes, accept_encoding: bytes) -> tuple[bytes, bytes | None]:
     """Return the body as the client likes it, and the name of the coding (None: as it was)."""
     if len(body) < CODING_MIN_BYTES:
         return body, None
-    coding = choose_coding(accept_encoding)
-    if coding == b"zstd":
-        # A compressor of its own: one must not be shared between threads, and heavy endpoints wrap their answers in theirs.
-        return zstandard.compress(body, _ZSTD_LEVEL), coding
-    if coding == b"gzip":
-        # A fixed time keeps equal answers equal byte for byte.
-        return gzip.compress(body, _GZIP_LEVEL, mtime=0), coding
-    return body, None
+    compress, coding = compressor(accept_encoding, len(body))
+    return compress(body, True), coding
 
 
-def as_it_is(part: bytes, _last: bool) -> bytes:
-    """Return a part of a body without coding."""
-    return part
+def compressor(accept_encoding: bytes | None, size: int = -1) -> tuple[Callable[[bytes, bool], bytes], bytes | None]:
+    """
+    Return what codes a body part by part, told whether one is the last, and the name of the coding (None: as it is).
 
-
-def compressor(accept_encoding: bytes | None) -> tuple[Callable[[bytes, bool], bytes], bytes | None]:
-    """Return what codes a body part by part, told whether one is the last, and the name of the coding (None: as it is)."""
+    `size`: bytes of the body, where that is known. Equal bodies are equal when coded: gzip writes no time.
+    """
     coding = None if accept_encoding is None else choose_coding(accept_encoding)
     if coding is None:
-        return as_it_is, None
+        return lambda part, _: part, None
     stream: Any = (
-        zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compressobj()
+        zstandard.ZstdCompressor(level=_ZSTD_LEVEL).compressobj(size)
         if coding == b"zstd"
         else zlib.compressobj(_GZIP_LEVEL, wbits=_GZIP_BITS)
     )

@@ -87,8 +87,7 @@ class Journal:
             metrics.observe(path or metrics.OTHER, method, status, many)
             if self._tally is not None and account is not None and key is not None:
                 self._tally.add(held[0][0], account, key, path, status, many)
-        told = held if self._share >= 1 else [one for one in held if self._is_told(one[1].status)]
-        access.write([(at, line) for at, line, _ in told])
-
-    def _is_told(self, status: int) -> bool:
-        return status >= 400 or random.random() < self._share  # noqa: S311  (which lines are left out is no secret)
+        lines = [(at, line) for at, line, _ in held]
+        if self._share < 1:  # which lines are left out is no secret
+            lines = [(at, line) for at, line in lines if line.status >= 400 or random.random() < self._share]  # noqa: S311
+        access.write(lines)

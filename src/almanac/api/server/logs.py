@@ -6,8 +6,7 @@ import logging
 import logging.config
 import re
 import sys
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -16,16 +15,21 @@ import structlog
 from msgspec import UNSET, UnsetType
 from structlog.typing import EventDict, WrappedLogger
 
-from almanac.api.contract.keyshape import redact
+from almanac.api.contract.errors import redact
 from almanac.domain.plain_text import escaped
+from almanac.domain.times import cached_wire_time
 
 
 def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
     """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
-    line = msgspec.json.encode(event, enc_hook=repr)
-    if not line.isascii():  # a terminal may read it
+    return _safe(msgspec.json.encode(event, enc_hook=repr))
+
+
+def _safe(line: bytes, prefixes: int = 0) -> bytes:
+    """Return a line as a terminal may read it, without a key. A key's prefix looks like the beginning of a key: so many may stand in it."""
+    if not line.isascii():
         line = escaped(line.decode()).encode()
-    return redact(line.decode()).encode() if b"alm_" in line else line
+    return redact(line.decode()).encode() if line.count(b"alm_") > prefixes else line
 
 
 #: Runs of letters and digits as long as any key of ours or of a publisher's: ids of ours are shorter.
@@ -79,10 +83,7 @@ _ATOMIC = 4_096
 class _Access:
     """Where access lines go. They are by far the most frequent, so they pass structlog's processors by."""
 
-    def __init__(self) -> None:
-        self.stream: BinaryIO | None = None
-        self._second = -1
-        self._stamp = ""
+    stream: BinaryIO | None = None
 
     def write(self, lines: Iterable[tuple[int, AccessLine]]) -> None:
         """Write lines, each with its time (unix nanoseconds): several in one go, but whole ones.
@@ -91,8 +92,15 @@ class _Access:
         """
         if self.stream is None:
             return
+        chunks = [b""]
+        for at, line in lines:
+            line.timestamp = _stamp(at)
+            text = _safe(_encode(line), line.key is not None) + b"\n"
+            if len(chunks[-1]) + len(text) > _ATOMIC:
+                chunks.append(b"")
+            chunks[-1] += text
         fault: OSError | None = None
-        for chunk in self._chunks(lines):
+        for chunk in filter(None, chunks):
             try:
                 self.stream.write(chunk)
                 # Each by itself: a buffer may be larger than what a pipe takes in one go.
@@ -102,31 +110,11 @@ class _Access:
         if fault is not None:
             raise fault
 
-    def _chunks(self, lines: Iterable[tuple[int, AccessLine]]) -> Iterator[bytes]:
-        held: list[bytes] = []
-        size = 0
-        for at, line in lines:
-            line.timestamp = self._time(at)
-            text = _encode(line)
-            if not text.isascii():
-                text = escaped(text.decode()).encode()
-            text += b"\n"
-            # A key's prefix looks like the beginning of a key. One more such beginning, and there may be a whole one.
-            if text.count(b"alm_") > (line.key is not None):
-                text = redact(text.decode()).encode()
-            if held and size + len(text) > _ATOMIC:
-                yield b"".join(held)
-                held.clear()
-                size = 0
-            held.append(text)
-            size += len(text)
-        yield b"".join(held)
 
-    def _time(self, at: int) -> str:
-        second, microsecond = divmod(at // 1_000, 1_000_000)
-        if second != self._second:
-            self._second, self._stamp = second, time.strftime("%Y-%m-%dT%H:%M:%S.", time.gmtime(second))
-        return f"{self._stamp}{microsecond:06}Z"
+def _stamp(at: int) -> str:
+    """Return a time in unix nanoseconds as lines have it: UTC, to the microsecond."""
+    second, microsecond = divmod(at // 1_000, 1_000_000)
+    return f"{cached_wire_time(second)[:-1]}.{microsecond:06}Z"
 
 
 _encode = msgspec.json.Encoder().encode
@@ -142,7 +130,7 @@ class RecordLine(logging.Formatter):
             "event": record.getMessage(),
             "logger": record.name.strip("_"),
             "level": record.levelname.lower(),
-            "timestamp": f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(record.created))}.{int(record.msecs):03}Z",
+            "timestamp": _stamp(int(record.created * 1e9)),
         }
         if record.exc_info:
             event["exception"] = self.formatException(record.exc_info)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
-import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
+from random import getrandbits
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -24,52 +23,16 @@ from almanac.store.observations.reading.query import ScanStrategy
 _ALPHABET = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 #: Ten bits at a time.
 _PAIRS = [bytes((high, low)) for high in _ALPHABET for low in _ALPHABET]
-#: Ids that share a random part, and the pairs of digits they are numbered by.
-_NUMBERED = 1 << 20
-_RANDOM_BITS = range(50, -1, -10)
 
 
-class RequestIds:
-    """
-    Makes request ids: `req_` and a ULID (https://github.com/ulid/spec), unique and sorted by time.
-
-    Eighty fresh random bits per id take a tenth of the time of a kept page. So the random part is fresh once in a million ids
-    and counted up between, as the specification has it for ids of one millisecond. Safe between threads and after a fork.
-    """
-
-    def __init__(self, clock_ns: Callable[[], int] = time.time_ns) -> None:
-        self._clock_ns = clock_ns
-        self._lock = threading.Lock()
-        self._millisecond = -1
-        self._time = self._random = b""
-        self._number = 0
-        os.register_at_fork(after_in_child=self._renew)
-
-    def _renew(self) -> None:
-        self._number = 0
-
-    def __call__(self) -> bytes:
-        """Return the next id, 30 characters."""
-        with self._lock:
-            millisecond = self._clock_ns() // 1_000_000
-            if millisecond != self._millisecond:
-                self._millisecond = millisecond
-                self._time = b"req_%b%b%b%b%b" % (
-                    _PAIRS[millisecond >> 40 & 1023],
-                    _PAIRS[millisecond >> 30 & 1023],
-                    _PAIRS[millisecond >> 20 & 1023],
-                    _PAIRS[millisecond >> 10 & 1023],
-                    _PAIRS[millisecond & 1023],
-                )
-            number = self._number
-            if number == 0:
-                bits = int.from_bytes(os.urandom(8), "big")
-                self._random = b"".join([_PAIRS[bits >> shift & 1023] for shift in _RANDOM_BITS])
-            self._number = (number + 1) % _NUMBERED
-            return self._time + self._random + _PAIRS[number >> 10] + _PAIRS[number & 1023]
-
-
-_next_id = RequestIds()
+def new_id() -> bytes:
+    """Return a request id, 30 characters: `req_` and a ULID (https://github.com/ulid/spec), unique and sorted by time."""
+    now, high, low = time.time_ns() // 1_000_000, getrandbits(40), getrandbits(40)
+    return b"".join((
+        b"req_", _PAIRS[now >> 40 & 1023], _PAIRS[now >> 30 & 1023], _PAIRS[now >> 20 & 1023], _PAIRS[now >> 10 & 1023], _PAIRS[now & 1023],
+        _PAIRS[high >> 30], _PAIRS[high >> 20 & 1023], _PAIRS[high >> 10 & 1023], _PAIRS[high & 1023],
+        _PAIRS[low >> 30], _PAIRS[low >> 20 & 1023], _PAIRS[low >> 10 & 1023], _PAIRS[low & 1023],
+    ))  # fmt: skip
 
 
 class Reply(msgspec.Struct):
@@ -85,7 +48,7 @@ class ClientRequest:
     """A request; each step of its way adds what it learns. Errors and the log line tell as much as is known."""
 
     def __init__(self, scope: Scope) -> None:
-        self.id = _next_id()
+        self.id = new_id()
         self.method: str = scope["method"]
         self.target: str = scope["path"]
         #: The decoded query, and the first name in it that is not strict UTF-8 percent-encoding.

@@ -13,8 +13,7 @@ from starlette.routing import compile_path
 from starlette.types import Scope
 
 from almanac.api.contract.endpoint import Endpoint
-from almanac.api.contract.errors import ApiError
-from almanac.api.contract.keyshape import has_key
+from almanac.api.contract.errors import ApiError, has_key
 from almanac.api.formats.forms import Form
 
 #: The longest path that a suggestion is looked for, and how like a declared one each part of it must be.

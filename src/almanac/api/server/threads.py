@@ -7,7 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from starlette.types import Message, Receive
 
@@ -20,8 +20,10 @@ _T = TypeVar("_T")
 
 #: Threads of one worker for heavy requests, and for others. Each has a connection to the store. More would share the same cores.
 _HEAVY, _OTHERS = 4, 4
-#: Threads that ask a server for keys which are not remembered. They share its connection.
+#: Threads that ask a server for keys which are not remembered, so that no request that was let in keeps another one waiting at the
+#: gate. They share its connection.
 _KEYS = 2
+Pool = Literal["heavy", "request", "keys"]
 #: Heavy requests end within seconds: a client that comes again after this will often be let in.
 _RETRY_SECONDS = 1
 
@@ -39,19 +41,17 @@ class Threads:
         self._lock = threading.Lock()
         #: Heavy requests under way, by account.
         self._under_way: Counter[str] = Counter()
-        self._heavy = ThreadPoolExecutor(_HEAVY, "heavy", time_statements)
-        self._others = ThreadPoolExecutor(_OTHERS, "request", time_statements)
-        self._keys = ThreadPoolExecutor(_KEYS, "keys")
+        self._pools: dict[Pool, ThreadPoolExecutor] = {
+            "heavy": ThreadPoolExecutor(_HEAVY, "heavy", time_statements),
+            "request": ThreadPoolExecutor(_OTHERS, "request", time_statements),
+            "keys": ThreadPoolExecutor(_KEYS, "keys"),
+        }
 
     async def heavy(self, account: str, path: str, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
         """Do heavy work as `run` does. Raises ApiError 429 if the account has too much under way."""
         self.begin_heavy(account, path)
         # Over when the work has ended, which may be later than the request has.
-        return await self._run_in(self._heavy, work, receive, deadline, lambda: self.end_heavy(account))
-
-    async def heavy_part(self, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
-        """Do a part of heavy work that was begun, as `run` does."""
-        return await self._run_in(self._heavy, work, receive, deadline)
+        return await self.run(work, receive, deadline, pool="heavy", afterwards=lambda: self.end_heavy(account))
 
     def begin_heavy(self, account: str, path: str) -> None:
         """Count heavy work of an account until `end_heavy`. Raises ApiError 429 if it has too much under way."""
@@ -69,39 +69,28 @@ class Threads:
             if not self._under_way[account]:
                 del self._under_way[account]
 
-    async def key(self, work: Callable[[], _T], deadline: Deadline) -> _T:
-        """
-        Look up a key in threads of its own, so that no request that was let in keeps another one waiting at the gate.
-
-        Messages of the client are left to whoever looks at the request afterwards.
-        """
-        return await self._run_in(self._keys, work, _never, Deadline(deadline.left))
-
-    async def look_up(self, work: Callable[[], _T], deadline: Deadline) -> _T:
-        """Do as `run` does for a request whose client is not listened to any more."""
-        return await self._run_in(self._others, work, _never, deadline)
-
-    async def run(self, work: Callable[[], _T], receive: Receive, deadline: Deadline) -> _T:
-        """
-        Return what `work` returns, run in a thread. Raises what it raises; StoppedError at the deadline, waiting for a thread
-        included; ClientDisconnected as soon as the client has gone.
-        """
-        return await self._run_in(self._others, work, receive, deadline)
-
-    async def _run_in(
+    async def run(
         self,
-        pool: ThreadPoolExecutor,
         work: Callable[[], _T],
         receive: Receive,
         deadline: Deadline,
+        *,
+        pool: Pool = "request",
         afterwards: Callable[[], object] | None = None,
     ) -> _T:
+        """
+        Return what `work` returns, run in a thread of a pool; then call `afterwards`, also where it could not be begun.
+
+        Raises what `work` raises; StoppedError at the deadline, waiting for a thread included; ClientDisconnected as soon as the
+        client has gone.
+        """
+
         def within_deadline() -> _T:
             with deadline_scope(deadline):
                 return work()
 
         try:
-            future: Future[_T] = pool.submit(within_deadline)
+            future: Future[_T] = self._pools[pool].submit(within_deadline)
         except BaseException:
             if afterwards is not None:
                 afterwards()
@@ -115,7 +104,7 @@ class Threads:
 
     def close(self) -> None:
         """Let the threads end when they have done what they are at."""
-        for pool in (self._heavy, self._others, self._keys):
+        for pool in self._pools.values():
             pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -152,8 +141,8 @@ async def _disconnected(receive: Receive) -> None:
     await asyncio.Event().wait()
 
 
-async def _never() -> Message:
-    """Stand for a client that is not listened to."""
+async def unheard() -> Message:
+    """Stand for a client that is not listened to: what it says is left to whoever looks at the request afterwards."""
     await asyncio.Event().wait()
     return {"type": "http.disconnect"}
 
@@ -166,4 +155,4 @@ def _ignore(future: asyncio.Future[Any]) -> None:
 def _too_many(most: int) -> ApiError:
     message = f"this account has {most} heavy requests under way, and no more are answered at a time; ask again when one has ended"
     details = {"reason": "heavy_requests", "limit": most, "retryAfterSeconds": _RETRY_SECONDS}
-    return ApiError(429, message, details, ((b"retry-after", b"%d" % _RETRY_SECONDS),))
+    return ApiError(429, message, details, retry_after=_RETRY_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from datetime import date
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -13,18 +13,19 @@ from msgspec.structs import replace
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param, day_of
-from almanac.api.contract.records import wire_number
-from almanac.api.endpoints.briefs.records import Brief, BriefReading, BriefSection
+from almanac.api.contract.records import Record, RowRights, wire_number
+from almanac.api.endpoints.calendar.events import EventSchema
 from almanac.api.endpoints.calendar.events import records as event_records
-from almanac.api.endpoints.calendar.records import EventSchema
-from almanac.api.endpoints.calendar.releases import recent
+from almanac.api.endpoints.calendar.releases import ReleaseSummary, recent
 from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
 from almanac.api.rows.redaction import redaction_of
 from almanac.api.rows.rights import of_row
+from almanac.domain import fields
 from almanac.domain.events import COMING
+from almanac.domain.fields import says
 from almanac.domain.numbers import difference
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import Entity
@@ -36,6 +37,56 @@ from almanac.store.events import events
 from almanac.store.observations.reading.lookup import newest_numbers, numbers_before
 from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
 from almanac.store.observations.reading.reader import View
+
+
+class BriefReading(Record):
+    """The latest reading of one indicator, beside its past and its peers. Numbers are null where it is withheld."""
+
+    indicator_id: fields.IndicatorId
+    name: Annotated[str, says("Name of the indicator.")]
+    value: Annotated[float | None, says("The latest reading, in `unit`. Null: withheld.")]
+    unit: fields.Unit
+    currency: fields.Currency
+    period_end: fields.PeriodEnd
+    previous: Annotated[float | None, says("The period before, in `unit`; of daily data a day within ten. Null: none.")]
+    change: Annotated[float | None, says("`value` less `previous`, in `unit` (percentage points). Null: no previous.")]
+    percentile10y: Annotated[
+        float | None,
+        says(
+            "Mid-rank among the ten years before it, 0 to 100, as in `/release-summaries`. Null: a number with a trend, or "
+            "they are not all there or not reached."
+        ),
+    ]
+    peer_rank: Annotated[int | None, says("Place among countries with a fresh public value, 1 the top. Null: none.")]
+    peer_count: Annotated[int | None, says("How many countries that are, itself one of them. Null: not ranked.")]
+    freshness_status: fields.FreshnessStatus
+    series_id: fields.SeriesId
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
+
+
+class BriefSection(Record):
+    """One subject: what is to be said, and the readings it is said from."""
+
+    key: Annotated[
+        Literal["growth", "inflation", "labor", "rates", "external", "fiscal"], says("The subject, for programs.")
+    ]
+    title: Annotated[str, says("The subject, for people.")]
+    text: Annotated[str, says("Sentences made by rule; each number is one of the readings, rounded, or of a date.")]
+    readings: Annotated[list[BriefReading], says("What they are made from.")]
+
+
+class Brief(Record):
+    """A country in words."""
+
+    entity_id: fields.EntityId
+    name: Annotated[str, says("Name of the country or region.")]
+    country: Annotated[str, says("Its ISO code: three letters, where it has them; EUR for the euro area.", "USA")]
+    as_of: fields.AsOf
+    headline: Annotated[str, says("The brief in one or two sentences, made by rule from its readings.")]
+    sections: Annotated[list[BriefSection], says("Subject by subject.")]
+    upcoming_events: Annotated[list[EventSchema], says("Releases and decisions that come next, the next one first.")]
+    recent_releases: Annotated[list[ReleaseSummary], says("What was released of late, the newest first.")]
+    derived_from: Annotated[list[str], says("Ids of the series of all readings.")]
 
 
 class Peer(NamedTuple):

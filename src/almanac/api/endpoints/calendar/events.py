@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.params import Param
-from almanac.api.contract.records import RowRights, wire_number
-from almanac.api.endpoints.calendar.records import EventSchema
+from almanac.api.contract.records import Record, RowRights, wire_number
 from almanac.api.endpoints.calendar.releases import before_of, key_of, readable, series_of, span_of, stated
 from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
 from almanac.api.rows.rights import of_row, of_source
-from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, EventState
+from almanac.domain import fields
+from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, Category, EventState, Precision, ServedStatus
+from almanac.domain.fields import Time, says
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, Period, end_of
 from almanac.domain.releases import Release
@@ -28,6 +29,53 @@ from almanac.store.events import events
 from almanac.store.events import releases as store
 from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.newest import numbers_of
+
+
+class EventSchema(Record):
+    """
+    Something official that was or will be made public, as known from `observedAt`.
+
+    Its numbers are null where there are none, where they may not be shown, and of a period that ends before the plan's
+    window.
+    """
+
+    id: Annotated[str, says("Id of the event, which stays the same when it is moved.")]
+    category: Annotated[Category, says("What kind of event it is.")]
+    type: Annotated[str, says("Which release, form or action it is.", "consumer_prices", "10-K")]
+    title: Annotated[str, says("What it is, in words.")]
+    status: Annotated[
+        ServedStatus,
+        says(
+            "Where it stands, as known at the moment asked. `unknown`: it was announced for a day that is past, and nothing "
+            "says that it happened."
+        ),
+    ]
+    occurred_at: Annotated[Time, says("When it happens; the first second of the day where `timePrecision` is day.")]
+    time_precision: Annotated[Precision, says("Whether the time is known to the minute or to the day.")]
+    time_zone: Annotated[str, says("IANA name of the zone the source states the time in.", "America/New_York")]
+    entity_id: Annotated[fields.EntityId | None, says("The country, region or company it is about. Null: none.")]
+    country: Annotated[str | None, says("Id of its country, a company's domicile. Null: unknown.", "country_usa")]
+    indicator_id: Annotated[fields.IndicatorId | None, says("The indicator that is released. Null: it releases none.")]
+    period: Annotated[str | None, says("The period it is about. Null: none.", "2026-10", "2026-Q3")]
+    actual: Annotated[float | None, says("The first print, in `unit`, which stays for ever. Null: none, or not shown.")]
+    revised_actual: Annotated[float | None, says("The first print as it is now. Null: it is the same, or not shown.")]
+    previous: Annotated[
+        float | None,
+        says(
+            "The period before, in `unit`, as it stood before the release, of one to come as it stands; of daily data the "
+            "last day before, within ten. Null: none, or not shown."
+        ),
+    ]
+    revised_previous: Annotated[float | None, says("The period before as it is now. Null: the same, or not shown.")]
+    unit: Annotated[str | None, says("What the numbers count. Null: there are none.", "percent")]
+    currency: fields.Currency
+    form: Annotated[str | None, says("Form of a company's filing. Null: it is none.", "10-Q")]
+    accession: Annotated[str | None, says("Accession number of that filing. Null: it is none.")]
+    url: Annotated[fields.Uri | None, says("Where it is announced or filed. Null: not known.")]
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
+    observed_at: fields.ObservedAt
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
 
 
 class EventNumbers(NamedTuple):

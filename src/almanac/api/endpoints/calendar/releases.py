@@ -6,14 +6,16 @@ import functools
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.endpoints.calendar.records import ReleaseReading, ReleaseSummary
+from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.api.rows.rights import of_row
+from almanac.domain import fields
+from almanac.domain.fields import Time, says
 from almanac.domain.numbers import plain
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
@@ -26,6 +28,49 @@ from almanac.store.events import releases as store
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading.lookup import numbers_of_vintages
 from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
+
+
+class ReleaseReading(Record):
+    """One measure of a release, as known when it was out."""
+
+    indicator_id: fields.IndicatorId
+    unit: fields.Unit
+    currency: fields.Currency
+    actual: Annotated[float | None, says("What was released, in `unit`. Null: withheld, or none.")]
+    previous: Annotated[float | None, says("The period before, in `unit`, as it stood before the release. Null: none.")]
+    revised_previous: Annotated[float | None, says("What this release made of it, in `unit`. Null: nothing else.")]
+    change: Annotated[float | None, says("`actual` less the period before as revised, in `unit`. Null: unknown.")]
+    z_score_10y: Annotated[
+        float | None,
+        says(
+            "How many standard deviations `actual` lies from the mean of the ten years before. Null: a number with a "
+            "trend, or they are not all there or not reached."
+        ),
+    ] = msgspec.field(name="zScore10y")
+    percentile_10y: Annotated[float | None, says("Its place among those ten years, 0 to 100. Null: as the score.")] = (
+        msgspec.field(name="percentile10y")
+    )
+    observation_id: fields.ObservationId
+    rights: Annotated[RowRights, says("What may be done with its numbers.")]
+
+
+class ReleaseSummary(Record):
+    """What one publication said, beside what was known before."""
+
+    id: Annotated[str, says("Id of the summary: that of its event, with `rls_` in front.")]
+    release: Annotated[str, says("Which release it is, the `type` of its event.", "consumer_prices")]
+    name: Annotated[str, says("Name of the release.")]
+    country: Annotated[str | None, says("Id of the country or region. Null: none in particular.", "country_usa")]
+    entity_id: fields.EntityId
+    period: Annotated[str, says("The period it is about.", "2026-10")]
+    period_end: fields.PeriodEnd
+    released_at: Annotated[Time, says("When it was out: the `occurredAt` of its event.")]
+    observed_at: fields.ObservedAt
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
+    headline: Annotated[str, says("What it said, in one sentence made by rule.")]
+    readings: Annotated[list[ReleaseReading], says("What it said, measure by measure.")]
+
 
 #: A measure of a release that is known later than so many seconds after the release itself is none of it.
 _TOGETHER = DAY_SECONDS

@@ -211,6 +211,10 @@ class StatementQuality(Record):
     checks: Annotated[list[StatementCheck], says("The checks.")]
 
 
+#: Fields of a statement that are not repeated on its lines: the last ones.
+_OF_LINES = ("items", "derived_items", "quality")
+
+
 class StatementSchema(Record):
     """
     One statement of one period, as known at the moment asked.
@@ -271,41 +275,22 @@ class Financials(Record):
     cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]
 
 
-class StatementLine(Record):
-    """
-    One line of one statement, as tables list statements. A statement without a line has one of it alone, whose `item` is null.
-
-    What is said of the statement is repeated on each of its lines.
-    """
-
-    entity_id: EntityId
-    ticker: Ticker
-    cik: Cik
-    statement: Annotated[Literal["income", "balance", "cash_flow"], says("Which statement it is.")]
-    frequency: Annotated[Literal["annual", "semiannual", "quarterly"], says("Which length of period it is of.")]
-    fiscal_year: Annotated[int | None, says("Fiscal year, as the company counts. Null: not known.")]
-    fiscal_period: Annotated[
-        Literal["FY", "Q1", "Q2", "Q3", "Q4", "H1", "H2"] | None, says("Part of the fiscal year. Null: not known.")
-    ]
-    calendar_year: Annotated[int, says("Calendar year that most of the period lies in.")]
-    calendar_quarter: Annotated[int | None, says("Calendar quarter, 1 to 4. Null: it is no quarter.")]
-    period_start: Annotated[Time | None, says("First day of the period. Null: a balance sheet.")]
-    period_end: Annotated[Time, says("Last day of the period, or the day of the balance sheet.")]
-    filed_at: Annotated[Time, says("Day of the filing.")]
-    observed_at: ObservedAt
-    form: Annotated[str, says("Form of the filing.", "10-K")]
-    accession: Annotated[str, says("Accession number of the filing.", "0000320193-25-000079")]
-    source_url: Annotated[Uri | None, says("Where the filing can be read. Null: it is invented.")]
-    currency: Annotated[str, says("ISO 4217 code of the currency of all amounts.", "USD")]
-    revision_status: Annotated[Revision, says("`revised`: a later filing changed a number.")]
-    basis: Annotated[
-        Literal["reported", "derived", "mixed"], says("Whether its lines are stated by a filing, computed, or both.")
-    ]
-    item: Annotated[str | None, says("Key of the line. Null: the statement has none, or they are withheld.", "revenue")]
-    value: Annotated[float | None, says("What the line says, as filed. Null: there is no line.")]
-    method: Annotated[str | None, says("How a line that no filing states was come by. Null: a filing states it.")]
-    derived_from: Annotated[list[str], says("Ids of the series it was computed from; empty for a stated line.")]
-    quality: Annotated[
-        Literal["ok", "warning", "failed", "withheld"], says("The worst of the checks of the statement.")
-    ]
-    reason: Annotated[str | None, says("Why the values of the statement are withheld. Null: they are not.")]
+#: One line of one statement, as tables list statements: all that is said of the statement is repeated on each of its lines. A
+#: statement without a line, or whose values are withheld (`reason` says why), has one row whose `item` is null.
+StatementLine = msgspec.defstruct(
+    "StatementLine",
+    [
+        ("entity_id", EntityId),
+        ("ticker", Ticker),
+        ("cik", Cik),
+        ("statement", Literal["income", "balance", "cash_flow"]),
+        *((field.name, field.type) for field in msgspec.structs.fields(StatementSchema)[: -len(_OF_LINES)]),
+        ("item", str | None),
+        ("value", float | None),
+        ("method", str | None),
+        ("derived_from", list[str]),
+        ("quality", str),
+        ("reason", str | None),
+    ],
+    rename="camel",
+)

@@ -6,21 +6,22 @@ import contextlib
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.api.contract.params import Param
-from almanac.api.endpoints.macro import records
-from almanac.api.endpoints.macro.records import DerivedIndicatorEntity, IndicatorSchema
+from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows import filters
 from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
+from almanac.domain import fields
 from almanac.domain.companies import is_company, raw_slug
+from almanac.domain.fields import Time, says
 from almanac.domain.periods import Frequency, end_of
 from almanac.domain.reference import INDICATOR_CATEGORIES, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -32,6 +33,76 @@ from almanac.store.state_memory import Remembered
 from almanac.store.summary.figures import Figures, by_indicator, entities_with
 from almanac.store.summary.native_codes import code_form, holding
 from almanac.store.summary.series import Counted, of_indicator
+
+_FirstPeriod = Annotated[Time | None, says("Last day of its oldest period. Null: there are no values.")]
+
+
+_LastPeriod = Annotated[Time | None, says("Last day of its newest period, forecasts aside. Null: there are no values.")]
+
+
+class IndicatorSchema(Record):
+    """A concept with one meaning everywhere."""
+
+    id: fields.IndicatorId
+    slug: Annotated[str, says("Its name in filters and paths.", "cpi_inflation_yoy")]
+    name: Annotated[str, says("Its name for people.", "Consumer price inflation")]
+    description: Annotated[str, says("What it measures, and how.")]
+    category: Annotated[str, says("Its subject.", enum=INDICATOR_CATEGORIES)]
+    kind: Annotated[Literal["raw", "derived"], says("Published by a source, or computed here by a formula.")]
+    unit: Annotated[
+        str | None,
+        says(
+            "What its values count. Null: its series differ in it (each has its own, or its own currency), or it is a score."
+        ),
+    ]
+    currency: Annotated[
+        str | None,
+        says("ISO 4217 code of the currency of `unit`. Null: it is no money, or each series has its own.", "USD"),
+    ]
+    unit_label: Annotated[str | None, says("The unit in words. Null: its series differ in it.", "%")]
+    frequencies: Annotated[list[fields.FrequencyWord], says("Frequencies that there are values of.")]
+    seasonal_adjustment: Annotated[str | None, says("SA or NSA, if part of its meaning. Null: its series say.", "NSA")]
+    formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
+    inputs: Annotated[list[str], says("Ids of the indicators it is computed from; empty for a raw one.")]
+    preferred_providers: Annotated[list[str], says("Ids of providers, the one whose values are preferred first.")]
+    aliases: Annotated[list[str], says("Other names that filters take, publishers' own among them.")]
+    screenable: Annotated[bool, says("Whether a screener's filter may name it.")]
+    series_count: Annotated[int, says("How many series have values of it.")]
+    entity_count: Annotated[int, says("How many entities have values of it.")]
+    first_period: _FirstPeriod
+    last_period: _LastPeriod
+
+
+class SeriesSchema(Record):
+    """One indicator of one entity at one frequency from one source."""
+
+    id: fields.SeriesId
+    indicator_id: fields.IndicatorId
+    entity_id: fields.EntityId
+    source_id: fields.SourceId
+    provider_id: fields.ProviderId
+    native_id: Annotated[str, says("The publisher's own code of the series; of a computed one the indicator's slug.")]
+    name: Annotated[str, says("What the series is, in words.")]
+    frequency: fields.FrequencyWord
+    unit: fields.Unit
+    currency: fields.Currency
+    preferred: Annotated[bool, says("Whether its rows come first among the sources of the same indicator and entity.")]
+    first_period: _FirstPeriod
+    last_period: Annotated[Time | None, says("Last day of its newest period. Null: it has no values now.")]
+    observation_count: Annotated[int, says("How many periods have a value now.")]
+    vintage_count: Annotated[int, says("How many published states of its periods are kept.")]
+    vintages_from: Annotated[Time | None, says("The oldest knowledge time among them. Null: there are none.")]
+    last_observed_at: Annotated[Time | None, says("The newest knowledge time among them. Null: there are none.")]
+    freshness_status: fields.FreshnessStatus
+    rights: Annotated[RowRights, says("What may be done with its values.")]
+
+
+class DerivedIndicatorEntity(Record):
+    """An entity that a derived indicator has data for."""
+
+    entity_id: fields.EntityId
+    name: Annotated[str, says("Name of the entity.")]
+
 
 NATIVE_ID = Param(
     "native_id",
@@ -112,7 +183,7 @@ def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> byte
         directory.sources[s].provider for s in indicator.preferred if s in directory.sources and s != MIXED_SOURCE
     ]
     return msgspec.json.encode(
-        records.IndicatorSchema.from_attributes(
+        IndicatorSchema.from_attributes(
             indicator,
             unit=None if is_money(indicator.unit) and currency is None else indicator.unit,
             currency=currency,
@@ -226,7 +297,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
     return head[:-1] + b',"rights":' + info.rights.encoded + b"}"
 
 
-_INDICATORS = partial(Endpoint, scope="macro:read", record=records.IndicatorSchema, tag="Indicators")
+_INDICATORS = partial(Endpoint, scope="macro:read", record=IndicatorSchema, tag="Indicators")
 ENDPOINTS = (
     _INDICATORS(
         path="/indicators",
@@ -262,7 +333,7 @@ ENDPOINTS = (
             NATIVE_ID,
         ),
         kind="list",
-        record=records.SeriesSchema,
+        record=SeriesSchema,
     ),
 )
 

@@ -14,8 +14,8 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
-from almanac.api.endpoints.macro.records import DerivedObservation, Observation
 from almanac.api.rows import filters
+from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.api.rows.observation_columns import observation_columns
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain.companies import FiscalPeriod

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
-from almanac.api.endpoints.macro.records import Provenance, ProvenanceInput, ProvenancePayload, ProvenanceRun
+from almanac.api.contract.records import Record
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
+from almanac.api.rows.observation import DerivedObservation
 from almanac.api.rows.redaction import redaction_of
+from almanac.domain import fields
 from almanac.domain.companies import is_company
+from almanac.domain.fields import Time, says
 from almanac.domain.numbers import plain
 from almanac.domain.observations import InputCell, Recomputed
 from almanac.domain.periods import Period, end_of
@@ -22,6 +25,53 @@ from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.pages import ObservationRow
 from almanac.store.observations.reading.reader import View
+
+
+class ProvenanceInput(Record):
+    """One input of a derived value, as known when the value was. Its unit is that of its series."""
+
+    observation_id: fields.ObservationId
+    series_id: fields.SeriesId
+    period_start: fields.PeriodStart
+    period_end: fields.PeriodEnd
+    observed_at: fields.ObservedAt
+    value_numeric: Annotated[float | None, says("The value, in its series' unit. Null: a text, none, not shown.")]
+    value_text: Annotated[str | None, says("The value of an indicator of words. Null: a number, none, or not shown.")]
+    value_withheld: Annotated[bool, says("True: the value is not shown.")]
+    reason: Annotated[str | None, says("Its rights, or `outside_plan_history` (before the plan's). Null: shown.")]
+
+
+class ProvenancePayload(Record):
+    """The raw response a value was read from."""
+
+    sha256: Annotated[str, says("Hash of its bytes, in hexadecimal.")]
+    url: Annotated[fields.Uri, says("The address it was fetched from, without keys.")]
+    fetched_at: Annotated[Time, says("When it was fetched.")]
+    media_type: Annotated[str, says("Its content type.", "application/xml")]
+    bytes: Annotated[int, says("Its length in bytes.")]
+
+
+class ProvenanceRun(Record):
+    """The run that took a payload in."""
+
+    id: Annotated[str, says("Id of the run.")]
+    started_at: Annotated[Time, says("When it began.")]
+    finished_at: Annotated[Time | None, says("When it ended. Null: it has not, or was cut off.")]
+    connector: Annotated[str, says("The connector that read the payload.", "us-treasury")]
+    version: Annotated[int, says("Version of that connector.")]
+
+
+class Provenance(Record):
+    """Where one observation comes from, down to the raw bytes."""
+
+    observation: Annotated[DerivedObservation, says("The observation itself.")]
+    vintages: Annotated[list[DerivedObservation], says("All known states of its cell, oldest first.")]
+    formula: Annotated[str | None, says("How it is computed. Null: it is published.")]
+    inputs: Annotated[list[ProvenanceInput], says("What it was computed from; empty for a published value.")]
+    payload: Annotated[ProvenancePayload | None, says("The response it was read from. Null: computed, or withheld.")]
+    run: Annotated[ProvenanceRun | None, says("The run that took the response in. Null: it is computed here.")]
+    verified: Annotated[bool | None, says("Whether it comes out equal when computed again. Null: published or hidden.")]
+
 
 OUTSIDE = "outside_plan_history"
 

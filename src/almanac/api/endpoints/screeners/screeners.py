@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import date
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -13,13 +14,13 @@ import numpy.typing as npt
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param
-from almanac.api.contract.records import wire_number
+from almanac.api.contract.records import Cik, CompanyName, Domicile, Quality, Record, wire_number
 from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.peers import CompanyTable, Peers
-from almanac.api.endpoints.screeners.records import EquityScreenerRow, ScreenerField, ScreenerRow
-from almanac.api.endpoints.screeners.screening import AlignedColumn
+from almanac.api.endpoints.screeners.screening import AlignedColumn, ScreenerField
 from almanac.api.rows.names import place, suggested_place
 from almanac.api.rows.redaction import Redaction, redaction_of
+from almanac.domain.fields import Currency, EntityId, FreshnessStatus, ObservedAt, PeriodEnd, SeriesId, Time, Unit, says
 from almanac.domain.periods import end_of
 from almanac.domain.reference import Entity, Indicator
 from almanac.domain.times import wire_day, wire_time
@@ -31,6 +32,51 @@ from almanac.store.companies.rows import last_tickers
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.newest import QUALITIES
 from almanac.store.observations.reading.reader import View
+
+
+class ScreenerMatch(Record):
+    """The latest reading of one filtered, sorted or further field, with the day it is of."""
+
+    field: Annotated[str, says("Slug of the field.", "cpi_inflation_yoy")]
+    value: Annotated[float | str, says("The reading, in `unit`; words for an indicator of words.")]
+    unit: Unit
+    currency: Currency
+    period_end: PeriodEnd
+    observed_at: ObservedAt
+    freshness_status: FreshnessStatus
+    series_id: SeriesId
+
+
+class ScreenerRow(Record):
+    """A country or region that satisfies every clause."""
+
+    entity_id: EntityId
+    name: Annotated[str, says("Name of the country or region.")]
+    country: Annotated[str, says("Its ISO code; where it has none, what the parameter `country` takes.", "USA")]
+    matches: Annotated[list[ScreenerMatch], says("Its readings of the filter's, sort's and further fields.")]
+
+
+class EquityScreenerRow(Record):
+    """A company that satisfies every clause."""
+
+    entity_id: EntityId
+    name: CompanyName
+    ticker: Annotated[str | None, says("Its ticker; under `as_of` the last one it had. Null: none.", "AAPL")]
+    cik: Cik
+    country: Domicile
+    sector: Annotated[str, says("Its sector today.")]
+    industry: Annotated[str | None, says("Its industry today. Null: not known.")]
+    period_end: Annotated[Time, says("Last day of the values' period; without values, of its newest statement.")]
+    observed_at: Annotated[Time, says("From when on all of the values were known; likewise.")]
+    values: Annotated[
+        dict[str, float | str],
+        says(
+            "The filtered and sorted fields, and those named in `fields`, that it has a value for, by field: ratios as fractions, money in the currency it "
+            "reports in, which is US dollars unless a clause names `currency`."
+        ),
+    ]
+    quality: Annotated[Quality | None, says("Of the statements its numbers rest on. Null: it has no numbers.")]
+
 
 _MACRO_EXAMPLE = "cpi_inflation_yoy:gt:3,policy_rate:lte:5"
 _MACRO_PATH = "/screener"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
@@ -17,20 +17,59 @@ from cachetools import LRUCache
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Where
 from almanac.api.contract.errors import quoted, refuse
 from almanac.api.contract.params import Param, day_of, nearest
-from almanac.api.contract.records import wire_number
-from almanac.api.endpoints.screeners.records import ScreenerField, ScreenerFilters, ScreenerOperator
+from almanac.api.contract.records import Record, wire_number
 from almanac.api.rows.filters import AS_OF, SUGGESTIONS
 from almanac.api.rows.names import PLACES, suggested
+from almanac.domain.fields import says
 from almanac.domain.periods import SPAN_BITS, end_of, lowest_key
 from almanac.domain.reference import Entity, Indicator
 from almanac.reports import filter_text
-from almanac.reports.filter_text import Clause, Field, FilterError
+from almanac.reports.filter_text import MEANINGS, Clause, Field, FilterError
 from almanac.reports.names import Suggestions
 from almanac.reports.screener import Column, Mask, Numbers, Texts, page, place
 from almanac.store.companies.universe import Universe
 from almanac.store.observations.reading.newest import QUALITIES, Readings
 from almanac.store.observations.reading.newest import Column as LatestReadings
 from almanac.store.observations.reading.reader import View
+
+_Operator = Annotated[str, says("An operator of a clause.", enum=tuple(MEANINGS))]
+
+
+class ScreenerField(Record):
+    """A field that a filter may name."""
+
+    field: Annotated[str, says("Its name in a clause.", "net_margin")]
+    name: Annotated[str, says("Its name for people.")]
+    type: Annotated[Literal["number", "text"], says("Whether its values are numbers or words.")]
+    unit: Annotated[
+        str | None,
+        says(
+            "What its values count; `ratio`: a fraction, 0.25 is 25 %. `currency`, `currency_per_share`: money, in the currency "
+            "each company reports in. Null: a score, or readings in different units."
+        ),
+    ]
+    currency: Annotated[str | None, says("Currency of `min` and `max`, ISO 4217. Null: no money.", "USD")]
+    description: Annotated[str, says("What it measures, and how.")]
+    operators: Annotated[list[_Operator], says("Operators that a clause on it may have.")]
+    min: Annotated[float | None, says("The least value that may be shown. Null: a text, or there is none.")]
+    max: Annotated[float | None, says("The greatest value that may be shown. Null: a text, or there is none.")]
+    entity_count: Annotated[int, says("How many entities have a value that may be shown.")]
+
+
+class ScreenerOperator(Record):
+    """An operator, and what it asks of a value."""
+
+    operator: _Operator
+    meaning: Annotated[str, says("What it asks.")]
+
+
+class ScreenerFilters(Record):
+    """What a filter may say, and how it is written."""
+
+    fields: Annotated[list[ScreenerField], says("The fields.")]
+    operators: Annotated[list[ScreenerOperator], says("The operators.")]
+    syntax: Annotated[str, says("How clauses are written.")]
+    example: Annotated[str, says("A filter that works.")]
 
 
 class AlignedColumn(NamedTuple):
