@@ -36,7 +36,7 @@ def is_foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     if expected is None or name is not None:
         return expected is not None and expected != name
     rows = named(db)
-    return bool(lost(rows, raw)) if rows else settings.data_file is None
+    return bool(lost(rows, raw)) if rows else isinstance(settings.data_place, str)
 
 
 def check(db: Database, raw: RawStore, settings: Settings) -> None:
