@@ -216,10 +216,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return instant(datetime.fromisoformat(self.now)) if self.now else int(time.time())
 
 
+def met_at(host: str) -> str:
+    """Return where on this machine a listener is met: one that listens everywhere, on loopback."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (where to ask who listens on all)
+
+
 def _local(host: str, port: int) -> str:
-    """Return the address of a listener on this machine: one that listens everywhere is met on loopback."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (where to ask who listens on all)
-    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+    """Return the address of a listener on this machine."""
+    return f"http://[{met_at(host)}]:{port}" if ":" in host else f"http://{met_at(host)}:{port}"
 
 
 def real_time() -> int:

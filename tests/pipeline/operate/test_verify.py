@@ -37,7 +37,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
     walk = verify(world, Checked())
     world.db.execute("UPDATE vintages SET ingested_at = 0 WHERE period = ?", (SECOND,))
     next(walk)
-    other = opening.connect(world.settings.data_place, busy_seconds=0)
+    other = opening.connect(world.settings.home / "data.db", busy_seconds=0)
     with other.transaction():
         other.execute("DELETE FROM unmapped")
     other.close()
