@@ -35,7 +35,7 @@ def noted(home: Path, what: str, clock: Callable[[], float] = time.monotonic) ->
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = stack.enter_context(path.open("xb"))
             stack.callback(path.unlink, missing_ok=True)
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock(file.fileno())
             _write(file, what, "")
 
         def note(text: str) -> None:
@@ -60,20 +60,21 @@ def going_on(home: Path) -> dict[str, str]:
     with contextlib.suppress(OSError):
         for path in sorted(_folder(home).iterdir(), key=lambda path: path.stat().st_mtime_ns):
             with contextlib.suppress(OSError, ValueError), path.open("rb") as file:
-                if _is_held(file):
+                if try_lock(file.fileno(), fcntl.LOCK_SH):  # its process was killed
+                    path.unlink()
+                else:
                     what, text = json.loads(file.read(_BYTES))
                     loads[what] = text or loads.get(what, "")
-                else:  # its process was killed
-                    path.unlink()
     return loads
 
 
-def _is_held(file: BinaryIO) -> bool:
+def try_lock(file: int, how: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file, unless another open file has the lock; say whether that succeeded. It ends with the last copy of the handle."""
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _folder(home: Path) -> Path:
