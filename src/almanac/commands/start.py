@@ -22,14 +22,11 @@ from almanac.config import Settings
 from almanac.domain.memory import seldom_searched
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
-from almanac.first_run import first_account, loading_beside, next_steps
+from almanac.first_run import loading_beside, welcome
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import missing_settings
-
-EMAIL = "operator@localhost"
-_KEY_NAME = "almanac start"
 
 
 @click.command()
@@ -74,7 +71,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         # One that holds the simulated world is refused before anything is made.
         with PipelineContext(found, kind=REAL, tell=say):
             pass
-        for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
+        for line in welcome(found, "operator@localhost", "almanac start"):
             put(line)
         sys.stdout.flush()
         with loading_beside(found, commands, said, quiet=False):
