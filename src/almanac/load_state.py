@@ -31,27 +31,23 @@ def noted(home: Path, what: str, clock: Callable[[], float] = time.monotonic) ->
     written = float("-inf")
     with contextlib.ExitStack() as stack:
         file: BinaryIO | None = None
+
+        def note(text: str) -> None:
+            nonlocal written
+            if file is not None and clock() - written >= _EVERY:
+                # That nothing is known yet holds up no word of it.
+                written = clock() if text else written
+                with contextlib.suppress(OSError):
+                    # Blanks behind it make a shorter note whole at once: a reader never meets the end of the one before.
+                    os.pwrite(file.fileno(), json.dumps([what, text[:_MOST_TEXT]]).encode().ljust(_BYTES), 0)
+
         with contextlib.suppress(OSError):
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = stack.enter_context(path.open("xb"))
             stack.callback(path.unlink, missing_ok=True)
             try_lock(file.fileno())
-            _write(file, what, "")
-
-        def note(text: str) -> None:
-            nonlocal written
-            if file is not None and clock() - written >= _EVERY:
-                written = clock()
-                _write(file, what, text)
-
+            note("")
         yield note
-
-
-def _write(file: BinaryIO, what: str, text: str) -> None:
-    note = json.dumps([what, text[:_MOST_TEXT]]).encode()
-    with contextlib.suppress(OSError):
-        # Blanks behind it make a shorter note whole at once: a reader never meets the end of the one before.
-        os.pwrite(file.fileno(), note.ljust(_BYTES), 0)
 
 
 def going_on(home: Path) -> dict[str, str]:

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from almanac.load_state import try_lock
 
@@ -25,12 +25,8 @@ class TakenError(Exception):
     """The home is served already, or an address cannot be listened on. The message says what to do."""
 
 
-class Listener(NamedTuple):
-    """What listens where, by its name in a sentence."""
-
-    name: str
-    host: str
-    port: int
+#: The name of a listener in a sentence, its address and its port.
+Listener = tuple[str, str, int]
 
 
 @contextlib.contextmanager

@@ -75,10 +75,10 @@ def claimed(settings: Settings) -> Iterator[None]:
             f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
             " set ALMANAC_REDIS_URL, or serve with one"
         )
-    listeners = {"port": locks.Listener("interface", settings.host, settings.port)}
+    listeners = {"port": ("interface", settings.host, settings.port)}
     if settings.dashboard:
-        listeners["dashboard_port"] = locks.Listener("dashboard", settings.host, settings.dashboard_port)
-    listeners["ops_port"] = locks.Listener("operations", settings.ops_host, settings.ops_port)
+        listeners["dashboard_port"] = ("dashboard", settings.host, settings.dashboard_port)
+    listeners["ops_port"] = ("operations", settings.ops_host, settings.ops_port)
     with locks.claimed(settings.home.resolve(), listeners):
         _configure_logs(settings)
         _check_fit(settings)
