@@ -433,13 +433,6 @@ def _conflicts(settings: Settings, given: Mapping[tuple[str, ...], _Given]) -> I
         if plan not in settings.plans:
             near, allowed = nearest(plan, settings.plans), ", ".join(settings.plans)
             yield f"{given[(name,)].named((name,))}: there is no plan '{plan}'{near}; allowed: {allowed}"
-    # A consent is given in real time; but for data of days to come it may be one of those. By the calendar of whoever is
-    # furthest ahead: nobody's today is refused.
-    today = datetime.fromtimestamp(max(real_time(), settings.clock()), UTC) + timedelta(hours=14)
-    for source_id, source in settings.sources.items():
-        if source.consent is not None and date.fromisoformat(source.consent.on) > today.date():
-            path = ("sources", source_id, "consent", "on")
-            yield f"{given[path].named(path)}: came '{source.consent.on}'; allowed: {_CHECKS['on'][1]}"
     # A shell that reads `/etc/almanac/environment` ends a value at an `&` that is not quoted, and drops it: a command would
     # look into an empty file, and say that all is well.
     note = settings.served_from_path
@@ -471,6 +464,12 @@ def _is_database(text: str) -> bool:
     return is_server and 0 not in ports and (parts.netloc != "" or parts.query != "")
 
 
+def _has_come(text: str) -> bool:
+    """Say whether a day has come, in real time, by the calendar of whoever is furthest ahead: nobody's today is refused."""
+    day = date.fromisoformat(text)
+    return day.isoformat() == text and day <= (datetime.now(UTC) + timedelta(hours=14)).date()
+
+
 #: What the type of a setting cannot say, by its last name: a check that may raise ValueError or OSError, and what is allowed.
 _CHECKS: dict[str, tuple[Callable[[str], object] | None, str | None]] = {
     "host": (ip_address, "an address, like 127.0.0.1 or ::"),
@@ -481,7 +480,7 @@ _CHECKS: dict[str, tuple[Callable[[str], object] | None, str | None]] = {
     "cors_origins": (lambda text: text == "*" or _is_origin(text), "origins, like https://app.example.org, or *"),
     "embed_origins": (_is_origin, "origins, each by its whole name, like https://blog.example.org"),
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
-    "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
+    "on": (_has_come, "a day that has come, like 2026-10-01"),
     "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),
     "raw_url": (
         lambda text: "://" not in text or text.startswith("file://") or _BUCKET.fullmatch(text),

@@ -16,9 +16,10 @@ import tempfile
 import threading
 import time
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
+from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -31,12 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from multiprocessing.process import BaseProcess
 
-    from granian.server.mp import MPServer as Granian
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from almanac.config import Settings
-else:  # the library chooses by the interpreter, which a type checker cannot follow
-    from granian import Granian
 
 log = structlog.get_logger("almanac.serving")
 
@@ -129,15 +127,8 @@ def run(settings: Settings) -> None:
         probe = f"/{secrets.token_hex(16)}"
         server = Granian(
             "almanac",
-            address=settings.host,
-            port=settings.port,
-            interface=Interfaces.ASGI,
+            **_listening(settings.host, settings.port, _API_HEAD),
             workers=settings.workers,
-            websockets=False,
-            # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
-            http=HTTPModes.http1,
-            http1_settings=_http1(_API_HEAD),
-            backpressure=_CONNECTIONS,
             log_level=LogLevels.warning,
             log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
@@ -244,23 +235,13 @@ def _listen(name: str, settings: Settings, probe: str, parent: int) -> None:
         from almanac.applications import dashboard
 
         app, host, port, head = dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD
-    server = Server(
-        app,
-        address=host,
-        port=port,
-        interface=Interfaces.ASGI,
-        websockets=False,
-        http=HTTPModes.http1,
-        http1_settings=_http1(head),
-        backpressure=_CONNECTIONS,
-        log_enabled=False,
-    )
+    server = Server(app, **_listening(host, port, head), log_enabled=False)
 
-    async def listening() -> None:
+    async def serving() -> None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
         await server.serve()
 
-    asyncio.run(listening())
+    asyncio.run(serving())
     # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
     logging.shutdown()
     sys.stderr.flush()
@@ -280,8 +261,18 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=look, name="parent", daemon=True).start()
 
 
-def _http1(head_bytes: int) -> HTTP1Settings:
-    return HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS)
+def _listening(host: str, port: int, head_bytes: int) -> dict[str, Any]:
+    """Return what all listeners tell Granian."""
+    return {
+        "address": host,
+        "port": port,
+        "interface": Interfaces.ASGI,
+        "websockets": False,
+        # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
+        "http": HTTPModes.http1,
+        "http1_settings": HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS),
+        "backpressure": _CONNECTIONS,
+    }
 
 
 def _check_fit(settings: Settings) -> None:
