@@ -20,12 +20,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, inspect
 
+from almanac.domain.errors import UserError
 from almanac.domain.plain_text import nearest
 from almanac.domain.rights import Consent
 from almanac.domain.times import instant
 
 
-class SettingError(Exception):
+class SettingError(UserError):
     """Settings that cannot be used. The message names each, what came, and what is allowed."""
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from almanac.domain.errors import UserError
 from almanac.load_state import try_lock
 
 #: How long the workers of a server that was killed may take to end; see `almanac.serving`.
@@ -21,7 +22,7 @@ _ORPHANS_SECONDS = 15.0
 _MOST_WRITTEN = 4_096
 
 
-class TakenError(Exception):
+class TakenError(UserError):
     """The home is served already, or an address cannot be listened on. The message says what to do."""
 
 

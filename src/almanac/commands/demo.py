@@ -39,9 +39,9 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
 
 @click.command()
 @listeners
-def demo(no_dashboard: bool, **options: Any) -> None:
+def demo(**options: Any) -> None:
     """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
-    found = chosen(settings(), dashboard=False if no_dashboard else None, **options)
+    found = chosen(**options)
     # A folder of its own, whatever engine the others use.
     own = msgspec.structs.replace(found, home=found.home / "demo", database_url=None, raw_url=None)
 

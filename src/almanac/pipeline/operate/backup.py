@@ -20,7 +20,7 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.distribution import version
-from almanac.domain.disk_errors import naming
+from almanac.domain.errors import UserError, naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.load_state import try_lock
 from almanac.pipeline.missing_payloads import Demand, Lost, lost, named
@@ -43,7 +43,7 @@ _CARRIED = "carried"
 _Part = TypeVar("_Part", bound="_Origin")
 
 
-class BackupError(Exception):
+class BackupError(UserError):
     """A backup that cannot be made or used. The message says why and what to do."""
 
 
