@@ -29,7 +29,7 @@ _TYPED = ("inflation", "gdp", "10y yield", "unemployment", "a", "bank", "retail 
 
 def dashboard_of(service: Service) -> Inside:
     """Return the dashboard beside an interface in this process, with one operator signed in."""
-    accounts = Accounts(service.settings.accounts_path, service.settings.secret)
+    accounts = Accounts(service.settings.home / "accounts.db", service.settings.secret)
     with contextlib.closing(accounts):
         accounts.set_role(EMAIL, "operator")
         account = accounts.account(EMAIL).id

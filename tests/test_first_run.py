@@ -6,12 +6,15 @@ import re
 import signal
 import subprocess
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 
 import httpx2
 import pytest
+from click.testing import CliRunner
 
-from almanac import first_run
+from almanac import serving as serving_module
+from almanac.__main__ import main
+from almanac.commands import demo as demo_module
 from almanac.config import Settings
 from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.store.accounts.accounts import Accounts
@@ -24,36 +27,45 @@ TENORS = (
 )
 
 
-@pytest.fixture
-def settings(tmp_path):
+def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(tmp_path, monkeypatch):
     # So early that there is little to load.
-    return Settings(home=tmp_path, now="2016-03-01T12:00:00Z", processes=1)
+    own = Settings(home=tmp_path / "demo", now="2016-03-01T12:00:00Z", processes=1)
+    monkeypatch.setattr(serving_module, "run", lambda _: None)
+    monkeypatch.setattr(demo_module, "loading_beside", lambda *_, **__: nullcontext())
 
+    def begin():
+        """What the demo says until it would serve, by its headings, and how many payloads it read."""
+        env = {"HOME": str(tmp_path), "NOW": own.now, "PROCESSES": "1", "PORT": free_port(), "OPS_PORT": free_port()}
+        words = ["demo", "--dashboard-port", str(free_port())]
+        done = CliRunner(env={f"ALMANAC_{name}": str(value) for name, value in env.items()}).invoke(main, words)
+        assert done.exit_code == 0, done.output
+        (count,) = re.findall(r"(?m)^(\d+) simulated payloads read\.$", done.stderr)
+        return dict(line.split(": ", 1) for line in done.stdout.splitlines()), int(count)
 
-def test_the_curves_are_there_before_it_answers_and_a_second_run_adds_nothing(settings):
-    said = []
-    own = first_run.apart(settings)
-    first = first_run.prepare(own, said.append)
-    assert first.settings.home == settings.home / "demo"
-    assert first.password is not None
-    with PipelineContext(first.settings, kind=SIMULATED) as world:
+    first, count = begin()
+    assert count > 0
+    assert first["E-mail"] == "demo@localhost"
+    assert not first["Password"].startswith("as shown")
+    with PipelineContext(own, kind=SIMULATED) as world:
         assert world.db.execute(TENORS, ("country_usa",)).get > 8
         # The economies and the companies follow, while it answers.
         assert world.db.execute("SELECT count(*) FROM topic WHERE indicator = 'cpi_index'").get == 0
         vintages = world.db.execute("SELECT count(*) FROM vintages").get
         assert vintages > 1_000
-    again = first_run.prepare(own, said.append)
-    assert (again.password, again.key) == (None, None)
+    again, count = begin()
+    assert count == 0
+    assert again["Password"].startswith("as shown at the first run (ALMANAC_HOME=")
+    assert again["Key"].startswith("as shown before, valid until it is revoked (ALMANAC_HOME=")
     with closing(Accounts(place(own.accounts_place))) as accounts:
         now = int(time.time())
-        assert accounts.verify(first.key, now).scopes == ("data:read",)
+        assert accounts.verify(first["Key"], now).scopes == ("data:read",)
         # Where none is left that is live, the next run makes one.
-        accounts.revoke(first.key, now=now)
-        assert first_run.prepare(own, said.append).key not in {None, first.key}
-    with PipelineContext(first.settings, kind=SIMULATED) as world:
+        accounts.revoke(first["Key"], now=now)
+        made = begin()[0]["Key"]
+        assert made != first["Key"]
+        assert accounts.verify(made, now).scopes == ("data:read",)
+    with PipelineContext(own, kind=SIMULATED) as world:
         assert world.db.execute("SELECT count(*) FROM vintages").get == vintages
-    assert said[1].endswith(" simulated payloads read.")
-    assert said[3] == "0 simulated payloads read."
 
 
 @pytest.mark.slow

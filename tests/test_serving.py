@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 
-from almanac.periodic import Every
+from almanac.applications import Every
 
 
 def test_it_goes_on_after_a_failure_and_does_it_once_more_when_stopped() -> None:

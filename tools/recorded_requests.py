@@ -99,7 +99,7 @@ def make(home: Path) -> None:
     from tests.support.service import settings
 
     build(home, invented_mirror.write(home.with_name(f"{home.name}-mirror")))
-    filed.add(settings(home).data_path)
+    filed.add(settings(home).home / "data.db")
 
 
 def moved(home: Path, url: str) -> None:

@@ -24,7 +24,6 @@ from almanac.api.use.limits import open_limiter
 from almanac.api.use.usage import Tally
 from almanac.catalog.load import shipped
 from almanac.config import Settings
-from almanac.periodic import Every
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
@@ -50,8 +49,40 @@ _JOURNAL_SECONDS = 0.1
 _FLUSH_SECONDS = 60.0
 #: How often each worker writes down what accounts used: as much is lost with one that is killed, and a second of waiting.
 _USAGE_SECONDS = 3.0
+#: How long one of these may take, seconds: a server may not answer.
+_WRITE_SECONDS = 10.0
 #: How long a worker that starts waits for the server of its accounts.
 _OPEN_SECONDS = 30.0
+
+
+class Every:
+    """Does something every so often in a thread of its own, and once more when stopped."""
+
+    def __init__(self, seconds: float, action: Callable[[], object], what: str) -> None:
+        self._seconds = seconds
+        self._action = action
+        self._what = what
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="flusher", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while not self._stopped.wait(self._seconds):
+            self._once()
+        self._once()
+
+    def _once(self) -> None:
+        try:
+            with deadline_scope(Deadline(_WRITE_SECONDS)):
+                self._action()
+        except Exception:  # what is written here is for the eye only: it must not end the service
+            log.exception("not written", what=self._what)
 
 
 def api(settings: Settings, *, warms: bool = False) -> App:

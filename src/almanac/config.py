@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
 import re
 import ssl
 import time
 import tomllib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
+from functools import reduce
 from ipaddress import ip_address, ip_network
+from operator import getitem
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -19,14 +20,13 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta, inspect
 
+from almanac.domain.errors import UserError
+from almanac.domain.plain_text import nearest
 from almanac.domain.rights import Consent
 from almanac.domain.times import instant
 
-#: How an address of PostgreSQL begins.
-SERVERS = ("postgresql://", "postgres://")
 
-
-class SettingError(Exception):
+class SettingError(UserError):
     """Settings that cannot be used. The message names each, what came, and what is allowed."""
 
 
@@ -168,50 +168,24 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.dashboard_url or _local(self.host, self.dashboard_port)
 
     @property
-    def data_path(self) -> Path:
-        """Return the file of the SQLite data database. Raises SettingError if the data are on a server."""
-        if self.database_url is None:
-            return self.home / "data.db"
-        if self.database_url.startswith("sqlite:///"):
-            return Path(self.database_url.removeprefix("sqlite:///"))
-        raise SettingError(f"the data are on a server, and in no file of SQLite: {self._server}")
-
-    @property
-    def data_file(self) -> Path | None:
-        """Return the file of the SQLite data database, None if the data are on a server."""
-        return self.data_path if self._server is None else None
-
-    @property
     def data_place(self) -> Path | str:
         """Return where the data database is: the path of its file, or an address of PostgreSQL, which holds a password."""
-        return self.data_path if self._server is None else str(self.database_url)
-
-    @property
-    def _server(self) -> str | None:
-        """Return the server of the data database without its password, None if it is a file."""
-        if self.database_url is None or not self.database_url.startswith(SERVERS):
-            return None
-        return self.database_url.rpartition("@")[2].partition("?")[0]
-
-    @property
-    def accounts_path(self) -> Path:
-        """Return the file of the accounts, used if the data are in a file too."""
-        return self.home / "accounts.db"
+        return self._place("data.db")
 
     @property
     def accounts_place(self) -> Path | str:
         """Return where accounts are: a file of their own, or the server that has the data."""
-        return self.accounts_path if self._server is None else str(self.database_url)
-
-    @property
-    def usage_path(self) -> Path:
-        """Return the file of the counts of requests, used if the data are in a file too."""
-        return self.home / "usage.db"
+        return self._place("accounts.db")
 
     @property
     def usage_place(self) -> Path | str:
         """Return where requests are counted: a file of their own, or the server that has the data."""
-        return self.usage_path if self._server is None else str(self.database_url)
+        return self._place("usage.db")
+
+    def _place(self, name: str) -> Path | str:
+        if self.database_url is None or not self.database_url.startswith("sqlite:///"):
+            return self.database_url or self.home / name
+        return Path(self.database_url.removeprefix("sqlite:///")) if name == "data.db" else self.home / name
 
     @property
     def raw_place(self) -> str:
@@ -243,10 +217,14 @@ class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return instant(datetime.fromisoformat(self.now)) if self.now else int(time.time())
 
 
+def met_at(host: str) -> str:
+    """Return where on this machine a listener is met: one that listens everywhere, on loopback."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (where to ask who listens on all)
+
+
 def _local(host: str, port: int) -> str:
-    """Return the address of a listener on this machine: one that listens everywhere is met on loopback."""
-    shown = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104  (where to ask who listens on all)
-    return f"http://[{shown}]:{port}" if ":" in shown else f"http://{shown}:{port}"
+    """Return the address of a listener on this machine."""
+    return f"http://[{met_at(host)}]:{port}" if ":" in host else f"http://{met_at(host)}:{port}"
 
 
 def real_time() -> int:
@@ -272,32 +250,26 @@ class _Given(NamedTuple):
     value: Any
     file: Path | None
 
-    @property
-    def name(self) -> str:
-        """Return the setting as its giver knows it, after the file that it stands in."""
-        return self.named(self.path)
-
-    def named(self, path: tuple[str, ...]) -> str:
-        """Return another setting as it would be given in the same place, after the file."""
-        return f"{self.file}: {self.spelt(path)}" if self.file else self.spelt(path)
-
     def spelt(self, path: tuple[str, ...]) -> str:
         """Spell a setting as it would be given in the same place."""
         return ".".join(path) if self.file else "ALMANAC_" + "__".join(path).replace("-", "_").upper()
 
+    def named(self, path: tuple[str, ...]) -> str:
+        """Spell a setting as it would be given in the same place, after the file."""
+        return f"{self.file}: {self.spelt(path)}" if self.file else self.spelt(path)
+
+    def came(self, allowed: str | None) -> str:
+        """Say what came, as far as it may be shown, and what is allowed."""
+        shown = repr(",".join(self.value) if self.file is None and isinstance(self.value, list) else self.value)
+        shown = "a value that is not shown" if self.is_secret else shown if len(shown) <= 80 else f"{shown[:79]}…"
+        return f"came {shown}; allowed: {allowed}"
+
     @property
     def is_secret(self) -> bool:
         """Say whether the value is never repeated: addresses of servers and buckets may hold a password."""
-        has_password = (self.path[-1] == "raw_url" and "@" in str(self.value)) or (
-            self.path[-1] == "database_url" and not str(self.value).startswith("sqlite:")
-        )
-        return self.path[-1] in _SECRETS or has_password
-
-    @property
-    def shown(self) -> str:
-        """Return the value as it may be shown."""
-        text = repr(",".join(self.value) if self.file is None and isinstance(self.value, list) else self.value)
-        return "a value that is not shown" if self.is_secret else text if len(text) <= 80 else f"{text[:79]}…"
+        name, text = self.path[-1], str(self.value)
+        has_password = "@" in text if name == "raw_url" else not text.startswith("sqlite:")
+        return name in _SECRETS or (name in {"raw_url", "database_url"} and has_password)
 
 
 def load(environ: Mapping[str, str] | None = None, sources: Callable[[], Collection[str]] | None = None) -> Settings:
@@ -308,21 +280,37 @@ def load(environ: Mapping[str, str] | None = None, sources: Callable[[], Collect
     `sources` gives the ids of sources that settings may name; without it any may be named.
     """
     env = os.environ if environ is None else environ
-    every = _given(env)
     tree: dict[str, Any] = {"plans": {name: msgspec.to_builtins(plan) for name, plan in PLANS.items()}}
     problems: list[str] = []
+    given = _given(env)
     refused = set()
-    for item in every:
+    for item in given:
         problem = _problem(item, sources)
         if problem is None:
-            _merge(tree, _nest(item.path, item.value))
+            *tables, name = item.path
+            table = reduce(lambda outer, inner: outer.setdefault(inner, {}), tables, tree)
+            # An empty table of the file takes nothing away.
+            table[name] = table.get(name, {}) if item.value == {} else item.value
         else:
-            problems.append(f"{item.name}: {problem}")
+            problems.append(f"{item.named(item.path)}: {problem}")
             refused.add(item.path[:2])
-    problems += _missing_parts(tree, [item for item in every if item.path[:2] not in refused])
+    # Plans and consents have parts that must all be there, by file or environment.
+    whole: dict[tuple[str, ...], tuple[_Given, type[msgspec.Struct]]] = {}
+    for item in given:
+        if item.path[:2] not in refused and item.path[0] == "plans":
+            whole[item.path[:2]] = item, Plan
+        elif item.path[:2] not in refused and item.path[2:3] == ("consent",):
+            whole[item.path[:3]] = item, Consent
+    for path, (item, kind) in whole.items():
+        wanted = [field.name for field in msgspec.structs.fields(kind) if field.required]
+        problems += [
+            f"{item.named((*path, part))}: is missing; {', '.join(wanted)} must be given for {'.'.join(path[1:])}"
+            for part in wanted
+            if part not in reduce(getitem, path, tree)
+        ]
     if not problems:
         settings = msgspec.convert(tree | {"home": _home(env)}, Settings, strict=False)
-        problems += _conflicts(settings, {item.path: item for item in every})
+        problems += _conflicts(settings, {item.path: item for item in given})
         if not problems:
             return settings
     count = f"{len(problems)} settings cannot be used:"
@@ -332,9 +320,13 @@ def load(environ: Mapping[str, str] | None = None, sources: Callable[[], Collect
 def list_settings(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return what is given, by name, for the log: no secret, and nobody's address."""
     return {
-        item.name: "not shown" if item.path[-1] == "contact" or item.is_secret else str(item.value)
+        item.named(item.path): "not shown" if item.path[-1] == "contact" or item.is_secret else str(item.value)
         for item in _given(os.environ if env is None else env)
     }
+
+
+#: Tables whose keys are free, and what stands for such a key.
+_FREE_NAMES = {"plans": "NAME", "sources": "ID"}
 
 
 def list_known() -> dict[tuple[str, ...], inspect.Type]:
@@ -354,10 +346,6 @@ def _leaf_types(kind: inspect.Type, path: tuple[str, ...]) -> Iterator[tuple[tup
         yield path, kind
 
 
-#: Tables whose keys are free, and what stands for such a key.
-_FREE_NAMES = {"plans": "NAME", "sources": "ID"}
-
-
 def _home(env: Mapping[str, str]) -> Path:
     return Path(env.get("ALMANAC_HOME") or ".almanac")
 
@@ -368,20 +356,17 @@ def _given(env: Mapping[str, str]) -> list[_Given]:
     every: list[_Given] = []
     if file.exists():
         try:
-            tree = tomllib.loads(file.read_text("utf-8"))
+            every = [_Given(path, value, file) for path, value in _leaves(tomllib.loads(file.read_text("utf-8")))]
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise SettingError(f"{file}: {error}") from None
-        every = [_Given(path, value, file) for path, value in _leaves(tree)]
     for name in sorted(env):
         if name.startswith("ALMANAC_") and name != "ALMANAC_HOME" and name not in _OF_CLIENTS:
             path = tuple(name.removeprefix("ALMANAC_").lower().split("__"))
-            value: Any = env[name]
-            if path[-1] in _LISTS:
-                value = [part.strip() for part in value.split(",") if part.strip()]
-            every.append(_Given(path, value, None))
+            parts = [part.strip() for part in env[name].split(",") if part.strip()]
+            every.append(_Given(path, parts if path[-1] in _LISTS else env[name], None))
     # Source ids have dashes, which the name of a variable cannot have.
     return [
-        item._replace(path=(item.path[0], item.path[1].replace("_", "-"), *item.path[2:]))
+        item._replace(path=("sources", item.path[1].replace("_", "-"), *item.path[2:]))
         if item.path[0] == "sources" and len(item.path) > 1
         else item
         for item in every
@@ -399,42 +384,29 @@ def _leaves(tree: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tup
 
 def _problem(item: _Given, sources: Callable[[], Collection[str]] | None) -> str | None:
     """Return what is wrong with a setting by itself, and what is allowed; None if it is good."""
-    path = item.path
+    path, free_name = item.path, _FREE_NAMES.get(item.path[0])
     if path == ("home",):
         return "the data folder is named by the variable ALMANAC_HOME alone"
-    free = len(path) > 1 and path[0] in _FREE_NAMES
-    if free and path[0] == "sources" and sources is not None and path[1] not in sources():
-        near = difflib.get_close_matches(path[1], sources(), n=1)
-        return f"there is no source '{path[1]}'" + (
-            f"; the nearest is {item.spelt((path[0], near[0], *path[2:]))}" if near else ""
-        )
-    like = (path[0], _FREE_NAMES[path[0]], *path[2:]) if free else path
+    if free_name == "ID" and len(path) > 1 and sources is not None and path[1] not in sources():
+        near = nearest(path[1], sources(), spell=lambda name: item.spelt((path[0], name, *path[2:])))
+        return f"there is no source '{path[1]}'{near}"
+    like = (path[0], free_name, *path[2:]) if free_name is not None and len(path) > 1 else path
     known = list_known()
-    kind = known.get(like)
-    if kind is None and not any(other[: len(like)] == like for other in known):
-        names = {"__".join(other): other for other in known}
-        near = difflib.get_close_matches("__".join(like), names, n=1, cutoff=0.75)
-        nearest = [path[1] if part == _FREE_NAMES.get(path[0]) else part for part in names[near[0]]] if near else []
-        return "there is no such setting" + (f"; the nearest is {item.spelt(tuple(nearest))}" if near else "")
+    if not any(other[: len(like)] == like for other in known):
+        names = {"__".join(other): [path[1] if part == free_name else part for part in other] for other in known}
+        near = nearest("__".join(like), names, cutoff=0.75, spell=lambda name: item.spelt(tuple(names[name])))
+        return f"there is no such setting{near}"
     # The mail server is named, not addressed.
-    is_good, allowed = _CHECKS.get(path[-1] if path[0] != "smtp" else "", (None, None))
+    check, allowed = _CHECKS.get(path[-1] if path[0] != "smtp" else "", (None, None))
     try:
-        msgspec.convert(_nest(path, item.value), Settings, strict=False)
+        msgspec.convert(reduce(lambda inner, name: {name: inner}, reversed(path), item.value), Settings, strict=False)
     except msgspec.ValidationError as error:
         if "missing required field" not in str(error):  # a table's other parts come apart
-            return f"came {item.shown}; allowed: {allowed or _allowed(str(error), kind)}"
-    with contextlib.suppress(ValueError):
-        if is_good is None or all(map(is_good, item.value if isinstance(item.value, list) else (item.value,))):
+            return item.came(allowed or _allowed(str(error), known.get(like)))
+    with contextlib.suppress(ValueError, OSError):
+        if check is None or all(map(check, item.value if isinstance(item.value, list) else (item.value,))):
             return None
-    return f"came {item.shown}; allowed: {allowed}"
-
-
-def _allowed(error: str, kind: inspect.Type | None) -> str:
-    """Return what msgspec says is allowed, in words for people: ``Expected `int` >= 1 - at `$.workers` ``."""
-    if isinstance(kind, inspect.LiteralType):
-        return "one of " + ", ".join(map(str, kind.values))
-    text = re.sub(r"^Expected | \| null|, got `.*?`| - at `.*`$", "", error)
-    return re.sub(r"`(\w+)`", lambda word: _WORDS.get(word[1], word[1]), text)
+    return item.came(allowed)
 
 
 #: msgspec's types in words for people.
@@ -448,40 +420,20 @@ _WORDS = {
 }
 
 
-def _missing_parts(tree: Mapping[str, Any], every: Sequence[_Given]) -> Iterator[str]:
-    """List the parts that a plan or a consent lacks."""
-    groups: dict[tuple[str, ...], tuple[_Given, Any]] = {}
-    for item in every:
-        if item.path[0] == "plans" and len(item.path) > 1:
-            groups[item.path[:2]] = item, Plan
-        elif item.path[0] == "sources" and item.path[2:3] == ("consent",):
-            groups[item.path[:3]] = item, Consent
-    for path, (item, kind) in groups.items():
-        table: Any = tree
-        for part in path:
-            table = table[part]
-        wanted = [field.name for field in msgspec.structs.fields(kind) if field.required]
-        for part in wanted:
-            if part not in table:
-                of = ".".join(path[1:])
-                yield f"{item.named((*path, part))}: is missing; {', '.join(wanted)} must be given for {of}"
+def _allowed(error: str, kind: inspect.Type | None) -> str:
+    """Return what msgspec says is allowed, in words for people: ``Expected `int` >= 1 - at `$.workers` ``."""
+    if isinstance(kind, inspect.LiteralType):
+        return "one of " + ", ".join(map(str, kind.values))
+    text = re.sub(r"^Expected | \| null|, got `.*?`| - at `.*`$", "", error)
+    return re.sub(r"`(\w+)`", lambda word: _WORDS.get(word[1], word[1]), text)
 
 
 def _conflicts(settings: Settings, given: Mapping[tuple[str, ...], _Given]) -> Iterator[str]:
     """List what is wrong with settings that are each good, or not there."""
     for name, plan in (("signup_plan", settings.signup_plan), ("embed_plan", settings.embed_plan)):
         if plan not in settings.plans:
-            near = difflib.get_close_matches(plan, settings.plans, n=1)
-            advice = f"; the nearest is {near[0]}" if near else ""
-            allowed = ", ".join(settings.plans)
-            yield f"{given[(name,)].name}: there is no plan '{plan}'{advice}; allowed: {allowed}"
-    # A consent is given in real time; but for data of days to come it may be one of those. By the calendar of whoever is
-    # furthest ahead: nobody's today is refused.
-    today = datetime.fromtimestamp(max(real_time(), settings.clock()), UTC) + timedelta(hours=14)
-    for source_id, source in settings.sources.items():
-        if source.consent is not None and date.fromisoformat(source.consent.on) > today.date():
-            item = given["sources", source_id, "consent", "on"]
-            yield f"{item.name}: came '{source.consent.on}'; allowed: {_CHECKS['on'][1]}"
+            near, allowed = nearest(plan, settings.plans), ", ".join(settings.plans)
+            yield f"{given[(name,)].named((name,))}: there is no plan '{plan}'{near}; allowed: {allowed}"
     # A shell that reads `/etc/almanac/environment` ends a value at an `&` that is not quoted, and drops it: a command would
     # look into an empty file, and say that all is well.
     note = settings.served_from_path
@@ -493,18 +445,6 @@ def _conflicts(settings: Settings, given: Mapping[tuple[str, ...], _Given]) -> I
         )
 
 
-def _nest(path: Sequence[str], value: Any) -> dict[str, Any]:
-    return {path[0]: value if len(path) == 1 else _nest(path[1:], value)}
-
-
-def _merge(into: dict[str, Any], more: dict[str, Any]) -> None:
-    for key, value in more.items():
-        if isinstance(value, dict) and isinstance(into.get(key), dict):
-            _merge(into[key], value)
-        else:
-            into[key] = value
-
-
 def _is_origin(text: str) -> bool:
     return _ORIGIN.fullmatch(text) is not None and urlsplit(text).port != 0
 
@@ -514,14 +454,6 @@ def _is_proxy(text: str) -> bool:
     return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and parts.path in {"", "/"}
 
 
-def _is_bundle(text: str) -> bool:
-    try:
-        ssl.create_default_context(cafile=text)
-    except OSError:  # not there, not to be read, or no certificates
-        return False
-    return True
-
-
 def _is_database(text: str) -> bool:
     if text.startswith("sqlite:///"):
         return True
@@ -529,10 +461,17 @@ def _is_database(text: str) -> bool:
     # libpq takes several hosts, each with a port; of each the port is looked at, for it may be none.
     hosts = parts.netloc.rpartition("@")[2].split(",")
     ports = [urlsplit(f"//{host}").port for host in hosts]
-    return text.startswith(SERVERS) and 0 not in ports and (parts.netloc != "" or parts.query != "")
+    is_server = text.startswith(("postgresql://", "postgres://"))
+    return is_server and 0 not in ports and (parts.netloc != "" or parts.query != "")
 
 
-#: What the type of a setting cannot say, by its last name: a check that may raise ValueError, and what is allowed.
+def _has_come(text: str) -> bool:
+    """Say whether a day has come, in real time, by the calendar of whoever is furthest ahead: nobody's today is refused."""
+    day = date.fromisoformat(text)
+    return day.isoformat() == text and day <= (datetime.now(UTC) + timedelta(hours=14)).date()
+
+
+#: What the type of a setting cannot say, by its last name: a check that may raise ValueError or OSError, and what is allowed.
 _CHECKS: dict[str, tuple[Callable[[str], object] | None, str | None]] = {
     "host": (ip_address, "an address, like 127.0.0.1 or ::"),
     "ops_host": (ip_address, "an address, like 127.0.0.1 or ::"),
@@ -542,14 +481,18 @@ _CHECKS: dict[str, tuple[Callable[[str], object] | None, str | None]] = {
     "cors_origins": (lambda text: text == "*" or _is_origin(text), "origins, like https://app.example.org, or *"),
     "embed_origins": (_is_origin, "origins, each by its whole name, like https://blog.example.org"),
     "now": (lambda text: datetime.fromisoformat(text).tzinfo, "a time with a zone, like 2026-10-31T00:00:00Z"),
-    "on": (lambda text: date.fromisoformat(text).isoformat() == text, "a day that has come, like 2026-10-01"),
+    "on": (_has_come, "a day that has come, like 2026-10-01"),
     "database_url": (_is_database, "sqlite:/// and the path of a file, or postgresql://user@host/database"),
     "raw_url": (
         lambda text: "://" not in text or text.startswith("file://") or _BUCKET.fullmatch(text),
         "a folder, file:// and its path, or s3://bucket/prefix",
     ),
     "proxy": (_is_proxy, "http:// or https://, a host and a port"),
-    "ca_bundle": (_is_bundle, "a file of certificates in PEM that can be read"),
+    # It is not there, cannot be read, or holds no certificates.
+    "ca_bundle": (
+        lambda file: ssl.create_default_context(cafile=file),
+        "a file of certificates in PEM that can be read",
+    ),
     "redis_url": (
         lambda text: urlsplit(text).scheme in {"redis", "rediss", "unix"},
         "redis://, rediss:// or unix:// …",

@@ -31,27 +31,23 @@ def noted(home: Path, what: str, clock: Callable[[], float] = time.monotonic) ->
     written = float("-inf")
     with contextlib.ExitStack() as stack:
         file: BinaryIO | None = None
-        with contextlib.suppress(OSError):
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = stack.enter_context(path.open("xb"))
-            stack.callback(path.unlink, missing_ok=True)
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _write(file, what, "")
 
         def note(text: str) -> None:
             nonlocal written
             if file is not None and clock() - written >= _EVERY:
-                written = clock()
-                _write(file, what, text)
+                # That nothing is known yet holds up no word of it.
+                written = clock() if text else written
+                with contextlib.suppress(OSError):
+                    # Blanks behind it make a shorter note whole at once: a reader never meets the end of the one before.
+                    os.pwrite(file.fileno(), json.dumps([what, text[:_MOST_TEXT]]).encode().ljust(_BYTES), 0)
 
+        with contextlib.suppress(OSError):
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            file = stack.enter_context(path.open("xb"))
+            stack.callback(path.unlink, missing_ok=True)
+            try_lock(file.fileno())
+            note("")
         yield note
-
-
-def _write(file: BinaryIO, what: str, text: str) -> None:
-    note = json.dumps([what, text[:_MOST_TEXT]]).encode()
-    with contextlib.suppress(OSError):
-        # Blanks behind it make a shorter note whole at once: a reader never meets the end of the one before.
-        os.pwrite(file.fileno(), note.ljust(_BYTES), 0)
 
 
 def going_on(home: Path) -> dict[str, str]:
@@ -60,20 +56,21 @@ def going_on(home: Path) -> dict[str, str]:
     with contextlib.suppress(OSError):
         for path in sorted(_folder(home).iterdir(), key=lambda path: path.stat().st_mtime_ns):
             with contextlib.suppress(OSError, ValueError), path.open("rb") as file:
-                if _is_held(file):
+                if try_lock(file.fileno(), fcntl.LOCK_SH):  # its process was killed
+                    path.unlink()
+                else:
                     what, text = json.loads(file.read(_BYTES))
                     loads[what] = text or loads.get(what, "")
-                else:  # its process was killed
-                    path.unlink()
     return loads
 
 
-def _is_held(file: BinaryIO) -> bool:
+def try_lock(file: int, how: int = fcntl.LOCK_EX) -> bool:
+    """Lock an open file, unless another open file has the lock; say whether that succeeded. It ends with the last copy of the handle."""
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
-        return True
-    return False
+        return False
+    return True
 
 
 def _folder(home: Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import smtplib
 import ssl
 from collections.abc import Callable
@@ -31,11 +32,13 @@ class Mail:
             return
         if server.password is not None and server.security == "none" and not _is_here(server.host):
             raise MailError("a password is not sent in the clear: set ALMANAC_SMTP__SECURITY to starttls or tls")
+        tls = ssl.create_default_context()
         try:
             letter = _letter(server.sender, to, subject, text)
-            with self._connected(server.host) as connection:
+            opened = functools.partial(smtplib.SMTP_SSL, context=tls) if server.security == "tls" else smtplib.SMTP
+            with opened(server.host, server.port, timeout=self._seconds) as connection:
                 if server.security == "starttls":
-                    connection.starttls(context=ssl.create_default_context())
+                    connection.starttls(context=tls)
                 if server.user is not None:
                     connection.login(server.user, server.password or "")
                 connection.send_message(letter, to_addrs=[to])
@@ -45,18 +48,12 @@ class Mail:
         except (smtplib.SMTPException, OSError, ValueError) as error:
             raise MailError(f"{server.host}:{server.port}: {type(error).__name__}") from None
 
-    def _connected(self, host: str) -> smtplib.SMTP:
-        if self._server.security == "tls":
-            context = ssl.create_default_context()
-            return smtplib.SMTP_SSL(host, self._server.port, timeout=self._seconds, context=context)
-        return smtplib.SMTP(host, self._server.port, timeout=self._seconds)
-
 
 def _letter(sender: str, to: str, subject: str, text: str) -> EmailMessage:
     """Make a letter. Raises ValueError for what cannot be in its head: a text that reads as two mailboxes, or as another one, would go to strangers."""
     letter = EmailMessage()
     letter["From"], letter["To"], letter["Subject"] = sender, to, subject
-    if [one.addr_spec for one in letter["To"].addresses if one.domain] != [to]:
+    if [address.addr_spec for address in letter["To"].addresses if address.domain] != [to]:
         raise ValueError("not one address")
     letter.set_content(text)
     return letter

@@ -16,9 +16,10 @@ import tempfile
 import threading
 import time
 from multiprocessing.connection import wait
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import structlog
+from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 from granian.log import LogLevels
@@ -29,13 +30,11 @@ from almanac.store.engine.deadline import Deadline, deadline_scope
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from multiprocessing.process import BaseProcess
 
-    from granian.server.mp import MPServer as Granian
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from almanac.config import Settings
-else:  # the library chooses by the interpreter, which a type checker cannot follow
-    from granian import Granian
 
 log = structlog.get_logger("almanac.serving")
 
@@ -69,22 +68,26 @@ def claimed(settings: Settings) -> Iterator[None]:
 
     Raises TakenError if one of them is another's, and what `_check_fit` raises.
     """
-    from almanac.api.server import logs
-
     if settings.workers > 1 and settings.redis_url is None:
         raise config.SettingError(
             f"ALMANAC_WORKERS or --workers: {settings.workers} processes count the requests of an account together in Redis only:"
             " set ALMANAC_REDIS_URL, or serve with one"
         )
-    listeners = {"port": locks.Listener("interface", settings.host, settings.port)}
+    listeners = {"port": ("interface", settings.host, settings.port)}
     if settings.dashboard:
-        listeners["dashboard_port"] = locks.Listener("dashboard", settings.host, settings.dashboard_port)
-    listeners["ops_port"] = locks.Listener("operations", settings.ops_host, settings.ops_port)
+        listeners["dashboard_port"] = ("dashboard", settings.host, settings.dashboard_port)
+    listeners["ops_port"] = ("operations", settings.ops_host, settings.ops_port)
     with locks.claimed(settings.home.resolve(), listeners):
-        logs.configure(settings.log_level)
-        logging.config.dictConfig(logs.standard())
+        _configure_logs(settings)
         _check_fit(settings)
         yield
+
+
+def _configure_logs(settings: Settings) -> None:
+    from almanac.api.server import logs
+
+    logs.configure(settings.log_level)
+    logging.config.dictConfig(logs.standard())
 
 
 def run(settings: Settings) -> None:
@@ -92,15 +95,30 @@ def run(settings: Settings) -> None:
     from almanac.api.server import logs
     from almanac.pipeline import raw_store_binding
     from almanac.pipeline.context import PipelineContext
+    from almanac.store.engine.opening import Server, place
+    from almanac.store.raw.blobs import blobs_at
 
-    _look_at_raw(settings)
+    # A bucket that is not there, or not for us, is an OSError. One that cannot be reached is only logged: what is served does
+    # not need it, and the verification waits for it.
+    try:
+        blobs_at(settings.raw_place).check()
+    except ConnectionError as error:
+        log.warning("the raw store cannot be reached", reason=str(error))
     with PipelineContext(
         settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)
     ) as world:
         problem = raw_store_binding.explain_other_store(world.db, world.raw, settings)
     if problem is not None:
         log.warning("the raw store is not the one the data came from", reason=problem)
-    _note_place(settings)
+    # From which server the data of this home are served: a command that is not told of it is refused (`config.load`).
+    at, note = place(settings.data_place), settings.served_from_path
+    with contextlib.suppress(OSError):  # a full disk: the note is a help, and the service needs none
+        if isinstance(at, Server) and settings.database_url:
+            note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            note.write_text(f"{at}\n", "utf-8")
+        else:
+            note.unlink(missing_ok=True)
+    began = time.monotonic()
     with contextlib.ExitStack() as held:
         # Counters are memory-mapped by prometheus-client: on a full disk of the data a write to them would end the process.
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = held.enter_context(
@@ -109,30 +127,36 @@ def run(settings: Settings) -> None:
         probe = f"/{secrets.token_hex(16)}"
         server = Granian(
             "almanac",
-            address=settings.host,
-            port=settings.port,
-            interface=Interfaces.ASGI,
+            **_listening(settings.host, settings.port, _API_HEAD),
             workers=settings.workers,
-            websockets=False,
-            # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
-            http=HTTPModes.http1,
-            http1_settings=_http1(_API_HEAD),
-            backpressure=_CONNECTIONS,
             log_level=LogLevels.warning,
             log_dictconfig=logs.standard(),
             respawn_failed_workers=True,
             respawn_interval=_BESIDE_SECONDS,
             workers_kill_timeout=_KILL_AFTER_SECONDS,
         )
-        beside = [_SideProcess("operations", _serve_operations, settings, probe, os.getpid())]
-        if settings.dashboard:
-            beside.append(_SideProcess("dashboard", _serve_dashboard, settings, os.getpid()))
-        for process in beside:
-            held.callback(process.stop)
-            process.start()
-            server.on_startup(process.watch)
-        with _logging_the_run(settings):
+        for name in ("operations", "dashboard") if settings.dashboard else ("operations",):
+            server.on_startup(_begin_beside(held, name, settings, probe))
+        log.info(
+            "service started",
+            version=version(),
+            process=os.getpid(),
+            home=str(settings.home.resolve()),
+            interface=f"{settings.host} port {settings.port}",
+            operations=f"{settings.ops_host} port {settings.ops_port}",
+            dashboard=f"{settings.host} port {settings.dashboard_port}" if settings.dashboard else None,
+            workers=settings.workers,
+            settings=config.list_settings(),
+        )
+        code: object = 0
+        try:
             server.serve(target_loader=functools.partial(_worker, settings, probe, os.getpid()), wrap_loader=False)
+        except BaseException as error:
+            code = error.code if isinstance(error, SystemExit) else type(error).__name__
+            raise
+        finally:
+            seconds = round(time.monotonic() - began, 1)
+            log.info("service stopped", process=os.getpid(), exit=code, seconds=seconds)
 
 
 def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
@@ -156,63 +180,72 @@ def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
     return answer
 
 
-class _SideProcess:
-    """A process beside the workers, started anew if it ends before the service does, as Granian does with workers."""
+def _begin_beside(held: contextlib.ExitStack, name: str, settings: Settings, probe: str) -> Callable[[], None]:
+    """
+    Serve a listener in a process beside the workers, until `held` ends.
 
-    def __init__(self, name: str, target: Callable[..., None], *arguments: object) -> None:
-        self._name, self._target, self._arguments = name, target, arguments
-        self._stopping = threading.Event()
+    What is given back begins to watch it, in a thread: one that ends before is started anew, as Granian does with workers.
+    """
+    stopping = threading.Event()
 
-    def start(self) -> None:
-        """Start it, spawned: it needs nothing of this process."""
+    def start() -> BaseProcess:
+        # Spawned: it needs nothing of this process.
         spawning = multiprocessing.get_context("spawn")
-        self._process = spawning.Process(target=self._target, args=self._arguments, name=self._name, daemon=True)
-        self._process.start()
+        begun = spawning.Process(target=_listen, args=(name, settings, probe, os.getpid()), name=name, daemon=True)
+        begun.start()
+        return begun
 
-    def watch(self) -> None:
-        """Begin to watch it, in a thread."""
-        threading.Thread(target=self._watch, name=self._name, daemon=True).start()
+    process = start()
 
-    def _watch(self) -> None:
+    def watch() -> None:
+        nonlocal process
         while True:
-            wait([self._process.sentinel])
-            if self._stopping.wait(_LOOK_SECONDS):
+            wait([process.sentinel])
+            if stopping.wait(_LOOK_SECONDS):
                 return
-            log.error("a process beside the workers ended and is started anew", process=self._name)
-            self.start()
+            log.error("a process beside the workers ended and is started anew", process=name)
+            process = start()
 
-    def stop(self) -> None:
-        """End it."""
-        self._stopping.set()
-        self._process.terminate()
-        self._process.join(_KILL_AFTER_SECONDS)
-        self._process.kill()
-        self._process.join()
+    def stop() -> None:
+        stopping.set()
+        process.terminate()
+        process.join(_KILL_AFTER_SECONDS)
+        process.kill()
+        process.join()
 
-
-def _serve_operations(settings: Settings, probe: str, parent: int) -> None:
-    from almanac import ops
-
-    _begin_beside(settings, parent)
-    _listen(ops.application(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD)
+    held.callback(stop)
+    return threading.Thread(target=watch, name=name, daemon=True).start
 
 
-def _serve_dashboard(settings: Settings, parent: int) -> None:
-    from almanac.applications import dashboard
-
-    _begin_beside(settings, parent)
-    _listen(dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD)
-
-
-def _begin_beside(settings: Settings, parent: int) -> None:
-    from almanac.api.server import logs
+def _listen(name: str, settings: Settings, probe: str, parent: int) -> None:
+    """Serve one listener in this process, until it is told to end or its parent is gone."""
+    from granian.server.embed import Server
 
     # The terminal's interrupt and hangup reach the whole group, and are for the parent, which ends us.
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    logs.configure(settings.log_level)
-    logging.config.dictConfig(logs.standard())
+    _configure_logs(settings)
     _end_with(parent)
+    app: ASGIApp
+    if name == "operations":
+        from almanac import ops
+
+        app, host, port, head = ops.application(settings, probe), settings.ops_host, settings.ops_port, _OPS_HEAD
+    else:
+        from almanac.applications import dashboard
+
+        app, host, port, head = dashboard(settings), settings.host, settings.dashboard_port, _DASHBOARD_HEAD
+    server = Server(app, **_listening(host, port, head), log_enabled=False)
+
+    async def serving() -> None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
+        await server.serve()
+
+    asyncio.run(serving())
+    # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _end_with(parent: int) -> None:
@@ -228,86 +261,18 @@ def _end_with(parent: int) -> None:
     threading.Thread(target=look, name="parent", daemon=True).start()
 
 
-def _listen(app: ASGIApp, host: str, port: int, head_bytes: int) -> None:
-    """Listen in this process until it is told to end."""
-    from granian.server.embed import Server
-
-    server = Server(
-        app,
-        address=host,
-        port=port,
-        interface=Interfaces.ASGI,
-        websockets=False,
-        http=HTTPModes.http1,
-        http1_settings=_http1(head_bytes),
-        backpressure=_CONNECTIONS,
-        log_enabled=False,
-    )
-
-    async def listening() -> None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, server.stop)
-        await server.serve()
-
-    asyncio.run(listening())
-    # The server's threads may still be on their way out: one that asks for the interpreter while it is taken down panics.
-    logging.shutdown()
-    sys.stderr.flush()
-    os._exit(0)
-
-
-def _http1(head_bytes: int) -> HTTP1Settings:
-    return HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS)
-
-
-@contextlib.contextmanager
-def _logging_the_run(settings: Settings) -> Iterator[None]:
-    """Log the first line of a run, and the last one."""
-    began = time.monotonic()
-    log.info(
-        "service started",
-        version=version(),
-        process=os.getpid(),
-        home=str(settings.home.resolve()),
-        interface=f"{settings.host} port {settings.port}",
-        operations=f"{settings.ops_host} port {settings.ops_port}",
-        dashboard=f"{settings.host} port {settings.dashboard_port}" if settings.dashboard else None,
-        workers=settings.workers,
-        settings=config.list_settings(),
-    )
-    code: object = 0
-    try:
-        yield
-    except BaseException as error:
-        code = error.code if isinstance(error, SystemExit) else type(error).__name__
-        raise
-    finally:
-        log.info("service stopped", process=os.getpid(), exit=code, seconds=round(time.monotonic() - began, 1))
-
-
-def _note_place(settings: Settings) -> None:
-    """Note from which server the data of this home are served: a command that is not told of it is refused (`config.load`)."""
-    from almanac.store.engine.opening import Server, place
-
-    at, note = place(settings.data_place), settings.served_from_path
-    with contextlib.suppress(OSError):  # a full disk: the note is a help, and the service needs none
-        if isinstance(at, Server) and settings.database_url:
-            note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            note.write_text(f"{at}\n", "utf-8")
-        else:
-            note.unlink(missing_ok=True)
-
-
-def _look_at_raw(settings: Settings) -> None:
-    """
-    Raise OSError for a bucket that is not there, or not for us. One that cannot be reached is only logged: what is served
-    does not need it, and the verification waits for it.
-    """
-    from almanac.store.raw.blobs import blobs_at
-
-    try:
-        blobs_at(settings.raw_place).check()
-    except ConnectionError as error:
-        log.warning("the raw store cannot be reached", reason=str(error))
+def _listening(host: str, port: int, head_bytes: int) -> dict[str, Any]:
+    """Return what all listeners tell Granian."""
+    return {
+        "address": host,
+        "port": port,
+        "interface": Interfaces.ASGI,
+        "websockets": False,
+        # Where HTTP/2 is spoken too, the first bytes of a connection are waited for without end.
+        "http": HTTPModes.http1,
+        "http1_settings": HTTP1Settings(max_buffer_size=head_bytes, header_read_timeout=_HEAD_MILLISECONDS),
+        "backpressure": _CONNECTIONS,
+    }
 
 
 def _check_fit(settings: Settings) -> None:

@@ -72,7 +72,7 @@ def build(home: Path) -> None:
         take_in(world, pages, lambda _: None)
         _break(world, next(one for one in pages if "series_id=" in one.url), now)
     make_accounts(chosen)
-    accounts = Accounts(chosen.accounts_path)
+    accounts = Accounts(chosen.home / "accounts.db")
     accounts.create_account(PEOPLE["operator"], "pro", chosen.plans, now=REAL_NOW)
     accounts.set_role(PEOPLE["operator"], "operator")
     for email in PEOPLE.values():
@@ -104,7 +104,7 @@ def _break(world: PipelineContext, page: Response, now: int) -> None:
 def names(home: Path) -> dict[str, str]:
     """What stands for the names in `addresses.ADDRESSES` that every store has its own of. Makes the links anew."""
     chosen, now = settings(home), int(time.time())
-    accounts = Accounts(chosen.accounts_path)
+    accounts = Accounts(chosen.home / "accounts.db")
     by = Administration(accounts, PEOPLE["operator"])
     join, invitation = by.invite("guest@example.org", "pro", chosen.plans, now=now)
     found = {

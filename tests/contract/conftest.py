@@ -22,7 +22,7 @@ def worker_id(request: pytest.FixtureRequest) -> str:
 def built(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
     def make(folder: Path) -> None:
         build(folder / "home", invented_mirror.write(folder / "mirror"))
-        filed.add(settings(folder / "home").data_path)
+        filed.add(settings(folder / "home").home / "data.db")
 
     return once(tmp_path_factory, worker_id, "contract-world", make) / "home"
 

@@ -133,7 +133,7 @@ def build(home: Path, made: list[Made]) -> None:
     """A home with these companies in it, and accounts."""
     chosen = settings(home)
     home.mkdir(parents=True, exist_ok=True)
-    db = opening.create(chosen.data_path)
+    db = opening.create(chosen.home / "data.db")
     fill(db, made)
     db.close()
     make_accounts(chosen)

@@ -56,7 +56,7 @@ def _listed(home, count):
     """So many invented companies in a new home, with what the index says of each."""
     made = invented_companies.companies(count)
     invented_companies.build(home, made)
-    db = opening.create(settings(home).data_path)
+    db = opening.create(settings(home).home / "data.db")
     with Batch(db, 1, "payload") as batch:
         batch.touch()
         for company in made:
@@ -196,7 +196,7 @@ def test_columns_that_are_remembered_say_what_is_read_anew(tmp_path):
         assert first == told(one, "free", "pro") == told_by_others()
         # Of the plan that reaches six months, one request alone is refused: that of a day before them.
         assert [status for status, _ in first.values()].count(200) == len(first) - 1
-        db = opening.create(settings(home).data_path)
+        db = opening.create(settings(home).home / "data.db")
         with Batch(db, 1, "payload") as batch:
             batch.touch()
             db.execute("UPDATE company SET name = 'A ' || name WHERE cik % 3 = 0")

@@ -360,7 +360,7 @@ def test_a_moment_before_all_companies(screen, as_of):
 
 def change(changing, *statements):
     """Execute statements as one data version."""
-    db = opening.create(changing.settings.data_path)
+    db = opening.create(changing.settings.home / "data.db")
     with Batch(db, 1, "test") as batch:
         for sql, values in statements:
             db.execute(sql, values)
@@ -545,7 +545,7 @@ def test_answers_do_not_depend_on_withheld_values(screen, tmp_path):
 
 def open_up(changing, exposure):
     """Change the rights of the closed feed, as the pipeline does: a data version and a reference version."""
-    db = opening.create(changing.settings.data_path)
+    db = opening.create(changing.settings.home / "data.db")
     with Batch(db, 1, "rights") as batch:
         at = (invented_companies.CLOSED,)
         body = json.loads(db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", at).get)
@@ -577,7 +577,7 @@ def test_a_walk_is_pinned(changing):
     first = changing.get(PATH, **query).json()
     # Three times, so that the version the walk is pinned to is not among the last two any more.
     for value in (0.07, 0.08, 0.09):
-        db = opening.create(changing.settings.data_path)
+        db = opening.create(changing.settings.home / "data.db")
         with Batch(db, 1, "payload") as batch:
             for company in MADE:
                 write_readings(

@@ -53,7 +53,7 @@ def fresh(own):
 
 def test_a_series_judged_by_its_reading_follows_it_without_a_data_version(own):
     # Written past the catalogue, which would put the series right again.
-    with contextlib.closing(opening.connect(own.settings.data_path)) as db:
+    with contextlib.closing(opening.connect(own.settings.home / "data.db")) as db:
         for number, name in list(db.execute("SELECT series, id FROM series WHERE source = 'us-treasury-par'")):
             spec = msgspec.structs.replace(specs.of(db, name), judged_by_fetch=True)
             (spec_number,) = SpecNumbers(db).put([msgspec.structs.replace(spec, entity="")])

@@ -16,10 +16,10 @@ import pytest
 
 from almanac import serving
 from almanac.__main__ import main
-from almanac.commands.shared import UNFIT
 from almanac.domain.cadence import Cadence
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
+from almanac.store.engine.errors import SchemaError
 from tests.support.paths import ROOT
 from tests.support.processes import command, environment, run
 from tests.support.servers import free_port
@@ -101,7 +101,7 @@ def test_a_store_of_another_schema_is_not_met_again_and_again(name, tmp_path):
     )
     done = subprocess.run(command(*words), env=given, capture_output=True, text=True, check=False, timeout=120)
     assert "run `almanac rebuild`" in done.stderr
-    assert done.returncode == UNFIT == int(service(name)["RestartPreventExitStatus"])
+    assert done.returncode == SchemaError.exit_code == int(service(name)["RestartPreventExitStatus"])
     assert service(name)["Restart"] == "on-failure"
 
 

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.ops import StoreGauges
+from almanac.ops import store_gauges
 from almanac.store.engine import opening
 from almanac.store.observations.reading.reader import Reader
 from tests.support.invented_mirror import mof_file, weekdays
@@ -111,8 +111,8 @@ def test_the_metrics_count_it(home, tmp_path):
     chosen = settings(home, NOW=NOW)
     reader = Reader(opening.place(chosen.data_place))
     try:
-        gauges = StoreGauges(reader.view, chosen.clock)
-        found = {(s.name, *s.labels.values()): s.value for metric in gauges.collect() for s in metric.samples}
+        gauges = store_gauges(reader.view(), chosen.clock())
+        found = {(s.name, *s.labels.values()): s.value for metric in gauges for s in metric.samples}
     finally:
         reader.close()
     assert found["almanac_shrunk_responses", "mof-japan"] == 1

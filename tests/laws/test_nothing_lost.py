@@ -151,7 +151,7 @@ def test_served_vintages_never_fall_unasked(home, state, command):
     if command.startswith("backup") and done.exit_code == 0:
         again = Settings(home=home.tmp / "again", now=NOW)
         home.run("restore", "FILE", settings=again, expect=0)
-        if not again.data_path.exists():
+        if not (again.home / "data.db").exists():
             home.run("rebuild", settings=again, expect=0)
         assert home.served(again) >= before
 
@@ -198,7 +198,7 @@ def test_accounts_alone_are_backed_up_whatever_the_raw_store_holds(home):
     again = Settings(home=home.tmp / "again", now=NOW)
     done = home.run("restore", "FILE", settings=again, expect=0)
     assert "the backup holds accounts, secrets and counts of use alone: no raw payloads and no data" in done.stderr
-    with contextlib.closing(Accounts(again.accounts_path, None)) as accounts:
+    with contextlib.closing(Accounts(again.home / "accounts.db", None)) as accounts:
         assert [one.email for one in accounts.list_accounts()] == ["ada@example.org"]
     with PipelineContext(again) as world:
         assert world.raw.any_source() is None

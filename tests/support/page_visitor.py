@@ -31,7 +31,7 @@ class _Known(People):
 def people(service: Service, kind: type[People] = _Known) -> People:
     """What the dashboard keeps of people, over a service; its letters are told to nobody."""
     letters = Letters(Mail(service.settings.smtp, lambda *_, **__: None), service.settings.dashboard_address)
-    usage = UsageReports(UsageFile(service.settings.usage_path))
+    usage = UsageReports(UsageFile(service.settings.home / "usage.db"))
     return kind(service.accounts, usage, letters, walltime=lambda: float(NOW))
 
 

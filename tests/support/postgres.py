@@ -374,7 +374,7 @@ def stand_in() -> None:
 
     for name in ("create", "connect", "identity_of", "open_auxiliary"):
         door(name)
-    for name in ("data_place", "accounts_place", "usage_place", "_server"):
+    for name in ("data_place", "accounts_place", "usage_place"):
         _on_a_server(name)
 
 

@@ -67,7 +67,7 @@ def build(home: Path, mirror: Path) -> None:
 
 def make_accounts(chosen: Settings) -> None:
     """An account of each plan and its keys, listed in `keys` under the home."""
-    accounts = Accounts(chosen.accounts_path)
+    accounts = Accounts(chosen.home / "accounts.db")
     lines = []
     for plan in chosen.plans:
         accounts.create_account(f"{plan}@example.org", plan, chosen.plans, now=REAL_NOW)
@@ -90,7 +90,7 @@ class Service:
     def __post_init__(self) -> None:
         self.settings = settings(self.home, **self.more)
         self.keys = dict(line.split() for line in (self.home / "keys").read_text().splitlines())
-        self.accounts = Accounts(self.settings.accounts_path)
+        self.accounts = Accounts(self.settings.home / "accounts.db")
         self.reader = Reader(place(self.settings.data_place), most_sorted=self.settings.sort_rows)
         self.endpoints: tuple[Endpoint, ...] = endpoints(Explainer(CATALOG, explain_company), explain_scores)
         self.app = App(

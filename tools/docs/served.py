@@ -104,7 +104,7 @@ def build(home: Path) -> None:
         take_in(
             opened, (Response(p.source, p.url, p.make(), p.fetched_at, p.media_type) for p in filed), lambda _: None
         )
-    accounts = Accounts(settings.accounts_path)
+    accounts = Accounts(settings.home / "accounts.db")
     accounts.create_account("demo@localhost", "pro", settings.plans, now=REAL)
     accounts.create_account("free@localhost", "free", settings.plans, now=REAL)
     keys = {
@@ -130,8 +130,8 @@ def served(home: Path) -> Iterator[Service]:
     """Serve the small world of a folder."""
     settings = Settings(home=home, now=NOW)
     keys, catalog = read_keys(home), load()
-    accounts = Accounts(settings.accounts_path)
-    reader = Reader(settings.data_path)
+    accounts = Accounts(settings.home / "accounts.db")
+    reader = Reader(settings.home / "data.db")
 
     def over(view: OpenView) -> App:
         return App(

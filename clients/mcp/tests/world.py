@@ -42,9 +42,9 @@ class Served:
         chosen = settings(home, NOW=NOW, **more)
         app = App(
             endpoints(Explainer(load(), explain_company), explain_scores),
-            Accounts(chosen.accounts_path),
+            Accounts(chosen.home / "accounts.db"),
             open_limiter(chosen),
-            Reader(chosen.data_path).view,
+            Reader(chosen.home / "data.db").view,
             chosen,
             clock=chosen.clock,
             walltime=lambda: float(REAL),

@@ -12,6 +12,7 @@ import msgspec
 from almanac.catalog.currencies import Changeover, Currencies, Currency
 from almanac.catalog.services import Service
 from almanac.catalog.succession import stretches
+from almanac.domain.errors import UserError
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import Entity, Indicator, IndicatorCategory, Provider, SeriesSpec, Source, Unit
 
@@ -30,7 +31,7 @@ def simulated_copy(source: str, sources: Collection[str]) -> str | None:
     return copy if copy in sources else None
 
 
-class CatalogError(Exception):
+class CatalogError(UserError):
     """The catalogue contradicts itself. Every problem found is one line of the message."""
 
 

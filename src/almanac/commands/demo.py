@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import click
+import msgspec
 
 from almanac import serving
 from almanac.commands.progress import loading
@@ -12,11 +13,11 @@ from almanac.commands.serve import chosen, listeners
 from almanac.commands.shared import processes_option, put, say, settings
 from almanac.commands.sources import finish
 from almanac.domain.memory import seldom_searched
-from almanac.first_run import apart, next_steps, prepare, rest
+from almanac.first_run import loading_beside, welcome
 from almanac.locks import TakenError
 from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.outcome import exit_code
-from almanac.pipeline.ingest.simulation import load
+from almanac.pipeline.ingest.simulation import load, load_first
 
 
 @click.command()
@@ -38,16 +39,26 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
 
 @click.command()
 @listeners
-def demo(no_dashboard: bool, **options: Any) -> None:
+def demo(**options: Any) -> None:
     """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
-    own = apart(chosen(settings(), dashboard=False if no_dashboard else None, **options))
+    found = chosen(**options)
+    # A folder of its own, whatever engine the others use.
+    own = msgspec.structs.replace(found, home=found.home / "demo", database_url=None, raw_url=None)
+
+    def said(_number: int, code: int) -> None:
+        say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
 
     try:
         with serving.claimed(own):
-            prepared = prepare(own, say)
-            for line in next_steps(prepared):
+            # A second run adds only the days since.
+            with PipelineContext(own, kind=SIMULATED) as world:
+                say("Loading a simulated yield curve …")
+                outcomes = load_first(world, lambda _: None)
+            say(f"{sum(outcome.folded for outcome in outcomes)} simulated payloads read.")
+            for line in welcome(own, "demo@localhost", "make run"):
                 put(line)
-            with rest(own, say):
+            say("Other curves and economies, then companies are loaded meanwhile (some minutes the first time) …")
+            with loading_beside(own, [["sandbox"]], said, quiet=True):
                 serving.run(own)
     except TakenError as error:
         raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None

@@ -12,7 +12,6 @@ import msgspec
 
 from almanac.commands.progress import Progress
 from almanac.commands.shared import (
-    expected,
     processes_option,
     put,
     put_json,
@@ -23,6 +22,7 @@ from almanac.commands.shared import (
     without_missing_option,
 )
 from almanac.config import real_time
+from almanac.domain.errors import UserError
 from almanac.domain.memory import seldom_searched
 from almanac.pipeline import raw_store_binding
 from almanac.pipeline.context import PipelineContext
@@ -129,7 +129,7 @@ def _check() -> NoReturn:
         with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
             found = vitals(view, chosen.clock())
         finding = checkup(found, room(chosen), real_time())
-    except expected() as error:
+    except (UserError, OSError) as error:
         finding = failed(str(error))
     put(finding.line)
     sys.exit(finding.code)

@@ -27,9 +27,10 @@ _PORT = click.IntRange(1, 65_535)
 
 def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options that say where to listen, each over the setting of the same name."""
-    workers = click.IntRange(1, 256)
     for option in (
-        click.option("--workers", type=workers, help="Processes that answer. Default: ALMANAC_WORKERS, 1."),
+        click.option(
+            "--workers", type=click.IntRange(1, 256), help="Processes that answer. Default: ALMANAC_WORKERS, 1."
+        ),
         click.option(
             "--ops-port", type=_PORT, help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000."
         ),
@@ -46,13 +47,14 @@ def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def chosen(found: Settings, **options: Any) -> Settings:
-    """Return the settings with the options that were given over them."""
-    return msgspec.structs.replace(found, **{name: value for name, value in options.items() if value is not None})
+def chosen(*, no_dashboard: bool, **options: Any) -> Settings:
+    """Return the settings with the options of `listeners` that were given over them."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return msgspec.structs.replace(settings(), **given, **({"dashboard": False} if no_dashboard else {}))
 
 
 @click.command()
 @listeners
-def serve(no_dashboard: bool, **options: Any) -> None:
+def serve(**options: Any) -> None:
     """Answer requests until interrupted. An empty home serves too, and so does one an ingest is writing to."""
-    run(chosen(settings(), dashboard=False if no_dashboard else None, **options))
+    run(chosen(**options))

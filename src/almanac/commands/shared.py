@@ -12,22 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from almanac.domain.disk_errors import explain
+from almanac.domain.errors import UserError, explain
 from almanac.domain.plain_text import escaped, one_line
 
 if TYPE_CHECKING:
     from almanac.config import Settings
 
 
-#: Exit code where this program cannot use the store as it is, and will say so however often it is begun: EX_CONFIG of
-#: sysexits.h, of which the units tell systemd.
-UNFIT = 78
 #: Exit code of a command whose output nobody reads to its end: 128 and the number of SIGPIPE, as shells have it.
 _READER_GONE = 141
-
-
-class _Unfit(click.ClickException):
-    exit_code = UNFIT
 
 
 class Commands(click.Group):
@@ -56,42 +49,16 @@ class Commands(click.Group):
             formatter.write_dl([(name, self._modules[name][1]) for name in self.list_commands(ctx)])
 
     def invoke(self, ctx: click.Context) -> Any:
-        # Control flow of click itself is no error, and must not cost the imports below.
         try:
             return super().invoke(ctx)
-        except (click.exceptions.Exit, click.Abort):
-            raise
         except click.ClickException as error:
             error.message = _lines(error.message)  # type: ignore[misc]  # final for those who would tell something else
             raise
-        except Exception as error:  # sorted here: what a reader can mend is told, the rest goes on with its traceback
-            if not isinstance(error, expected()):
-                raise
-            from almanac.store.engine.errors import SchemaError
-
-            text = explain(error) if isinstance(error, OSError) else str(error)
-            ending = _Unfit if isinstance(error, SchemaError) else click.ClickException
-            raise ending(_lines(text)) from None
-
-
-def expected() -> tuple[type[Exception], ...]:
-    """Errors whose message tells the reader what to change."""
-    from almanac.catalog.records import CatalogError
-    from almanac.config import SettingError
-    from almanac.locks import TakenError
-    from almanac.pipeline.context import WorldError
-    from almanac.pipeline.ingest.accepting import NotHeld
-    from almanac.pipeline.ingest.captures import ClockBehindError
-    from almanac.pipeline.missing_payloads import LossError
-    from almanac.pipeline.operate.backup import BackupError
-    from almanac.pipeline.raw_store_binding import RawStoreError
-    from almanac.sources.mirror import MirrorError
-    from almanac.store.accounts.accounts import AccountError
-    from almanac.store.engine.errors import StoreError, UnavailableError
-    from almanac.store.raw.captures import Corrupt
-
-    ours = (SettingError, CatalogError, AccountError, BackupError, WorldError, MirrorError, Corrupt, StoreError)
-    return (*ours, ClockBehindError, LossError, NotHeld, RawStoreError, TakenError, UnavailableError, OSError)
+        except (UserError, OSError) as error:
+            ending = click.ClickException(_lines(explain(error) if isinstance(error, OSError) else str(error)))
+            if isinstance(error, UserError):
+                ending.exit_code = error.exit_code  # type: ignore[misc]  # click has it by class
+            raise ending from None
 
 
 #: For commands that replace data, or promise that they can be made anew.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -13,6 +12,7 @@ from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog
 from almanac.commands.shared import put_json, settings, table
 from almanac.config import Settings
+from almanac.domain.plain_text import nearest
 from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
 from almanac.pipeline.ingest.outcome import RunOutcome
@@ -23,33 +23,28 @@ from almanac.pipeline.ingest.outcome import RunOutcome
 def sources(as_json: bool) -> None:
     """List the sources: what they fetch, their licence, their needs."""
     chosen = settings(home=False)
-    rows = [_source_row(chosen, source) for source in named_sources(shipped(), ())]
-    table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
-
-
-def _source_row(chosen: Settings, source: Source) -> dict[str, Any]:
-
-    needs = ["network"]
-    if source.key_setting is not None:
-        optional = "optional, " if source.key_optional else ""
-        state = "set" if has_key(chosen, source) else "missing"
-        needs.append(f"key ({source.key_setting}, {optional}{state})")
-    if source.rights.channel is Exposure.public:
-        consent = "not needed"
-    else:
+    rows = []
+    for source in named_sources(shipped(), ()):
+        needs = ["network"]
+        if source.key_setting is not None:
+            optional = "optional, " if source.key_optional else ""
+            needs.append(f"key ({source.key_setting}, {optional}{'set' if has_key(chosen, source) else 'missing'})")
         consent = "missing" if chosen.consent(source.id) is None else "recorded"
-    return {
-        "id": source.id,
-        "provider": source.provider,
-        "fetches": source.name,
-        "license": source.rights.license,
-        "exposure": source.rights.exposure.name,
-        "vintages": "yes" if source.stores_vintages else "no",
-        "needs": needs,
-        "keySetting": source.key_setting,
-        "consent": consent,
-        "homepage": source.homepage,
-    }
+        rows.append(
+            {
+                "id": source.id,
+                "provider": source.provider,
+                "fetches": source.name,
+                "license": source.rights.license,
+                "exposure": source.rights.exposure.name,
+                "vintages": "yes" if source.stores_vintages else "no",
+                "needs": needs,
+                "keySetting": source.key_setting,
+                "consent": "not needed" if source.rights.channel is Exposure.public else consent,
+                "homepage": source.homepage,
+            }
+        )
+    table(rows, ("id", "fetches", "license", "vintages", "needs", "consent"), as_json=as_json)
 
 
 def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
@@ -59,34 +54,53 @@ def named_sources(catalog: Catalog, names: Sequence[str]) -> list[Source]:
     A name is an id, a provider's id, or what a source's id begins with, up to a dash.
     """
     real = {key: source for key, source in catalog.sources.items() if source.connector and not source.simulated}
-    found: dict[str, Source] = {}
+    meant: dict[str, Source] = {}
     for name in names:
         short = [key for key in sorted(real) if real[key].provider == name or key.startswith(f"{name}-")]
-        meant = [name] if name in real else short
-        if not meant:
+        if name not in real and not short:
             valid = sorted({*real, *(source.provider for source in real.values())})
-            near = difflib.get_close_matches(name.lower(), valid, n=1, cutoff=0.4)
-            nearest = f"; the nearest is {near[0]}" if near else ""
-            message = f"there is no source {name!r}{nearest}. Valid: {', '.join(valid)}"
+            near = nearest(name.lower(), valid, cutoff=0.4)
+            message = f"there is no source {name!r}{near}. Valid: {', '.join(valid)}"
             raise click.BadParameter(message, param_hint="'SOURCE…'")
-        found.update({key: real[key] for key in meant})
-    return list(found.values()) if names else [real[key] for key in sorted(real)]
+        meant |= {key: real[key] for key in ([name] if name in real else short)}
+    return list(meant.values()) if names else [real[key] for key in sorted(real)]
 
 
 def has_key(chosen: Settings, source: Source) -> bool:
-    """Whether the settings hold the key that a publisher's API wants."""
-    held = chosen.sources.get(source.id)
-    return bool(held and held.key(source.key_setting))
+    """Say whether the settings hold the key that a publisher's API wants."""
+    given = chosen.sources.get(source.id)
+    return bool(given and given.key(source.key_setting))
 
 
 def finish(
     outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str] | None = None, *, as_json: bool = False
 ) -> NoReturn:
-    """Print what came of each source, and end the command with an exit code."""
-    if as_json:
-        summary_json(outcomes, code, passed_over or {})
-    else:
+    """
+    Print what came of each source, and end the command with an exit code.
+
+    As JSON with the reasons. Counts are of responses, `cells` of cells changed; `unchanged`: responses that said nothing new;
+    `empty`: such as said that there is nothing in what was asked for; `later`: requests that wait for a limit or for data
+    being prepared. `passedOver`: sources that were not asked, and what they lack.
+    """
+    if not as_json:
         summary(outcomes)
+        sys.exit(code)
+    reports = []
+    for o in outcomes:
+        reasons = {"failed": o.failed, "later": o.later, "quarantined": o.quarantined, "notRead": o.ignored}
+        reports.append(
+            {"source": o.source, "read": o.folded, "cells": o.vintages, "unchanged": o.known, **_counts(o)}
+            | {"unmapped": dict(sorted(o.unmapped.items())), "unreadNames": sorted(o.unread)}
+            | {
+                "reasons": [
+                    {"what": what, "url": url, "reason": reason}
+                    for what, by_url in reasons.items()
+                    for url, reason in by_url.items()
+                ]
+            }
+        )
+    passed = [{"source": source, "reason": reason} for source, reason in (passed_over or {}).items()]
+    put_json({"exitCode": code, "sources": reports, "passedOver": passed})
     sys.exit(code)
 
 
@@ -109,30 +123,3 @@ def _counts(o: RunOutcome) -> dict[str, int]:
         "failed": len(o.failed),
         "later": len(o.later),
     }
-
-
-def summary_json(outcomes: Sequence[RunOutcome], code: int, passed_over: Mapping[str, str]) -> None:
-    """
-    Print what came of each source as one JSON object, with the reasons. Counts are of responses, `cells` of cells changed;
-    `unchanged`: responses that said nothing new; `empty`: such as said that there is nothing in what was asked for; `later`:
-    requests that wait for a limit or for data being prepared. `passedOver`: sources that were not asked, and what they lack.
-    """
-    sources = [
-        {"source": o.source, "read": o.folded, "cells": o.vintages, "unchanged": o.known, **_counts(o)}
-        | {"unmapped": dict(sorted(o.unmapped.items())), "unreadNames": sorted(o.unread)}
-        | {
-            "reasons": [
-                {"what": what, "url": url, "reason": reason}
-                for what, reasons in (
-                    ("failed", o.failed),
-                    ("later", o.later),
-                    ("quarantined", o.quarantined),
-                    ("notRead", o.ignored),
-                )
-                for url, reason in reasons.items()
-            ]
-        }
-        for o in outcomes
-    ]
-    passed = [{"source": source, "reason": reason} for source, reason in passed_over.items()]
-    put_json({"exitCode": code, "sources": sources, "passedOver": passed})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,24 +11,19 @@ import msgspec
 
 from almanac import serving
 from almanac.catalog.load import shipped
-from almanac.catalog.records import Catalog
 from almanac.commands.progress import loading
 from almanac.commands.serve import chosen, listeners
-from almanac.commands.shared import put, say, settings
+from almanac.commands.shared import put, say
 from almanac.commands.sources import named_sources, summary
 from almanac.commands.worker import asking
 from almanac.config import Settings
 from almanac.domain.memory import seldom_searched
-from almanac.domain.reference import Source
 from almanac.domain.rights import Exposure
-from almanac.first_run import first_account, loading_beside, next_steps
+from almanac.first_run import loading_beside, welcome
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
-from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.ingest.worker import missing_settings
-
-EMAIL = "operator@localhost"
-_KEY_NAME = "almanac start"
 
 
 @click.command()
@@ -41,7 +35,7 @@ _KEY_NAME = "almanac start"
     help="Read a mirror folder (mirror.csv) in place of the network.",
 )
 @click.option("--load-only", is_flag=True, help="Load, say what further sources need, and end: nothing is served.")
-def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: Any) -> None:
+def start(folder: Path | None, load_only: bool, **options: Any) -> None:
     """Load and serve data of publishers that ask for no key.
 
     Sources that need a consent are left out as well.
@@ -52,14 +46,9 @@ def start(folder: Path | None, load_only: bool, no_dashboard: bool, **options: A
 
     With --load-only: exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
-    found = chosen(settings(), dashboard=False if no_dashboard else None, **options)
+    found = chosen(**options)
     if load_only:
         sys.exit(_load(found, folder))
-    _serve(found, folder)
-
-
-def _serve(found: Settings, folder: Path | None) -> None:
-
     commands = [["start", "--load-only", *(() if folder is None else ("--from", str(folder.resolve())))]]
     if folder is None:
         commands.append(["worker"])
@@ -74,7 +63,7 @@ def _serve(found: Settings, folder: Path | None) -> None:
         # One that holds the simulated world is refused before anything is made.
         with PipelineContext(found, kind=REAL, tell=say):
             pass
-        for line in next_steps(first_account(found, EMAIL, _KEY_NAME)):
+        for line in welcome(found, "operator@localhost", "almanac start"):
             put(line)
         sys.stdout.flush()
         with loading_beside(found, commands, said, quiet=False):
@@ -82,50 +71,29 @@ def _serve(found: Settings, folder: Path | None) -> None:
 
 
 def _load(found: Settings, folder: Path | None) -> int:
-    """Load every source that needs nothing. The exit code of `almanac ingest`; 0 where nothing is due."""
-    catalog = shipped()
-    sources = [source for source in named_sources(catalog, ()) if _asks_for_nothing(source)]
+    """
+    Load every source that needs nothing, and print what each other one needs. Return the exit code of `almanac ingest`; 0
+    where nothing is due.
+    """
+    every = named_sources(shipped(), ())
+    sources = [source for source in every if not source.key_required and source.rights.channel is Exposure.public]
     say(f"loading {len(sources)} sources that ask for neither a key nor a consent")
-    with seldom_searched():
-        outcomes = _from_publishers(found, sources) if folder is None else _from_mirror(found, sources, folder)
+    with seldom_searched(), loading(found.home, "data of publishers") as progress:
+        if folder is None:
+            # One round of a worker over what is due: what is new of each source in the order of need, then what each has of
+            # the past. What was asked before stands, so a second start goes on where the first one was.
+            with asking(found, [source.id for source in sources], progress, bars=True) as worker:
+                outcomes = worker.round().outcomes
+        else:
+            with PipelineContext(found, kind=REAL, tell=say) as world:
+                outcomes = from_mirror(world, sources, folder, progress.say, progress.track)
     summary(outcomes)
-    _further(found, catalog)
-    return exit_code(outcomes) if outcomes or folder is not None else 0
-
-
-def _from_mirror(found: Settings, sources: Sequence[Source], folder: Path) -> Sequence[RunOutcome]:
-
-    with (
-        PipelineContext(found, kind=REAL, tell=say) as world,
-        loading(found.home, "data of publishers") as progress,
-    ):
-        return from_mirror(world, sources, folder, progress.say, progress.track)
-
-
-def _from_publishers(found: Settings, sources: Sequence[Source]) -> Sequence[RunOutcome]:
-    """
-    One round of a worker over what is due: what is new of each source in the order of need, then what each has of the past.
-
-    What was asked before stands, so a second start goes on where the first one was.
-    """
-    with (
-        loading(found.home, "data of publishers") as progress,
-        asking(found, [source.id for source in sources], progress, bars=True) as worker,
-    ):
-        return worker.round().outcomes
-
-
-def _asks_for_nothing(source: Source) -> bool:
-
-    return not source.key_required and source.rights.channel is Exposure.public
-
-
-def _further(found: Settings, catalog: Catalog) -> None:
-    """Print what each source needs that was left out; one that has it by now is asked by `almanac worker`, or by name."""
-    left_out = [source for source in named_sources(catalog, ()) if not _asks_for_nothing(source)]
+    left_out = [source for source in every if source not in sources]
     put()
     put(f"{len(left_out)} further source{'' if len(left_out) == 1 else 's'}:")
     for source in left_out:
+        # One that has what it needs by now is asked by `almanac worker`, or by name.
         missing = missing_settings(found, source)
         needs = f"needs {'; and '.join(missing)}" if missing else f"has what it needs: almanac ingest {source.id}"
         put(f"{source.id} ({source.name}) {needs}")
+    return exit_code(outcomes) if outcomes or folder is not None else 0

@@ -23,7 +23,7 @@ from almanac.config import Settings
 from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
 from almanac.pipeline.ingest.lease import Leaseholder
 from almanac.pipeline.ingest.outcome import exit_code, untracked
-from almanac.pipeline.ingest.worker import Round, Worker
+from almanac.pipeline.ingest.worker import Worker
 
 #: Exit code after a round that did not do all it should.
 _SOME = 3
@@ -55,52 +55,27 @@ def due(names: tuple[str, ...], *, as_json: bool = False) -> NoReturn:
     chosen = settings()
     with Progress() as progress, asking(chosen, _ids(names), progress, bars=True) as ready:
         done = ready.round()
-    if not done.outcomes and not done.stopped:
-        say(_nothing(done))
-    finish(done.outcomes, _exit_code(done), ready.passed_over, as_json=as_json)
-
-
-def _exit_code(done: Round) -> int:
-
+    code = exit_code(done.outcomes) if done.outcomes else 0
     if done.stopped:
-        return _SOME
-    return exit_code(done.outcomes) if done.outcomes else 0
+        code = _SOME
+    elif not done.outcomes:
+        ahead = f"; {done.next_source} is next, at {time(done.next_at)}"
+        say("nothing is due" + (": there is no source to ask" if done.next_at is None else ahead))
+    finish(done.outcomes, code, ready.passed_over, as_json=as_json)
 
 
-def _nothing(done: Round) -> str:
-
-    if done.next_at is None:
-        return "nothing is due: there is no source to ask"
-    return f"nothing is due; {done.next_source} is next, at {time(done.next_at)}"
+def _ids(names: tuple[str, ...]) -> list[str]:
+    return [source.id for source in named_sources(shipped(), names)] if names else []
 
 
 @contextmanager
 def asking(
     chosen: Settings, only: Sequence[str], progress: Progress, *, bars: bool, step: Callable[[], None] = lambda: None
 ) -> Iterator[Worker]:
-    """Yield a worker over these sources (none: all) that ends its work at the first signal."""
-    owner = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-    with stopping() as stop:
-        yield Worker(
-            chosen,
-            only,
-            Leaseholder(owner),
-            progress.say,
-            stop,
-            chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
-            track=progress.track if bars else untracked,
-            step=step,
-        )
-
-
-def _ids(names: tuple[str, ...]) -> list[str]:
-
-    return [source.id for source in named_sources(shipped(), names)] if names else []
-
-
-@contextmanager
-def stopping() -> Iterator[threading.Event]:
-    """Set by the first SIGTERM or SIGINT. The second one ends the process as if nobody listened."""
+    """
+    Yield a worker over these sources (none: all) that ends its work at the first SIGTERM or SIGINT. The second one ends the
+    process as if nobody listened.
+    """
     stop = threading.Event()
     before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
@@ -115,6 +90,15 @@ def stopping() -> Iterator[threading.Event]:
     for number in before:
         signal.signal(number, ask_to_stop)
     try:
-        yield stop
+        yield Worker(
+            chosen,
+            only,
+            Leaseholder(f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"),
+            progress.say,
+            stop,
+            chance=random.Random(),  # noqa: S311  (whom to spare and when is no secret)
+            track=progress.track if bars else untracked,
+            step=step,
+        )
     finally:
         restore()

@@ -8,6 +8,8 @@ invisible, or start a forged log line. Those with the meaning of a space become 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
+from difflib import get_close_matches
 
 #: Shown in place of an unprintable character.
 MARK = "\N{REPLACEMENT CHARACTER}"
@@ -43,3 +45,9 @@ def _escape(code: int) -> str:
         return f"\\u{code:04x}"
     high, low = divmod(code - 0x10000, 0x400)
     return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
+
+
+def nearest(name: str, names: Iterable[str], *, cutoff: float = 0.6, spell: Callable[[str], str] = str) -> str:
+    """Return `; the nearest is …` to end a message about a name that is none of `names`; empty where none is close."""
+    near = get_close_matches(name, [*names], n=1, cutoff=cutoff)
+    return f"; the nearest is {spell(near[0])}" if near else ""

@@ -14,6 +14,7 @@ from almanac.catalog.currencies import apart, in_currency
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
+from almanac.domain.errors import UserError
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Consent
 from almanac.pipeline import raw_store_binding
@@ -38,7 +39,7 @@ _WAIT_SECONDS = 120.0
 _LOG_SECONDS = 5.0
 
 
-class WorldError(Exception):
+class WorldError(UserError):
     """The store holds the other world. Real and simulated data are never mixed."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Self
 
+from almanac.domain.errors import UserError
 from almanac.store.engine.errors import DatabaseError, StoreError
 from almanac.store.engine.opening import fault
 from almanac.store.engine.protocol import Database
@@ -23,7 +24,7 @@ _NAMED = 3
 OPTION = "--without-missing"
 
 
-class LossError(Exception):
+class LossError(UserError):
     """A command would lose served data, or promise data that is gone. Nothing was changed; the message says what to do."""
 
 

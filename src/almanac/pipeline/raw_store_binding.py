@@ -9,6 +9,7 @@ can rebuild the data. So a host is refused if it would ingest into a database of
 from __future__ import annotations
 
 from almanac.config import Settings
+from almanac.domain.errors import UserError
 from almanac.pipeline.missing_payloads import lost, named
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database
@@ -18,7 +19,7 @@ from almanac.store.raw.captures import Corrupt, RawStore
 _KEY = "raw"
 
 
-class RawStoreError(Exception):
+class RawStoreError(UserError):
     """The raw store is not the one that the data came from. The message says what to set."""
 
 
@@ -36,7 +37,7 @@ def is_foreign(db: Database, raw: RawStore, settings: Settings) -> bool:
     if expected is None or name is not None:
         return expected is not None and expected != name
     rows = named(db)
-    return bool(lost(rows, raw)) if rows else settings.data_file is None
+    return bool(lost(rows, raw)) if rows else isinstance(settings.data_place, str)
 
 
 def check(db: Database, raw: RawStore, settings: Settings) -> None:

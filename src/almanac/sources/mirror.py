@@ -13,12 +13,13 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from almanac.domain.errors import UserError
 from almanac.domain.times import DAY_SECONDS, instant
 
 COLUMNS = ("url", "file", "fetched_at", "media_type", "status")
 
 
-class MirrorError(Exception):
+class MirrorError(UserError):
     """A mirror folder that cannot be used. The message names file, line and column, and what is allowed."""
 
 

@@ -21,6 +21,8 @@ from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.api.server import app, logs
 from almanac.api.server.app import App
 from almanac.api.server.threads import Threads
+from almanac.config import Settings
+from almanac.store.engine import opening
 from almanac.store.engine.deadline import Deadline
 from almanac.store.engine.errors import StoppedError, UnavailableError
 
@@ -110,34 +112,45 @@ def ask(app, path):
     return asyncio.run(send())
 
 
-def test_ops():
+@pytest.fixture
+def home(tmp_path):
+    """Settings of a home with an empty store."""
+    chosen = Settings(home=tmp_path)
+    opening.create(chosen.data_place).close()
+    return chosen
+
+
+def test_ops(home):
     """`/healthz`, `/readyz`, `/metrics`, without a key."""
     registry = CollectorRegistry()
     Counter("invented", "An invented counter.", registry=registry).inc(3)
-    app = ops.create(lambda: 12, registry=registry)
+    app = ops.application(home, registry=registry)
     assert (ask(app, "/healthz").status_code, ask(app, "/healthz").text) == (200, "ok")
-    assert ask(app, "/readyz").json() == {"ready": True, "dataVersion": 12}
-    assert "invented_total 3.0" in ask(app, "/metrics").text
+    assert ask(app, "/readyz").json() == {"ready": True, "dataVersion": 0}
+    shown = ask(app, "/metrics").text
+    assert "invented_total 3.0" in shown
+    assert "almanac_store_readable 1.0" in shown
 
 
-def test_not_ready():
+def test_not_ready(tmp_path):
     """A store that cannot be read: 503, the reason without internals; alive all the same."""
-
-    def broken():
-        raise OSError("/data is gone")
-
-    app = ops.create(broken)
+    (tmp_path / "data.db").write_text("no database")
+    app = ops.application(Settings(home=tmp_path))
     with capture_logs() as lines:
         answer = ask(app, "/readyz")
-    assert lines == [{"event": "not ready", "log_level": "error", "reason": "OSError: /data is gone"}]  # no stack
+    ((event, reason),) = [(line["event"], line["reason"]) for line in lines if "exc_info" not in line]
+    assert event == "not ready"
+    assert "not a database" in reason
     assert answer.status_code == 503
     assert answer.json() == {"ready": False, "reason": "the store cannot be read"}
     assert ask(app, "/healthz").status_code == 200
 
 
-def test_metrics_of_several_workers(tmp_path):
-    """With a folder of several workers, their counters are added up; an empty one is an empty page."""
-    assert ask(ops.create(lambda: 1, multiprocess_dir=str(tmp_path)), "/metrics").text == ""
+def test_metrics_of_several_workers(home, tmp_path, monkeypatch):
+    """With a folder of several workers, their counters are added up; an empty one has none."""
+    (tmp_path / "metrics").mkdir()
+    monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", str(tmp_path / "metrics"))
+    assert "almanac_requests_total" not in ask(ops.application(home), "/metrics").text
 
 
 def test_warming(frame):
@@ -278,12 +291,12 @@ def test_it_holds_back_for_a_while_at_most(frame, monkeypatch):
 
 
 @pytest.mark.parametrize(("warming", "status"), [(True, 503), (False, 200)])
-def test_readyz_says_that_a_worker_is_warming(monkeypatch, warming, status):
-    monkeypatch.setattr(ops.Worker, "is_warming", lambda _: warming)
-    answer = ask(ops.create(lambda: 12, worker=ops.Worker("127.0.0.1", 1, "/x")), "/readyz")
+def test_readyz_says_that_a_worker_is_warming(home, monkeypatch, warming, status):
+    monkeypatch.setattr(ops, "is_warming", lambda *_: warming)
+    answer = ask(ops.application(home, "/x"), "/readyz")
     assert answer.status_code == status
     assert answer.json() == (
-        {"ready": False, "reason": "a worker is warming"} if warming else {"ready": True, "dataVersion": 12}
+        {"ready": False, "reason": "a worker is warming"} if warming else {"ready": True, "dataVersion": 0}
     )
 
 

@@ -29,7 +29,7 @@ class House:
 
     def __init__(self, service: Service) -> None:
         self.service, self.said = service, []
-        self.usage = UsageFile(service.settings.usage_path)
+        self.usage = UsageFile(service.settings.home / "usage.db")
         self.letters = Letters(
             Mail(service.settings.smtp, lambda _, **letter: self.said.append(letter["text"])),
             service.settings.dashboard_address,

@@ -129,7 +129,7 @@ def test_very_many_keys_come_a_hundred_to_a_page(house: House) -> None:
 def test_with_the_data_away_a_key_is_revoked_all_the_same(house: House) -> None:
     """Somebody who is not signed in yet may have lost a key too."""
     text, key = house.service.accounts.create_key("pro@example.org", now=NOW)
-    data = house.service.settings.data_path
+    data = house.service.settings.home / "data.db"
     house.service.reader.close()
     data.rename(data.with_name("away"))
     browser = house.browser()

@@ -124,7 +124,7 @@ def test_keys_of_others_are_counted_only(app: Dashboard, service: Service) -> No
 
 
 def test_what_accounts_used_stands_beside_them(own: Service) -> None:
-    file = UsageFile(own.settings.usage_path)
+    file = UsageFile(own.settings.home / "usage.db")
     free = account_id(own, "free@example.org")
     for days, requests in ((0, 41_000), (29, 200), (30, 7)):
         figures = (requests, 5)

@@ -113,7 +113,7 @@ def test_a_quarter_that_fails_a_grave_check_is_a_gap(changing: Service) -> None:
     )  # fmt: skip
     assert "current_ratio" not in INSTANTS
     bad = sorted(company.values["current_ratio"], key=lambda quarter: quarter.end)[4]
-    db, at = opening.create(changing.settings.data_path), known(bad, 0)
+    db, at = opening.create(changing.settings.home / "data.db"), known(bad, 0)
     with Batch(db, 1, "test") as batch:
         one = batch.existing(f"sec:{company.entity}:current_ratio:Q")
         lineage = batch.lineage([f"sec:{company.entity}:us_gaap_{tag}:Q" for tag in ("revenues", "net_income_loss")])

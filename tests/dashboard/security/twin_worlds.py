@@ -40,7 +40,7 @@ def build_both(folder: Path) -> None:
         with patch("secrets.token_hex", _chance(1)):
             _build(folder / name, other=name == "other")
     _watch(folder / "one")
-    shutil.copy(settings(folder / "one").accounts_path, settings(folder / "other").accounts_path)
+    shutil.copy(settings(folder / "one").home / "accounts.db", settings(folder / "other").home / "accounts.db")
     shutil.copy(folder / "one" / "keys", folder / "other" / "keys")
 
 
@@ -63,7 +63,7 @@ def _build(home: Path, *, other: bool) -> None:
         )
         outcome = run.run([Arrival(url, body, "application/json", None) for url, body in bodies])
         assert (outcome.folded, outcome.quarantined, outcome.failed) == (2, {}, {})
-    filed.add(settings(home).data_path)
+    filed.add(settings(home).home / "data.db")
     shut(home)
 
 
@@ -117,7 +117,7 @@ def _doubled(facts: bytes) -> bytes:
 
 def _watch(home: Path) -> None:
     """Have somebody watch what is withheld."""
-    accounts = Accounts(settings(home).accounts_path)
+    accounts = Accounts(settings(home).home / "accounts.db")
     lists, account = Watchlist(accounts), accounts.account("pro@example.org").id
     for kind, what in (
         ("series", SPREAD),

@@ -94,7 +94,7 @@ def test_a_score_is_explained_by_what_it_was_computed_from(tmp_path, change):
     missing = {"2018-12-31"} | (set() if change == "neither" else {"2021-12-31"})
     assert served.keys() == {f"{year}-12-31" for year in range(2018, 2024)} - missing
     world.db.close()
-    reader = Reader(world.settings.data_path)
+    reader = Reader(world.settings.home / "data.db")
     with reader.view() as view:
         for year in range(2018, 2024):
             told = explain_scores(view, ENTITY, at(f"{year + 1}-06-01"), None)["accrualsRatio"]

@@ -459,6 +459,6 @@ def test_a_series_that_is_stated_in_another_unit_is_withheld_with_the_reason(wor
     ).fetchone()
     assert exposure > 0
     assert reason == "FRED states this series in 'Billions of U.S. Dollars', the catalogue in usd_millions."
-    with Reader(world.settings.data_path).view() as view:
+    with Reader(world.settings.home / "data.db").view() as view:
         series = view.directory.series_by_id("fred:country_usa:central_bank_assets:W")
     assert series.unit is None

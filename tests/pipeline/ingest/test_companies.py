@@ -289,7 +289,7 @@ def row_of(view, slug, frequency, day):
 
 
 def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):
-    reader = Reader(world.settings.data_path)
+    reader = Reader(world.settings.home / "data.db")
     with reader.view() as view:
         found = explain_company(view, row_of(view, "net_income", "Q", "2023-12-31"))
         told = [
@@ -314,7 +314,7 @@ def test_a_derived_value_is_explained_by_the_facts_it_was_computed_from(world):
 
 
 def test_scores_are_explained_from_the_lines_as_they_are_served(world):
-    reader = Reader(world.settings.data_path)
+    reader = Reader(world.settings.home / "data.db")
     with reader.view() as view:
         before, after = (explain_scores(view, ENTITY, at(number), None)["piotroskiF"] for number in (5, 6))
         tests = [{test["name"]: test["inputs"] for test in score["tests"]} for score in (before, after)]

@@ -13,7 +13,7 @@ from almanac.config import Http, Settings, SourceSettings
 from almanac.domain.observations import DAY, ReportedValue
 from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure
-from almanac.ops import StoreGauges
+from almanac.ops import store_gauges
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest import asking
 from almanac.pipeline.ingest.asking import from_network
@@ -93,8 +93,8 @@ def test_what_was_not_read_is_kept_and_a_missing_series_is_forgotten_once_it_is_
     fold(world, Parsed(unknown={"attribute MOOD": 3}, missing={"level.aaa"}), day=2)
     fold(world, Parsed([level], unknown={"attribute MOOD": 2}), day=1)  # older: it says nothing of now
     assert unread() == [("missing", "level.aaa", 0, 2), ("unknown", "attribute MOOD", 3, 2)]
-    gauges = StoreGauges(lambda: nullcontext(world.view()), lambda: START)
-    metrics = {metric.name: metric.samples for metric in gauges.collect()}
+    gauges = store_gauges(nullcontext(world.view()), START)
+    metrics = {metric.name: metric.samples for metric in gauges}
     shown = [(*sample.labels.values(), sample.value) for sample in metrics["almanac_unread_names"]]
     assert shown == [("alpha", "missing", 1), ("alpha", "unknown", 1)]
     fold(world, Parsed([level]), day=3)

@@ -38,7 +38,7 @@ def fetch(settings: Settings, fetched_at: int, *, judged: bool = True) -> int:
 
 
 def freshness(settings: Settings, today: date, as_of: int | None = None, series_id: str = TEN_YEARS) -> str:
-    reader = Reader(settings.data_path)
+    reader = Reader(settings.home / "data.db")
     with reader.view() as view:
         series = view.directory.series_by_id(series_id)
         assert series is not None

@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from almanac.ops import HostGauges
+from almanac.ops import host_gauges
 from almanac.pipeline.ingest import heartbeat
 from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of, signs
 from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
@@ -139,7 +139,7 @@ def test_a_worker_that_is_killed_leaves_its_signs_to_grow_old_and_one_that_ends_
             assert time.monotonic() < until
         process.send_signal(number)
         process.wait(PATIENCE)
-    found = {one.name: one for one in HostGauges(chosen).collect()}
+    found = {one.name: one for one in host_gauges(chosen)}
     for name in ("heartbeat", "step"):
         shown = found[f"almanac_worker_{name}_timestamp_seconds"].samples
         assert [one.labels for one in shown] == ([{"sources": "fred"}] if number == signal.SIGKILL else [])

@@ -117,7 +117,7 @@ def make(home, asked, names=(TREASURY, MOF, RBA), stop=None, owner="a", told=Non
 
 
 def held(home):
-    with closing(opening.create(home.data_path)) as db:
+    with closing(opening.create(home.home / "data.db")) as db:
         return schedule.read(db)
 
 
@@ -261,7 +261,7 @@ def test_a_store_that_fails_later_on_is_tried_again_one_that_fails_at_first_is_n
     monkeypatch.setattr(worker.opening, "create", create)
     one._opened = True
     one.run()
-    assert f"{home.data_path} is held by another writer: run the command again when that one has ended; trying again in 60 s" in one.lines  # fmt: skip
+    assert f"{home.home / 'data.db'} is held by another writer: run the command again when that one has ended; trying again in 60 s" in one.lines  # fmt: skip
     assert len(asked.when) == 1
     assert stop.waited[0] == 60
     other = make(home, asked, names=(RBA,), stop=Waits(3))

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.sqlite  # a backup of files; test_backup_of_a_server is
 @pytest.fixture
 def home(world):
     """The settings of a home with accounts, raw payloads and data."""
-    accounts = Accounts(world.settings.accounts_path, None)
+    accounts = Accounts(world.settings.home / "accounts.db", None)
     accounts.create_account("ada@example.org", "free", world.settings.plans, now=1)
     accounts.close()
     return world.settings
@@ -70,7 +70,7 @@ def rewrite(file, parts):
 
 
 def emails(chosen):
-    accounts = Accounts(chosen.accounts_path, None)
+    accounts = Accounts(chosen.home / "accounts.db", None)
     try:
         return [account.email for account in accounts.list_accounts()]
     finally:
@@ -79,14 +79,14 @@ def emails(chosen):
 
 def test_what_was_used_is_backed_up_with_the_rest(world, home, other, tmp_path):
     figures = (3, 3_000)
-    serving = UsageFile(home.usage_path)
+    serving = UsageFile(home.home / "usage.db")
     serving.add([CountedUse(29_000_000, "acc_1", "alm_aaaaaaaa", "/coverage", 200, figures)])  # and it stays open
     file = tmp_path / "all.almanac"
     assert "usage.db" in backup(home, file, with_data=False).members
     serving.close()
     restore(other, file)
-    assert other.usage_path.stat().st_mode & 0o777 == 0o600
-    restored, day = UsageFile(other.usage_path), day_at(29_000_000 * 60)
+    assert (other.home / "usage.db").stat().st_mode & 0o777 == 0o600
+    restored, day = UsageFile(other.home / "usage.db"), day_at(29_000_000 * 60)
     assert UsageReports(restored).total("acc_1", day, day).requests == 3
     restored.close()
 
@@ -153,7 +153,7 @@ def test_data_that_came_while_the_backup_was_read_are_left_alone(home, other, tm
     backup(home, tmp_path / "b")
 
     def meanwhile(*arguments):
-        Accounts(other.accounts_path, None).close()
+        Accounts(other.home / "accounts.db", None).close()
         return module.extract(*arguments)
 
     monkeypatch.setattr(restoring, "extract", meanwhile)
@@ -491,7 +491,7 @@ def test_a_backup_beside_a_busy_writer_is_consistent(world, home, other, tmp_pat
     stop, written = threading.Event(), []
 
     def write():
-        connection = sqlite.connect(home.data_path)
+        connection = sqlite.connect(home.home / "data.db")
         while not stop.is_set():
             with connection.transaction():
                 written.append(len(written))
@@ -508,7 +508,7 @@ def test_a_backup_beside_a_busy_writer_is_consistent(world, home, other, tmp_pat
         stop.set()
         thread.join()
     restore(other, tmp_path / "b2")
-    copy = sqlite.connect(other.data_path, read_only=True)
+    copy = sqlite.connect(other.home / "data.db", read_only=True)
     assert sqlite.meta(copy, "left") == sqlite.meta(copy, "right") != "0"
     assert copy.execute("PRAGMA integrity_check").get == "ok"
     copy.close()

@@ -86,8 +86,8 @@ def test_a_rebuild_cut_short_changes_nothing(world):
 def test_readers_keep_the_old_state_until_the_end(world):
     before = list(world.db.execute(SERVED))
     seen = []
-    reader = opening.connect(world.settings.data_path, read_only=True)
-    early = opening.connect(world.settings.data_path, read_only=True)
+    reader = opening.connect(world.settings.home / "data.db", read_only=True)
+    early = opening.connect(world.settings.home / "data.db", read_only=True)
 
     def watched(captures, _):
         for capture in captures:
@@ -178,8 +178,8 @@ def test_no_log_is_left_behind_by_a_load_beside_a_server(tmp_path, load):
     chosen = settings(tmp_path)
     with PipelineContext(chosen) as world:
         take(world, tmp_path / "mirror", ROWS[:2])
-    log = chosen.data_path.with_name("data.db-wal")
-    reader = Reader(chosen.data_path)  # as a server would have it open
+    log = (chosen.home / "data.db").with_name("data.db-wal")
+    reader = Reader(chosen.home / "data.db")  # as a server would have it open
     with reader.view():
         pass
     with PipelineContext(chosen, rebuilding=load == "rebuild") as world:

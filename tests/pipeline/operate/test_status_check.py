@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 
 from almanac.__main__ import main
 from almanac.domain.health import Health
-from almanac.ops import StoreGauges
+from almanac.ops import store_gauges
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate.status import checkup, room, vitals
 from almanac.store.engine import opening, sqlite
@@ -51,7 +51,7 @@ def test_a_service_that_does_well_is_ok(tmp_path, plenty):
     code, line, figures = check(settings(tmp_path).home, NOW)
     assert (code, line[:10]) == (1, "WARNING - ")  # every series is stale on that day
     assert f"late: {SOURCE}" in line
-    with closing(opening.connect(settings(tmp_path).data_path)) as db:
+    with closing(opening.connect(settings(tmp_path).home / "data.db")) as db:
         db.execute("UPDATE source_state SET last_attempt_at = 1767873600, last_success_at = 1767873600")
     code, line, figures = check(settings(tmp_path).home)
     assert (code, line) == (0, "OK - 1 sources ok, data version 5")
@@ -63,13 +63,15 @@ def test_what_is_not_well_is_a_warning_that_names_it(tmp_path, plenty):
     with PipelineContext(settings(tmp_path)) as world:
         take(world, tmp_path / "mirror", ROWS)
     plenty.update(log=2 << 30, free=5)
-    with Reader(settings(tmp_path).data_path).view() as view:
+    with Reader(settings(tmp_path).home / "data.db").view() as view:
         found = vitals(view, 1)
     good = msgspec.structs.replace(found.sources[0], health=Health("ok"))
     looked = msgspec.structs.replace(found, sources=[good, *found.sources])
     code, line = checkup(looked, plenty["room"](settings(tmp_path)), 1)
     assert code == 1
-    log = "; the database's log has 2048 MiB" if settings(tmp_path).data_file else ""  # a server's is its own matter
+    log = (
+        "" if isinstance(settings(tmp_path).data_place, str) else "; the database's log has 2048 MiB"
+    )  # a server's is its own matter
     assert line.startswith(
         f"WARNING - 5.0% of the disk of home is free; failing: {SOURCE}; 1 responses cannot be read{log} | "
     )
@@ -118,10 +120,7 @@ def test_check_and_json_exclude_each_other(tmp_path):
 
 def test_a_store_that_cannot_be_read_is_one_metric_and_one_line(tmp_path):
     with capture_logs() as lines:
-        found = {
-            metric.name: metric.samples
-            for metric in StoreGauges(Reader(tmp_path / "gone.db").view, lambda: 1).collect()
-        }
+        found = {metric.name: metric.samples for metric in store_gauges(Reader(tmp_path / "gone.db").view(), 1)}
     assert set(found) == {"almanac_store_readable"}
     assert found["almanac_store_readable"][0].value == 0
     assert [(line["event"], "\n" in line["reason"], "exc_info" in line) for line in lines] == [

@@ -37,7 +37,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
     walk = verify(world, Checked())
     world.db.execute("UPDATE vintages SET ingested_at = 0 WHERE period = ?", (SECOND,))
     next(walk)
-    other = opening.connect(world.settings.data_path, busy_seconds=0)
+    other = opening.connect(world.settings.home / "data.db", busy_seconds=0)
     with other.transaction():
         other.execute("DELETE FROM unmapped")
     other.close()
@@ -76,7 +76,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
     ],
 )  # fmt: skip
 def test_each_fault_is_found(world, damage, found):
-    if world.settings.data_file is not None:  # a server is told of no foreign keys
+    if not isinstance(world.settings.data_place, str):  # a server is told of no foreign keys
         world.db.pragma("foreign_keys", 0)
     assert world.db.update(damage, ()) > 0
     assert any(found in problem for problem in problems(world)), problems(world)

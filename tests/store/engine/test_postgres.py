@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from almanac.ops import HostGauges
+from almanac.ops import host_gauges
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import SCHEMA, meta, set_meta, statements, tables_of
 from almanac.store.engine.deadline import Deadline, deadline_scope
@@ -335,7 +335,7 @@ def test_a_server_that_does_not_answer_holds_no_scrape_up(tmp_path):
         url = f"postgresql://a@127.0.0.1:{mute.getsockname()[1]}/b?connect_timeout=3"
         chosen = settings(tmp_path).__class__(home=tmp_path / "home", database_url=url)
         begun = time.monotonic()
-        found = {one.name: one for one in HostGauges(chosen).collect()}
+        found = {one.name: one for one in host_gauges(chosen)}
         assert time.monotonic() - begun < 2.5
     assert [one.labels["database"] for one in found["almanac_database_bytes"].samples] == []
     assert [one.labels["folder"] for one in found["almanac_disk_free_bytes"].samples] == ["home"]

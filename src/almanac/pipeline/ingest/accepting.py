@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from almanac.domain.errors import UserError
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.store.log import payloads
 
 
-class NotHeld(Exception):  # noqa: N818  (the name says what is the matter)
+class NotHeld(UserError):  # noqa: N818  (the name says what is the matter)
     """There is no such held response. The message lists those there are."""
 
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import structlog
 
+from almanac.domain.errors import UserError
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import wire_time
 from almanac.pipeline.ingest.companies import reported_by, spoken_of
@@ -37,7 +38,7 @@ class Arrival(NamedTuple):
     last_modified: str | None = None
 
 
-class ClockBehindError(ValueError):
+class ClockBehindError(UserError, ValueError):
     """The clock is behind the store's newest data: an answer fetched now would be sorted before that and never be served."""
 
 

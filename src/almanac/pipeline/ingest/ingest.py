@@ -19,7 +19,7 @@ from itertools import groupby
 
 import structlog
 
-from almanac.domain.disk_errors import explain
+from almanac.domain.errors import explain
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import glob
 import hashlib
 import io
@@ -21,8 +20,9 @@ import zstandard
 
 from almanac.config import Settings
 from almanac.distribution import version
-from almanac.domain.disk_errors import naming
+from almanac.domain.errors import UserError, naming
 from almanac.domain.progress import Advance, Meter, unmetered
+from almanac.load_state import try_lock
 from almanac.pipeline.missing_payloads import Demand, Lost, lost, named
 from almanac.store.accounts import file as accounts
 from almanac.store.engine import opening, sqlite
@@ -43,7 +43,7 @@ _CARRIED = "carried"
 _Part = TypeVar("_Part", bound="_Origin")
 
 
-class BackupError(Exception):
+class BackupError(UserError):
     """A backup that cannot be made or used. The message says why and what to do."""
 
 
@@ -269,12 +269,7 @@ def _lock_folder(folder: Path) -> Iterator[bool]:
         yield False
         return
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-        else:
-            yield True
+        yield try_lock(handle)
     finally:
         os.close(handle)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from almanac.domain.disk_errors import naming
+from almanac.domain.errors import naming
 
 _CHUNK = 1 << 16
 

@@ -20,7 +20,7 @@ import httpx2
 import stamina
 
 from almanac.distribution import version
-from almanac.domain.disk_errors import explain
+from almanac.domain.errors import explain
 from almanac.sources.base import Limit, Request
 from almanac.sources.transport import addresses, wire
 from almanac.sources.transport.answers import Fetched, FetchFailed, Validators

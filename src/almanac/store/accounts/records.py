@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from almanac.domain.errors import UserError
 from almanac.store.accounts.keytext import KEY_SHAPE, PREFIX
 from almanac.store.engine.errors import SchemaError
 
@@ -26,7 +27,7 @@ ROLES = ("user", "operator")
 _EMAIL_MAX, _NAME_MAX = 254, 100  # RFC 5321 section 4.5.3.1.3 with its erratum; a label, not an essay
 
 
-class AccountError(Exception):
+class AccountError(UserError):
     """An account or key that cannot be created, found or changed as asked. The message names it, and nothing was done."""
 
 

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from almanac.domain.errors import UserError
 
-class StoreError(Exception):
+
+class StoreError(UserError):
     """The store cannot be used as asked. The message says what to do."""
 
 
 class SchemaError(StoreError):
     """A database has a schema that this program cannot use. It will say the same when it is begun again: somebody has to act."""
+
+    #: EX_CONFIG of sysexits.h, of which the units tell systemd: no second try mends it.
+    exit_code = 78
 
 
 class DatabaseError(Exception):
@@ -26,7 +31,7 @@ class UnfitError(DatabaseError):
     """What was to be written does not fit: a text the engine cannot hold, a number out of range, a key too long."""
 
 
-class UnavailableError(DatabaseError):
+class UnavailableError(DatabaseError, UserError):
     """The database cannot be used just now: not there, not to be opened, not to be read."""
 
 

@@ -25,6 +25,7 @@ from typing import Self
 import msgspec
 import zstandard
 
+from almanac.domain.errors import UserError
 from almanac.domain.progress import Meter, counted, unmetered
 from almanac.store.raw.blobs import Blobs, blobs_at
 
@@ -36,7 +37,7 @@ IDENTITY = "identity"
 _NAME = re.compile(r"[0-9a-f]{32}")
 
 
-class Corrupt(Exception):  # noqa: N818  (the name says what is the matter)
+class Corrupt(UserError):  # noqa: N818  (the name says what is the matter)
     """A stored file is missing or differs from what was written. The message names it."""
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from almanac.domain.disk_errors import naming
+from almanac.domain.errors import naming
 
 _UNFINISHED = ".unfinished-"
 #: Attempts of a write whose temporary file somebody tidied away.

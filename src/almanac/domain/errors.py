@@ -1,4 +1,4 @@
-"""Errors of a disk in words: which path, and what to do about it."""
+"""Errors in words for whoever runs the program: what is wrong, and what to do about it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from collections.abc import Iterator
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+class UserError(Exception):
+    """A fault that a reader can mend: the message says what to change. A command ends with it as one line, never a traceback."""
+
+    #: The exit code of a command that ends with it.
+    exit_code = 1
 
 
 @contextlib.contextmanager
