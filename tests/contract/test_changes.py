@@ -4,7 +4,7 @@ import pytest
 
 from almanac.domain.periods import Period
 from almanac.pipeline.operate.rebuild import rebuild
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from tests.support.invented_mirror import FREE_FROM, TREASURY_DAYS, treasury_file
 
 from .declared import ENDPOINTS
@@ -158,7 +158,7 @@ def test_a_change_of_order_lists_all_cells_of_its_topics(own, sources):
             "INSERT INTO preference VALUES(?, ?, ?) ON CONFLICT(indicator, from_version) DO UPDATE SET sources = excluded.sources",
             row,
         )
-        sqlite.set_meta(world.db, "reference", str(batch.version))
+        set_meta(world.db, "reference", str(batch.version))
         batch.touch()
     rows = listed(own, since, sources)
     assert rows == served(own, sources, indicator="gov_yield_10y")

@@ -15,7 +15,8 @@ from almanac.domain.periods import add_months
 from almanac.domain.times import wire_day
 from almanac.reports.scoring import MODEL, MONTHS, PILLARS
 from almanac.store.companies.merging import mark_reports, put_records
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.observations.writing.batch import Batch
 from tests.support.invented_mirror import FREE_FROM, NOW
 from tests.support.service import Service, settings
@@ -520,7 +521,7 @@ def test_statements_of_a_withheld_source(own):
         world.db.execute(
             "UPDATE record SET body = ? WHERE kind = 'source' AND id = 'sec'", (msgspec.json.encode(told).decode(),)
         )
-        sqlite.set_meta(world.db, "reference", str(batch.version))
+        set_meta(world.db, "reference", str(batch.version))
     answer = own.get(FINANCIALS.format("ACW"))
     found = answer.json()["data"]
     msgspec.json.decode(msgspec.json.encode(found), type=Financials, strict=True)

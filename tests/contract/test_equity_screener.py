@@ -16,7 +16,8 @@ from almanac.domain.periods import add_months
 from almanac.domain.times import end_of_day, wire_time
 from almanac.reports.filter_text import folded
 from almanac.reports.scoring import MEASURES, score
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.observations.reading.newest import Readings
 from almanac.store.observations.writing.batch import Batch
 from tests.support.service import Service, copy
@@ -551,7 +552,7 @@ def open_up(changing, exposure):
         body = json.loads(db.execute("SELECT body FROM record WHERE kind = 'source' AND id = ?", at).get)
         body["rights"]["exposure"] = exposure
         db.execute("UPDATE record SET body = ? WHERE kind = 'source' AND id = ?", (json.dumps(body), *at))
-        sqlite.set_meta(db, "reference", str(batch.version))
+        set_meta(db, "reference", str(batch.version))
         batch.touch()
     db.close()
 

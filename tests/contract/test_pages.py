@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from tests.support.invented_mirror import (
     CORRECTED,
     CORRECTED_DAY,
@@ -287,7 +287,7 @@ def test_a_rebuild_ends_every_walk(own):
     """After a rebuild a cursor has expired: the rows it was pinned to are no more."""
     cursor = own.get("/observations", limit=3).json()["meta"]["pagination"]["next_cursor"]
     with own.world() as world, world.db.transaction():
-        sqlite.set_meta(world.db, "epoch", "another")
+        set_meta(world.db, "epoch", "another")
     error = own.error("/observations", 400, cursor=cursor)
     assert (error["details"]["parameter"], error["details"]["reason"]) == ("cursor", "expired")
 

@@ -10,7 +10,7 @@ from almanac.domain.periods import Period
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.observations.ids import observation_id
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
 from tests.support.invented_mirror import DAILY, SECRETS
@@ -212,7 +212,7 @@ def test_a_withheld_row_never_wins_though_first_in_order(own):
                 "INSERT INTO preference VALUES(?, ?, ?) ON CONFLICT(indicator, from_version) DO UPDATE SET sources = excluded.sources",
                 row,
             )
-            sqlite.set_meta(world.db, "reference", str(batch.version))
+            set_meta(world.db, "reference", str(batch.version))
             batch.touch()
         return [(r["sourceId"], r["rights"]["valueWithheld"]) for r in own.ok("/observations", **query)]
 
@@ -450,7 +450,7 @@ def shut(filer):
         world.db.execute(
             "UPDATE record SET body = ? WHERE kind = 'source' AND id = 'sec'", (msgspec.json.encode(told).decode(),)
         )
-        sqlite.set_meta(world.db, "reference", str(batch.version))
+        set_meta(world.db, "reference", str(batch.version))
 
 
 def values(told, name=""):

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from almanac.pipeline.context import PipelineContext
-from almanac.store.engine.sqlite import SCHEMA
+from almanac.store.engine.data_schema import SCHEMA
 from tests.docs.machine import Machine, nginx
 from tests.support.paths import ROOT
 from tests.support.processes import PATIENCE, run

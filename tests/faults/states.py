@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta
 from tests.support.treasury_home import PAYLOADS, SERVED
 
 _QUERIES = {
@@ -31,7 +32,7 @@ def state(home: Path) -> dict[str, list[tuple[Any, ...]]]:
 def version(home: Path) -> int:
     db = opening.connect(home / "data.db", read_only=True)
     try:
-        return int(sqlite.meta(db, "version") or 0)
+        return int(meta(db, "version") or 0)
     finally:
         db.close()
 

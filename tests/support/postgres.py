@@ -284,7 +284,7 @@ class _Links:
         open_link, close = postgres.open_link, postgres.Connection.close
 
         def again(at: opening.Server) -> Any:
-            idle = self._idle.setdefault(f"{at.url} {at.prepared}", [])
+            idle = self._idle.setdefault(at.url, [])
             link = idle.pop() if idle else open_link(at)
             self._latest = [one for one in self._latest if one is not link]
             link.place = idle
@@ -311,7 +311,7 @@ class _Links:
     def close(self, url: str) -> None:
         """Close those to a database (all, if no address is given): nobody copies one that somebody is connected to."""
         for key, idle in self._idle.items():
-            if not url or key.startswith((f"{url} ", f"{url}?")):
+            if not url or key == url or key.startswith(f"{url}?"):
                 while idle:
                     link = idle.pop()
                     self._latest = [one for one in self._latest if one is not link]

@@ -27,6 +27,7 @@ from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.processes import Processes
 from almanac.sources.base import Block, Connector, Parsed, Payload
 from almanac.store.engine import opening, sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.log import payloads
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.pages import ObservationRow, read_page
@@ -312,13 +313,13 @@ class SmallWorld(PipelineContext):
 
     @property
     def version(self) -> int:
-        return int(sqlite.meta(self.db, "version") or 0)
+        return int(meta(self.db, "version") or 0)
 
     def view(self) -> View:
-        reference = int(sqlite.meta(self.db, "reference") or 0)
+        reference = int(meta(self.db, "reference") or 0)
         if self._directory is None or self._directory.reference != reference:
             self._directory = MetadataCache(self.db, reference)
-        return View(self.db, self.version, sqlite.meta(self.db, "epoch") or "", self._directory, {})
+        return View(self.db, self.version, meta(self.db, "epoch") or "", self._directory, {})
 
     def rows(
         self,

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from tests.support.service import Service
 
 WHY = "Its owner said no; invented."
@@ -17,4 +17,4 @@ def withhold(service: Service, source: str) -> None:
         told["rights"] |= {"exposure": 2, "reason": WHY, "derivativesAllowed": False}
         body = msgspec.json.encode(told).decode()
         world.db.execute("UPDATE record SET body = ? WHERE kind = 'source' AND id = ?", (body, source))
-        sqlite.set_meta(world.db, "reference", str(batch.version))
+        set_meta(world.db, "reference", str(batch.version))

@@ -23,7 +23,7 @@ from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.watchlist import Watchlist
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import set_meta
 from tests.contract import filed
 from tests.contract.test_rights import NO_CONSENT
 from tests.support import filed_company, invented_mirror
@@ -84,7 +84,7 @@ def _rights_of_filings(home: Path, more: dict[str, str], **rights: Any) -> None:
         told = msgspec.json.decode(body)
         told["rights"] |= rights
         world.db.execute("UPDATE record SET body = ? WHERE kind = 'source' AND id = 'sec'", (json.dumps(told),))
-        sqlite.set_meta(world.db, "reference", str(batch.version))
+        set_meta(world.db, "reference", str(batch.version))
 
 
 def _upside_down(mirror: Path) -> None:

@@ -32,6 +32,7 @@ from almanac.pipeline.events.release_states import (
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.events import events
 from almanac.store.events import releases as store
 
@@ -480,7 +481,7 @@ def test_a_simulated_store_takes_out_the_meetings_of_the_package(tmp_path):
         assert (held["country_usa"], held["country_aus"], events.count(world.db)) == (24, 8, 40)
     with PipelineContext(chosen) as world:
         assert not world.releases.meetings_differ()
-        assert sqlite.meta(world.db, "version") == "1"  # opening it again writes nothing
+        assert meta(world.db, "version") == "1"  # opening it again writes nothing
     with PipelineContext(chosen, SIMULATED) as world:
         assert world.db.execute(f"SELECT count(*) FROM event WHERE to_version = {sqlite.OPEN}").get == 0
         assert events.count(world.db) == 0
@@ -513,7 +514,7 @@ def test_a_release_of_no_known_period_is_an_event_and_is_not_summed_up(tmp_path)
         shown = "SELECT period, status FROM event WHERE category = 'macro_release' ORDER BY occurred_at"
         assert list(world.db.execute(shown)) == [(None, "released"), ("2024-02", "scheduled")]
         out_by_then, _ = store.page(
-            world.db, types=None, countries=None, span=(None, None), version=int(sqlite.meta(world.db, "version")),
+            world.db, types=None, countries=None, span=(None, None), version=int(meta(world.db, "version")),
             known_by=1 << 40, descending=True, after=None, limit=10,
         )  # fmt: skip
         assert out_by_then == []

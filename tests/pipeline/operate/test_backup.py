@@ -26,6 +26,7 @@ from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import SCHEMA, meta, set_meta
 from almanac.store.raw.captures import RawStore
 from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
@@ -95,7 +96,7 @@ def test_a_restored_home_is_the_one_that_was_backed_up(world, home, other, tmp_p
     file = tmp_path / "all.almanac"
     made = backup(home, file)
     assert file.stat().st_mode & 0o777 == 0o600
-    assert (made.data_version, made.created_at) == (int(sqlite.meta(world.db, "version")), home.clock())
+    assert (made.data_version, made.created_at) == (int(meta(world.db, "version")), home.clock())
     assert [path.name for path in tmp_path.iterdir() if "unfinished" in path.name] == []
     assert restore(other, file) == made
     assert {path.name for path in other.home.iterdir()} == {"data.db", "accounts.db", "raw"}
@@ -104,7 +105,7 @@ def test_a_restored_home_is_the_one_that_was_backed_up(world, home, other, tmp_p
     assert emails(other) == ["ada@example.org"]
     with PipelineContext(other) as again:
         assert served(again) == served(world)
-        assert sqlite.meta(again.db, "version") == sqlite.meta(world.db, "version")
+        assert meta(again.db, "version") == meta(world.db, "version")
         assert list(verify(again, Checked())) == []
     assert [path.name for path in other.home.parent.iterdir()] == ["home"]
 
@@ -315,7 +316,7 @@ def test_databases_of_a_later_version_are_refused(home, other, tmp_path, name, c
     """The format may be the same while the tables are not: then the store would be refused after the restore."""
     db = sqlite.connect(home.home / name)
     if column == "schema":
-        sqlite.set_meta(db, "schema", str(int(sqlite.SCHEMA) + 1))
+        set_meta(db, "schema", str(int(SCHEMA) + 1))
     else:
         db.pragma("user_version", 77)
     db.close()
@@ -482,9 +483,9 @@ def test_every_payload_the_data_refers_to_is_in_it_whenever_a_payload_arrives(
     restore(other, tmp_path / "b")
     with PipelineContext(other) as again:
         assert list(verify(again, Checked())) == []
-        assert sqlite.meta(again.db, "version") == str(made.data_version)
+        assert meta(again.db, "version") == str(made.data_version)
         assert len(list(again.raw.captures())) == len(ROWS) - 1 + 1
-    assert int(sqlite.meta(world.db, "version")) > made.data_version
+    assert int(meta(world.db, "version")) > made.data_version
 
 
 def test_a_backup_beside_a_busy_writer_is_consistent(world, home, other, tmp_path):
@@ -496,7 +497,7 @@ def test_a_backup_beside_a_busy_writer_is_consistent(world, home, other, tmp_pat
             with connection.transaction():
                 written.append(len(written))
                 for name in ("left", "right"):
-                    sqlite.set_meta(connection, name, str(len(written)))
+                    set_meta(connection, name, str(len(written)))
         connection.close()
 
     thread = threading.Thread(target=write)
@@ -509,7 +510,7 @@ def test_a_backup_beside_a_busy_writer_is_consistent(world, home, other, tmp_pat
         thread.join()
     restore(other, tmp_path / "b2")
     copy = sqlite.connect(other.home / "data.db", read_only=True)
-    assert sqlite.meta(copy, "left") == sqlite.meta(copy, "right") != "0"
+    assert meta(copy, "left") == meta(copy, "right") != "0"
     assert copy.execute("PRAGMA integrity_check").get == "ok"
     copy.close()
     assert list(other.home.parent.iterdir()) == [other.home]

@@ -9,7 +9,7 @@ from almanac.pipeline.missing_payloads import LossError, lost, named
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, payload_problems, verify
 from almanac.sources.base import SourceChanged, connector
-from almanac.store.engine import sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import StoreError
 from almanac.store.log import payloads
 from tests.support.treasury_home import FIRST, SERVED, SOURCE, served, url
@@ -31,11 +31,11 @@ def object_of(world, body):
 
 
 def refused(world, without=None):
-    before, version = served(world), sqlite.meta(world.db, "version")
+    before, version = served(world), meta(world.db, "version")
     with pytest.raises(LossError) as caught:
         rebuild(world, quiet, without=without)
     assert served(world) == before
-    assert sqlite.meta(world.db, "version") == version
+    assert meta(world.db, "version") == version
     return str(caught.value)
 
 

@@ -9,7 +9,8 @@ from almanac.pipeline.context import REAL, SIMULATED, PipelineContext, WorldErro
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.errors import StoreError
 from almanac.store.engine.sql_compat import next_id
 from almanac.store.observations.ids import series_hash
@@ -24,7 +25,7 @@ def quiet(_):
 
 
 def version(world):
-    return int(sqlite.meta(world.db, "version"))
+    return int(meta(world.db, "version"))
 
 
 def problems(world):
@@ -32,7 +33,7 @@ def problems(world):
 
 
 def test_ids_values_and_times_are_the_same_after_a_rebuild(world):
-    before, at, epoch = served(world), version(world), sqlite.meta(world.db, "epoch")
+    before, at, epoch = served(world), version(world), meta(world.db, "epoch")
     assert values(world, TWO_YEARS) == [
         ("2025-12-31", 3.4), ("2026-01-02", 3.5), ("2026-01-02", 3.55), ("2026-01-05", 3.6), ("2026-01-05", None),
         ("2026-01-06", 3.7), ("2026-01-07", 3.8),
@@ -40,9 +41,9 @@ def test_ids_values_and_times_are_the_same_after_a_rebuild(world):
     assert rebuild(world, quiet) == 6  # an answer other than 200 is never kept
     assert served(world) == before
     assert version(world) == at + 1
-    assert sqlite.meta(world.db, "epoch") != epoch
-    assert sqlite.meta(world.db, "reference") == str(at + 1)
-    assert sqlite.meta(world.db, "world") == REAL
+    assert meta(world.db, "epoch") != epoch
+    assert meta(world.db, "reference") == str(at + 1)
+    assert meta(world.db, "world") == REAL
     assert problems(world) == []
 
 
@@ -95,7 +96,7 @@ def test_readers_keep_the_old_state_until_the_end(world):
             seen.append(list(reader.execute(SERVED)))
 
     with early.snapshot():
-        assert sqlite.meta(early, "version")
+        assert meta(early, "version")
         rebuild(world, quiet, watched)
         assert list(early.execute(SERVED)) == before  # a snapshot begun before meets nothing of it
     assert list(early.execute(SERVED)) == list(world.db.execute(SERVED))
@@ -159,7 +160,7 @@ def test_the_raw_store_says_which_world_it_is(tmp_path, source, kind):
 @pytest.mark.sqlite  # a file is made anew whole, of a server our tables alone
 def test_a_store_of_another_schema_is_refused_and_rebuilt(world):
     before, at, chosen = served(world), version(world), world.settings
-    sqlite.set_meta(world.db, "schema", "0")
+    set_meta(world.db, "schema", "0")
     world.db.execute("DROP TABLE vintages; ALTER TABLE series DROP COLUMN reason; CREATE TABLE bygone(a)")
     world.db.close()
     with pytest.raises(StoreError, match="run `almanac rebuild`"):

@@ -13,7 +13,8 @@ from almanac.domain.health import Health
 from almanac.ops import store_gauges
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate.status import checkup, room, vitals
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import set_meta
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import GOOD, NOW, ROWS, SOURCE, settings, take
 
@@ -101,7 +102,7 @@ def test_a_store_that_cannot_be_read_is_critical_and_left_alone(tmp_path, damage
         (home / "data.db").write_text("no database " * 1000)
     elif damage == "newer":
         with closing(opening.create(home / "data.db")) as db:
-            sqlite.set_meta(db, "schema", "99")
+            set_meta(db, "schema", "99")
     elif damage == "settings":
         (home / "almanac.toml").write_text("port = 'x'")
     before = {path.name for path in home.iterdir()} - {"data.db-wal", "data.db-shm"}

@@ -8,7 +8,8 @@ from almanac.domain.periods import Period
 from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.ingest import Ingest
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import meta
 from tests.support.treasury_home import SLOPE, SOURCE, TWO_YEARS
 
 SECOND, FIFTH, SIXTH = (Period.parse(day).key for day in ("2026-01-02", "2026-01-05", "2026-01-06"))
@@ -33,7 +34,7 @@ def test_a_healthy_store_has_no_problem_and_says_how_much_was_checked(world):
 
 
 def test_checking_writes_nothing_and_holds_up_no_writer(world):
-    before = sqlite.meta(world.db, "version")
+    before = meta(world.db, "version")
     walk = verify(world, Checked())
     world.db.execute("UPDATE vintages SET ingested_at = 0 WHERE period = ?", (SECOND,))
     next(walk)
@@ -42,7 +43,7 @@ def test_checking_writes_nothing_and_holds_up_no_writer(world):
         other.execute("DELETE FROM unmapped")
     other.close()
     list(walk)
-    assert sqlite.meta(world.db, "version") == before
+    assert meta(world.db, "version") == before
 
 
 @pytest.mark.parametrize(

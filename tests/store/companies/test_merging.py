@@ -12,16 +12,14 @@ from hypothesis import strategies as st
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing, company_id
 from almanac.domain.periods import key_of
 from almanac.domain.reference import Entity
-from almanac.store.companies import aliases
 from almanac.store.companies import filings as filing_rows
+from almanac.store.companies import rows as aliases
 from almanac.store.companies.merging import mark_reports, put_records
 from almanac.store.companies.rows import (
     by_id,
     by_ids,
     by_lookup,
-    by_name,
     countries,
-    filings,
     last_tickers,
     names,
     tickers,
@@ -248,8 +246,6 @@ def test_look_ups(db):
         assert by_lookup(db, text).cik == 320, text
     for text in ("company_320", "0", "99999999999", "", " ", "acme", "Acme Inc.", "ZZZ", "company_0000000999"):
         assert by_lookup(db, text) is None, text
-    assert by_name(db, "ACME-INC").cik == by_name(db, "company_0000000320").cik == 320
-    assert by_name(db, "ACM") is None
 
 
 def test_a_retired_ticker_ends_with_the_day_it_was_last_seen(db):
@@ -409,9 +405,11 @@ def test_filings(db):
             "INSERT INTO filing VALUES('company_0000000007', ?, ?, ?, ?, 1, NULL, NULL, NULL, '[]', 'd.htm', NULL, 'sec', 1)",
             (accession, form, filed, known),
         )
-    told = [one.accession for one in filings(db, "company_0000000007", known_by=65, filed_from=1, limit=9)]
+    told = [one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=65, filed_from=1, limit=9)]
     assert told == ["a-2", "a-1"]
-    assert [one.accession for one in filings(db, "company_0000000007", known_by=99, filed_from=6, limit=2)] == [
+    assert [
+        one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=99, filed_from=6, limit=2)
+    ] == [
         "a-4",
         "a-3",
     ]
@@ -505,7 +503,7 @@ def statement_db():
 
 
 def told(statement_db, kind, frequencies, limit=100):
-    found = newest(statement_db, ENTITY, kind, frequencies, version=1, known_by=9, ends_from=None, limit=limit)
+    found = newest(statement_db, ENTITY, [kind], frequencies, version=1, known_by=9, ends_from=None, limit=limit)
     return [(one.frequency, date.fromordinal(one.period >> 14).isoformat()) for one in found]
 
 

@@ -95,8 +95,7 @@ def test_a_writer_that_waits_too_long_is_told_so(db: Any, url: str) -> None:
 def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
     from almanac.store.engine import postgres
 
-    with contextlib.closing(postgres.connect(Server(url), schema="accounts", busy_seconds=0.01)) as other:
-        postgres.prepare(other, Server(url), "accounts")
+    with contextlib.closing(postgres.connect(Server(url), area="accounts", busy_seconds=0.01)) as other:
         with db.transaction(), other.transaction():
             assert other.execute("SELECT 1").get == 1
         before = db.change_token()
@@ -253,14 +252,14 @@ def test_emptied_it_keeps_what_no_payload_tells(db: Any) -> None:
     set_meta(db, "world", "real")
     epoch = meta(db, "epoch")
     with db.transaction():
-        opening.recreate(db)
+        db.recreate()
     assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("turn", "version", "run")] == [1, 1, 0]
     assert meta(db, "world") == "real"
     assert meta(db, "epoch") != epoch
 
 
 @pytest.mark.parametrize("state", ["XX001", "XX002"])
-def test_a_table_whose_rows_cannot_be_taken_away_is_made_anew(db: Any, state: str) -> None:
+def test_a_table_whose_rows_cannot_be_read_is_emptied(db: Any, state: str) -> None:
     db.execute("INSERT INTO run VALUES('r', 's', 'c', 1, 1, NULL, NULL)")
     db.execute("INSERT INTO version VALUES(1, 1, 'x')")
     db.link.execute(
@@ -269,10 +268,8 @@ def test_a_table_whose_rows_cannot_be_taken_away_is_made_anew(db: Any, state: st
     )
     db.link.execute("CREATE TRIGGER damaged BEFORE DELETE ON run FOR EACH ROW EXECUTE FUNCTION unreadable()")
     with db.transaction():
-        opening.recreate(db)
+        db.recreate()
     assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("version", "run")] == [1, 0]
-    db.execute("INSERT INTO run VALUES('r', 's', 'c', 1, 1, NULL, NULL)")
-    db.execute("DELETE FROM run")
 
 
 SECRET_URL = "postgresql://someone:hunter2@127.0.0.1:1/nowhere"

@@ -4,26 +4,27 @@ from contextlib import closing
 
 import pytest
 
-from almanac.store.engine import opening, sqlite
+from almanac.store.engine import opening
+from almanac.store.engine.data_schema import SCHEMA, set_meta
 from almanac.store.engine.errors import SchemaError, UnavailableError
 from almanac.store.observations.reading.reader import Reader
 
 pytestmark = pytest.mark.sqlite
-OTHERS = (str(int(sqlite.SCHEMA) - 1), str(int(sqlite.SCHEMA) + 1))
+OTHERS = (str(int(SCHEMA) - 1), str(int(SCHEMA) + 1))
 
 
 @pytest.fixture(params=OTHERS, ids=["earlier", "later"])
 def path(request, tmp_path):
     path = tmp_path / "data.db"
     with closing(opening.create(path)) as db:
-        sqlite.set_meta(db, "schema", request.param)
+        set_meta(db, "schema", request.param)
     return path
 
 
 def test_another_schema_is_refused_and_left_as_it_is(path):
     before = path.read_bytes()
     with pytest.raises(
-        SchemaError, match=rf"has schema \d+, this version, Almanac \S+, needs {sqlite.SCHEMA}: run `almanac rebuild`"
+        SchemaError, match=rf"has schema \d+, this version, Almanac \S+, needs {SCHEMA}: run `almanac rebuild`"
     ):
         opening.create(path)
     assert path.read_bytes() == before
@@ -43,7 +44,7 @@ def test_a_reader_refuses_a_store_that_another_version_has_taken_over(tmp_path):
         reader = Reader(path)
         with reader.view():
             pass
-        sqlite.set_meta(db, "schema", OTHERS[1])
+        set_meta(db, "schema", OTHERS[1])
         with pytest.raises(UnavailableError, match="run `almanac rebuild`"), reader.view():
             pass
         reader.close()

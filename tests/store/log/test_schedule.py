@@ -88,7 +88,7 @@ def test_turns_and_leases_outlive_a_rebuild(db):
     schedule.note(db, "rba", 50)
     before = schedule.read(db)
     with db.transaction():
-        opening.recreate(db)
+        db.recreate()
     assert (
         schedule.read(db)
         == before

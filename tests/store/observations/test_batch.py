@@ -11,6 +11,7 @@ from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.rights import Exposure
 from almanac.store.engine import opening, sqlite
+from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
@@ -49,7 +50,7 @@ def append(db, number, *statements, complete=None, spec=SPEC):
 
 
 def version(db):
-    return int(sqlite.meta(db, "version"))
+    return int(meta(db, "version"))
 
 
 def history(db):
@@ -251,15 +252,15 @@ def test_a_number_that_cannot_be_served_is_refused(db):
 
 def test_a_series_follows_its_specification_and_readers_are_told(db):
     append(db, 1, ReportedValue(JANUARY, 1.0))
-    assert sqlite.meta(db, "reference") == "1"
+    assert meta(db, "reference") == "1"
     append(db, 2, ReportedValue(JANUARY, 2.0))
-    assert sqlite.meta(db, "reference") == "1"
+    assert meta(db, "reference") == "1"
     other = SeriesSpec(
         **{name: getattr(SPEC, name) for name in SPEC.__struct_fields__} | {"name": "y", "allowance_days": 7}
     )
     with Batch(db, AT, "test") as batch:
         assert batch.series(other, "raw").allowance_days == 7
-    assert (sqlite.meta(db, "reference"), version(db)) == ("3", 3)
+    assert (meta(db, "reference"), version(db)) == ("3", 3)
 
 
 def test_a_series_that_does_not_exist_is_named(db):

@@ -12,7 +12,6 @@ from almanac.domain.aliases import Alias
 from almanac.domain.reference import Entity
 from almanac.reports import names as report
 from almanac.reports.names import Subject, Suggestions
-from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered
@@ -50,7 +49,7 @@ def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject |
     view, equal = ctx.view, sorted(set(report.norms(text).values()))
     found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
     if "company" in types and equal:
-        found += aliases.matching(view, equal)
+        found += company_rows.matching(view, equal)
     subjects = _subjects(view, found, types)
 
     def beginning(norm: str) -> list[Alias]:
@@ -61,7 +60,7 @@ def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject |
                 if f"{known} ".startswith(f"{norm} ")
                 for alias in some
             ),
-            *aliases.beginning(view, norm),
+            *company_rows.beginning(view, norm),
         ]
         subjects.update(_subjects(view, others, types))
         return others
@@ -93,7 +92,7 @@ def _subjects(view: View, found: Iterable[Alias], types: Collection[str]) -> dic
     }
     if "company" in types:
         for one in company_rows.by_ids(view, ids - entities.keys()).values():
-            subjects[one.entity] = Subject(one.entity, "company", one.name, one.slug, reports=one.reports)
+            subjects[one.entity] = Subject(one.entity, "company", one.name, one.slug, reports=bool(one.reports))
     return subjects
 
 

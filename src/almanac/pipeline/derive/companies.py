@@ -24,7 +24,7 @@ from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.units import money_of
 from almanac.pipeline.processes import Job, Processes
-from almanac.store.companies import facts, filings, merging, statements
+from almanac.store.companies import facts, filings, merging, rows, statements
 from almanac.store.companies.statements import Key, pack
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.observations.writing.batch import Batch
@@ -185,7 +185,7 @@ class CompanyDeriver:
             [_spec(company, made.slug, made.frequency, made.currency) for made in found.series], "derived"
         )
         ids = {handle.id for handle in handles}
-        stored = facts.derived_series(self._db, company.entity, company.source)
+        stored = facts.series(self._db, company.entity, company.source, "derived")
         handles += [batch.existing(identifier) for identifier in stored if identifier not in ids]
         # Sets of tags in use, in the order in which rows name them; the first is empty.
         used = dict.fromkeys(
@@ -289,7 +289,7 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
 
     With `placed`, each state includes its raw cell, so that amounts can name theirs.
     """
-    record = facts.company(db, entity)
+    record = rows.by_id(db, entity)
     if record is None:
         return None
     held: dict[str | None, _Held] = {None: {}}

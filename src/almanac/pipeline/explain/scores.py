@@ -16,10 +16,10 @@ from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
 from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
 from almanac.derived.companies.scores import SCORES, ScoreBreakdown
 from almanac.domain.numbers import plain
-from almanac.domain.periods import Frequency, add_months, days_of
+from almanac.domain.periods import Frequency, add_months, days_of, end_of
 from almanac.domain.times import day_at, wire_day
 from almanac.reports.scoring import MONTHS
-from almanac.store.companies import facts
+from almanac.store.companies import facts, rows, statements
 from almanac.store.companies.statements import INCOME
 from almanac.store.observations.reading.reader import View as StoreView
 
@@ -86,9 +86,11 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     Twelve-month sums are those that the scores were computed from. Reporting bases are told apart by currency and by the
     standard of the raw series.
     """
-    record = facts.company(view, entity)
-    newest = facts.newest_day(view, entity, INCOME, at, view.version)
-    if record is None or newest is None:
+    record = rows.by_id(view, entity)
+    newest = statements.newest(
+        view, entity, [INCOME], statements.FREQUENCIES, version=view.version, known_by=at, limit=1
+    )
+    if record is None or not newest:
         return None
     kinds: dict[str, dict[str, dict[int, Amount]]] = {
         kind: defaultdict(dict) for kind in ("quarters", "halves", "years", "balances")
@@ -97,7 +99,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     by_letter = {"Q": "quarters", "S": "halves", "A": "years"}
     ends: dict[str, set[int]] = {"Q": set(), "S": set(), "A": set()}
     lines, made = items(), measures()
-    first = newest - REACH_DAYS - _SLACK
+    first = end_of(newest[0].period).toordinal() - REACH_DAYS - _SLACK
     stored = facts.derived_values(view, entity, record.source, first, at, view.version)
     bases = _ReportingBases(view, stored)
     for one in stored:

@@ -23,7 +23,7 @@ from almanac.domain.units import money_of
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.events import filings as filing_events
 from almanac.sources.base import Parsed
-from almanac.store.companies import facts, filings, merging
+from almanac.store.companies import facts, filings, merging, rows
 from almanac.store.engine.protocol import Database
 from almanac.store.events import events
 from almanac.store.log import payloads
@@ -163,21 +163,18 @@ class CompanyFolding:
         """Store filings and their events. Returns companies with facts whose knowledge time changed."""
         # In the order of the store, so that rows fill its pages.
         filed = [(company_id(cik), filing) for cik, filing in sorted(parsed.filings, key=_filed)]
-        moved: dict[str, None] = {}
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
-        for entered in filings.enter(self._db, filed, self._source, row.number):
-            if entered.moved:
-                moved[entered.entity] = None
-            if entered.new:
-                fresh[entered.entity].append((entered.filing, entered.exact))
-                if is_periodic(entered.filing.form) or is_warning(entered.filing):
-                    # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
-                    self._deriver.note(entered.entity)
+        entered, moved = filings.enter(self._db, filed, self._source, row.number)
+        for (entity, _), (filing, exact) in entered.items():
+            fresh[entity].append((filing, exact))
+            if is_periodic(filing.form) or is_warning(filing):
+                # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
+                self._deriver.note(entity)
         if renamed:
             fresh |= {entity: [] for entity in renamed}
-            for (entity, _), filing in filings.stored(self._db, renamed).items():
-                fresh[entity].append(filing)
-        names = {entity: record.name for entity in fresh if (record := facts.company(self._db, entity)) is not None}
+            for (entity, _), timed in filings.stored(self._db, renamed).items():
+                fresh[entity].append(timed)
+        names = {entity: record.name for entity in fresh if (record := rows.by_id(self._db, entity)) is not None}
         states = filing_events.states(self._source, fresh, names)
         if events.replace(self._db, batch.version, states):
             batch.touch()
@@ -223,7 +220,7 @@ class CompanyFolding:
                     held = cells[handle.id]
                     held.update(fold(held, one.ref, by_period(values), None, handle.allowance_days))
         # Series that no payload mentions any more (another main currency, a replaced data set) lose their rows.
-        every = [batch.existing(identifier) for identifier in facts.raw_series(self._db, entity, self._source)]
+        every = [batch.existing(identifier) for identifier in facts.series(self._db, entity, self._source, "raw")]
         changes = [
             Change(handle, stored, dict.fromkeys(stored, _NOTHING) | cells[handle.id])
             for handle, stored in zip(every, batch.histories(Cells(handle, EVERY_KEY) for handle in every), strict=True)
@@ -232,7 +229,7 @@ class CompanyFolding:
 
     def _shelve(self, entity: str, told: CompanyFacts, passed: dict[str, int]) -> Shelf:
         """Group a payload's facts by series. Facts in unknown units or periods are counted in `passed`."""
-        record = facts.company(self._db, entity)
+        record = rows.by_id(self._db, entity)
         main = record.currency if record is not None else None
         filed = filings.stored(self._db, [entity]).values()
         known = {filing.accession: filing.known_at for filing, _ in filed if filing.known_at is not None}

@@ -65,7 +65,7 @@ class Lease:
         while not self._ended.wait(self._every):
             until = self._clock() + LEASE_SECONDS
             try:
-                opening.identity_of(self._path)()  # never make a new file where the store was taken away
+                opening.identity_of(self._path)  # never make a new file where the store was taken away
                 with closing(opening.connect(self._path, busy_seconds=self._every)) as db, opening.faults():
                     renewed = schedule.renew(db, self._source, self._owner, until)
             except (DatabaseError, OSError):

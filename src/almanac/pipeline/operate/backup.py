@@ -26,6 +26,7 @@ from almanac.load_state import try_lock
 from almanac.pipeline.missing_payloads import Demand, Lost, lost, named
 from almanac.store.accounts import file as accounts
 from almanac.store.engine import opening, sqlite
+from almanac.store.engine.data_schema import SCHEMA, meta
 from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
 from almanac.store.engine.schemas import AuxiliarySchema, copy_tables
@@ -57,26 +58,28 @@ class KeptDatabase(NamedTuple):
     """
 
     place: Callable[[Settings], Path | str]
-    known: int
-    schema: Callable[[Path], int]
     area: AuxiliarySchema | None = None
 
     def at(self, settings: Settings) -> Place:
         """Return the database's place under these settings."""
         return opening.place(self.place(settings))
 
+    @property
+    def known(self) -> int:
+        """The newest schema that this version reads."""
+        return int(SCHEMA) if self.area is None else self.area.number
+
+    def schema(self, copy: Path) -> int:
+        """Return the schema of a copied database. Raises UnavailableError for a file that cannot be read."""
+        with sqlite.offline(copy) as db:
+            return int(meta(db, "schema") or 0) if self.area is None else db.schema_number()
+
 
 #: The databases in a backup, each copied whole while in use. Another one needs one line here.
 DATABASES: dict[str, KeptDatabase] = {
-    DATA: KeptDatabase(
-        lambda settings: settings.data_place, int(sqlite.SCHEMA), lambda path: sqlite.note(path, "schema")
-    ),
-    "accounts.db": KeptDatabase(
-        lambda settings: settings.accounts_place, accounts.SCHEMA.number, sqlite.user_version, accounts.SCHEMA
-    ),
-    "usage.db": KeptDatabase(
-        lambda settings: settings.usage_place, usage.SCHEMA.number, sqlite.user_version, usage.SCHEMA
-    ),
+    DATA: KeptDatabase(lambda settings: settings.data_place),
+    "accounts.db": KeptDatabase(lambda settings: settings.accounts_place, accounts.SCHEMA),
+    "usage.db": KeptDatabase(lambda settings: settings.usage_place, usage.SCHEMA),
 }
 
 
@@ -323,7 +326,10 @@ def backup(
         copies = {name: _snapshot(at, DATABASES[name], folder / name, meter) for name, at in sources.items()}
         for name, copy in copies.items() if verify else ():
             _check_whole(sources[name], copy)
-        data_version = sqlite.note(copies[DATA], "version") if DATA in copies else None
+        data_version = None
+        if DATA in copies:
+            with sqlite.offline(copies[DATA]) as db:
+                data_version = int(meta(db, "version") or 0)
         raw_files = None
         if raw is not None:
             rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
@@ -352,7 +358,7 @@ def backup(
                 copy.unlink()
             for name, content in () if raw_files is None else raw_files.read():
                 members[f"{RAW}/{name}"] = _add_bytes(archive, f"{RAW}/{name}", content, advance)
-            manifest = Manifest(FORMAT, head.almanac, head.created_at, sqlite.SCHEMA, data_version, members)
+            manifest = Manifest(FORMAT, head.almanac, head.created_at, SCHEMA, data_version, members)
             _add_bytes(archive, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
         # Unlike a rename, a link fails if the name has been taken meanwhile.
@@ -438,7 +444,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
             contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as source,
-            contextlib.closing(sqlite.open_auxiliary(copy, part.area)) as target,
+            contextlib.closing(opening.open_auxiliary(copy, schema=part.area)) as target,
         ):
             copy_tables(source, target, part.area)
     return copy

@@ -15,7 +15,6 @@ from almanac.pipeline.ingest.ingest import Ingests, Unstorable
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
 from almanac.pipeline.missing_payloads import Demand, Lost
 from almanac.sources.base import connector
-from almanac.store.engine import opening
 from almanac.store.engine.data_schema import set_meta
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
@@ -57,7 +56,7 @@ def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str
         missing_now = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
         demand = Demand.of("a rebuild", world.settings.raw_place)
         demand.meet(missing_now, len(before), without, at_most=True)
-        opening.recreate(world.db)
+        world.db.recreate()
         set_meta(world.db, "world", world.kind)
         batch.touch()
         world.write_catalog(batch)

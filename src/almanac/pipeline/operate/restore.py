@@ -205,7 +205,7 @@ def _put(file: Path, at: Server, part: KeptDatabase) -> None:
     """
     if part.area is not None:
         with (
-            contextlib.closing(sqlite.open_auxiliary(file, part.area)) as source,
+            contextlib.closing(opening.open_auxiliary(file, schema=part.area)) as source,
             contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as target,
         ):
             copy_tables(source, target, part.area)

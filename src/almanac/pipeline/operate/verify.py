@@ -134,7 +134,7 @@ def _companies(db: Database) -> Iterator[str]:
     Check each company's row against its source records, because its kind and currency decide its statements and lists
     show the rest.
     """
-    places = merging.Places(db)
+    places = merging.places_of(db)
     reporting = set(facts.entities(db))
     for entity in companies.names(db):
         reporting.discard(entity)

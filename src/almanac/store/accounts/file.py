@@ -114,6 +114,7 @@ class AccountsFile:
     def _open(self) -> None:
         self._db = open_accounts(self._at)
         try:
+            self._file = opening.identity_of(self._at)
             self._version, self._mark = self._db.change_token(), self._read_mark()
             self._check_pepper()
         except BaseException:  # whatever it is, the database is let go of
@@ -177,7 +178,7 @@ class AccountsFile:
         Notice changes by other processes. Raises UnavailableError if the file is gone or its successor is unusable,
         because then no key is known.
         """
-        if self._unusable or not self._db.standing():
+        if self._unusable or opening.identity_of(self._at) != self._file:
             # Replaced by a restore: nothing remembered of the old file may outlive it.
             self._unusable = True
             self._db.close()

@@ -10,7 +10,6 @@ from almanac.domain.periods import lowest_key
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations.notes import body_sql
-from almanac.store.observations.reading.query import END_ORDINAL_SQL
 
 
 class StoredFact(NamedTuple):
@@ -51,14 +50,14 @@ _FACTS = (
 # planner without statistics, as PostgreSQL's is throughout a first load, would read all of it for each topic.
 
 
-def derived_series(db: Queryable, entity: str, source: str) -> list[str]:
-    """Ids of a company's derived series of one source that have rows."""
-    found = db.execute(
+def series(db: Queryable, entity: str, source: str, kind: str) -> list[str]:
+    """Return the ids of a company's series of one source, `raw` or `derived`."""
+    rows = db.execute(
         "SELECT s.id FROM topic t CROSS JOIN series s ON s.topic = t.topic"
-        " WHERE t.entity = ? AND t.kind = 'derived' AND s.source || '' = ? AND s.vintages > 0",
-        (entity, source),
+        " WHERE t.entity = ? AND t.kind = ? AND s.source || '' = ? ORDER BY s.series",
+        (entity, kind, source),
     )
-    return [identifier for (identifier,) in found]
+    return [identifier for (identifier,) in rows]
 
 
 def payloads(db: Queryable, entity: str) -> list[int]:
@@ -69,31 +68,6 @@ def payloads(db: Queryable, entity: str) -> list[int]:
         (entity,),
     )
     return [number for (number,) in found]
-
-
-def raw_series(db: Queryable, entity: str, source: str) -> list[str]:
-    """Ids of a company's raw series of one source."""
-    found = db.execute(
-        "SELECT s.id FROM topic t CROSS JOIN series s ON s.topic = t.topic"
-        " WHERE t.entity = ? AND t.kind = 'raw' AND s.source || '' = ? ORDER BY s.series",
-        (entity, source),
-    )
-    return [identifier for (identifier,) in found]
-
-
-class FilerTraits(NamedTuple):
-    """What the derivation wants to know of a company itself."""
-
-    name: str
-    source: str
-    template: str
-    currency: str | None
-
-
-def company(db: Queryable, entity: str) -> FilerTraits | None:
-    """Return a company as its parts were put together; None where no payload spoke of it."""
-    row = db.execute("SELECT name, source, template, currency FROM company WHERE entity = ?", (entity,)).fetchone()
-    return None if row is None else FilerTraits._make(row)
 
 
 def missorted(db: Queryable) -> list[tuple[str, str | None, str]]:
@@ -145,13 +119,3 @@ _DERIVED = (
     " WHERE v.known_at <= ?2 AND v.from_version <= ?3 AND v.to_version > ?4 AND t.entity = ?5 AND t.kind = 'derived'"
     " AND s.source || '' = ?6 ORDER BY t.topic, v.period, v.known_at"
 )
-
-
-def newest_day(db: Queryable, entity: str, kind: int, at: int, version: int) -> int | None:
-    """Last day of the newest statement of a kind that a company had at a moment, an ordinal."""
-    found: int | None = db.execute(
-        f"SELECT {END_ORDINAL_SQL.format('max(period)')} FROM statement WHERE entity = ? AND kind = ? AND known_at <= ? AND from_version <= ?"
-        " AND to_version > ?",
-        (entity, kind, at, version, version),
-    ).get
-    return found

@@ -1,15 +1,18 @@
 """
-The register of companies: what payloads say of each, put together into the record that is served.
+The register of companies: what payloads say of each, put together into the record and the names that are served.
 
 Payloads arrive in any order; what is stored after all of them is the same. A payload that says nothing new of a company
-changes nothing but the time of its part. Names are in `almanac.store.companies.aliases`, tickers in `.tickers`.
+changes nothing but the time of its part.
+
+A list of tickers says who has them when it is fetched, not since when. So a ticker that is listed today has no dates, and
+one that no longer is ended with the day it was last seen.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from datetime import date
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -17,14 +20,14 @@ import msgspec
 
 from almanac.domain.companies import CompanyRecord, Listing
 from almanac.domain.names import normal, slugify
-from almanac.store.companies import aliases
-from almanac.store.companies.aliases import NAMING, AliasRow, Names
-from almanac.store.companies.facts import FilerTraits
-from almanac.store.companies.tickers import LISTING, Claim, Tickers, award, newest_list, note_seen
+from almanac.domain.times import day_at
+from almanac.store.companies.rows import AliasRow, Company
 from almanac.store.engine.protocol import Database
 
 #: Which kind of payload is believed where several speak of one field.
 PARTS = ("submissions", "facts", "tickers", "datasets", "currency")
+#: Kinds of payload that list tickers. Submissions always do: an empty list there is the end of all listings.
+_LISTING = ("submissions", "tickers")
 #: A data set that has no amount of a company's own does not state its currency: the newest that does is kept beside it.
 _DATASETS, _CURRENCY = "datasets", "currency"
 #: From a standard industrial classification code: sector, industry, template.
@@ -33,30 +36,6 @@ Classify = Callable[[str | None], tuple[str, str | None, str]]
 _SPECIAL = frozenset({"cik", "part", "listings"})
 #: What a company is and where, which a past quarter's data set states of the company of that name.
 _OF_ITS_NAME = frozenset({"sic", "sic_description", "country", "state_of_incorporation"})
-
-
-class CompanyRow(NamedTuple):
-    """One row of `company`. Its slug and its ticker are told apart from those of others."""
-
-    entity: str
-    cik: int
-    source: str
-    base: str
-    slug: str
-    name: str
-    ticker: str | None
-    exchange: str | None
-    country: str | None
-    currency: str | None
-    sector: str
-    industry: str | None
-    template: str
-    reports: int
-    body: str
-
-    @property
-    def traits(self) -> FilerTraits:
-        return FilerTraits(self.name, self.source, self.template, self.currency)
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -72,8 +51,27 @@ class Part(msgspec.Struct, frozen=True):
         return self.fetched_at, self.sha256
 
 
+#: A company of which anything served changed: what it was before (None: it is new) and what it is now.
+Changed = tuple[Company | None, Company]
 #: A company's parts by kind.
 Parts = Mapping[str, Part]
+
+
+class Claim(NamedTuple):
+    """The tickers of a company's newest list, the main one first, and when that was fetched (unix seconds)."""
+
+    listings: tuple[Listing, ...] = ()
+    at: int = 0
+    #: Ticker → moment, of the older list.
+    older: Mapping[str, int] = {}
+
+    @property
+    def by_norm(self) -> dict[str, Listing]:
+        """Return the listings by the normal form of their tickers, the first of each, in their order."""
+        listings: dict[str, Listing] = {}
+        for listing in self.listings:
+            listings.setdefault(normal(listing.ticker, "ticker"), listing)
+        return listings
 
 
 class Summary(NamedTuple):
@@ -81,38 +79,17 @@ class Summary(NamedTuple):
 
     record: CompanyRecord
     claim: Claim
-    names: Names
+    names: frozenset[AliasRow]
+    source: str
     #: The industry by which its statements are read: that of any payload that states one.
     sic: str | None
 
 
-class Changed(NamedTuple):
-    """A company of which anything served changed: what it was before (None: it is new) and what it is now."""
+class Places(NamedTuple):
+    """Countries of the catalogue by their ISO-2 codes, and the slugs of all places."""
 
-    before: FilerTraits | None
-    after: FilerTraits
-
-
-class Places:
-    """Countries and other places of the catalogue by what companies name them with: read once for many companies."""
-
-    def __init__(self, db: Database) -> None:
-        rows = db.execute("SELECT id, body FROM record WHERE kind = 'entity' ORDER BY id")
-        self._by_iso2: dict[str, str] = {}
-        self._slugs: set[str] = set()
-        for entity, body in rows:
-            place = msgspec.json.decode(body, type=_Place)
-            self._slugs.add(place.slug)
-            if place.iso2 is not None:
-                self._by_iso2.setdefault(place.iso2, entity)
-
-    def country(self, iso2: str | None) -> str | None:
-        """Entity id of a country by its ISO-2 code; None where the catalogue has no such country."""
-        return None if iso2 is None else self._by_iso2.get(iso2.upper())
-
-    def has_slug(self, slug: str) -> bool:
-        """Return whether a place goes by this slug."""
-        return slug in self._slugs
+    countries: Mapping[str, str]
+    slugs: frozenset[str]
 
 
 class _Place(msgspec.Struct):
@@ -122,6 +99,14 @@ class _Place(msgspec.Struct):
     iso2: str | None = None
 
 
+def places_of(db: Database) -> Places:
+    """Return the places of the catalogue: read once for many companies."""
+    rows = db.execute("SELECT id, body FROM record WHERE kind = 'entity' ORDER BY id DESC")
+    places = {entity: msgspec.json.decode(body, type=_Place) for entity, body in rows}
+    countries = {place.iso2: entity for entity, place in places.items() if place.iso2 is not None}
+    return Places(countries, frozenset(place.slug for place in places.values()))
+
+
 def put_records(
     db: Database,
     records: Iterable[CompanyRecord],
@@ -129,13 +114,12 @@ def put_records(
     fetched_at: int,
     sha256: str,
     classify: Classify,
-    places: Places | None = None,
 ) -> dict[str, Changed]:
     """
     Enter what one payload says of companies, and return those of which anything served changed.
 
     A record counts where it is the newest of its kind by (`fetched_at`, `sha256`). Tickers of one that is not were seen on
-    its day. `places`: those of the catalogue as they are in this transaction; None: to be read.
+    its day.
 
     Field by field the first of `PARTS` that speaks of it wins; listings are those of the newest payload that lists them.
     Industry and country come from a payload that calls the company by the name it has: what was stated of another name
@@ -143,35 +127,32 @@ def put_records(
     Companies that share a slug or a ticker are told apart anew with it.
     """
     listed = [each for record in records for each in _with_currency(record)]
-    stored = _parts(db, dict.fromkeys(record.entity for record in listed))
-    parts = {entity: dict(of) for entity, of in stored.items()}
+    stored = _parts(db, {record.entity for record in listed})
+    parts = {entity: dict(stored[entity]) for entity in dict.fromkeys(record.entity for record in listed)}
     seen: dict[str, dict[str, int]] = defaultdict(dict)
     for record in listed:
-        own, part = parts[record.entity], Part(record, source, fetched_at, sha256)
-        held = own.get(record.part)
-        if held is not None and record.part in LISTING:
-            older = part if held.order > part.order else held
-            current = {listing.ticker for listing in (held if older is part else part).record.listings}
+        of_company, part = parts[record.entity], Part(record, source, fetched_at, sha256)
+        known = of_company.get(record.part, part)
+        older, newest = sorted((known, part), key=attrgetter("order"))
+        of_company[record.part] = newest
+        if record.part in _LISTING and older is not newest:
+            moments = seen[record.entity]
             for listing in older.record.listings:
-                if older is part or listing.ticker not in current:
-                    at = seen[record.entity].get(listing.ticker, older.fetched_at)
-                    seen[record.entity][listing.ticker] = max(at, older.fetched_at)
-        if held is None or held.order <= part.order:
-            own[record.part] = part
+                moments[listing.ticker] = max(moments.get(listing.ticker, 0), older.fetched_at)
     written = [
         (entity, kind, part.fetched_at, part.sha256, part.source, msgspec.json.encode(part.record).decode())
-        for entity, own in parts.items()
-        for kind, part in own.items()
+        for entity, of_company in parts.items()
+        for kind, part in of_company.items()
         if stored[entity].get(kind) != part
     ]
     if written:
         db.executemany(_PUT_PART, written)
     changed = {}
-    for entity, own in parts.items():
-        before, now = _summary(stored[entity]) if stored[entity] else None, _summary(own)
-        if now != before or seen[entity]:
-            changed[entity] = before, now
-    return _settle(db, changed, seen, classify, places or Places(db)) if changed else {}
+    for entity, of_company in parts.items():
+        summary = _summary(of_company)
+        if not stored[entity] or seen[entity] or summary != _summary(stored[entity]):
+            changed[entity] = summary
+    return _settle(db, changed, seen, classify, places_of(db)) if changed else {}
 
 
 def _with_currency(record: CompanyRecord) -> list[CompanyRecord]:
@@ -182,77 +163,92 @@ def _with_currency(record: CompanyRecord) -> list[CompanyRecord]:
 
 def _settle(
     db: Database,
-    companies: Mapping[str, tuple[Summary | None, Summary]],
+    companies: Mapping[str, Summary],
     seen: Mapping[str, Mapping[str, int]],
     classify: Classify,
     places: Places,
 ) -> dict[str, Changed]:
     """
-    Write the rows and names of companies, whose parts said the first together and now say the second.
+    Write the rows and names of companies by what their parts say together. Returns those of which anything served changed.
 
-    Returns those of which anything served changed.
+    Written anew are also companies that share a slug with one of them, and all that list a ticker which one of them lists
+    or listed: of several the one whose list is newest has it, the others had it until the day of theirs.
     """
     stored = _rows(db, "entity", companies)
-    rows = {entity: _row(now, stored.get(entity), classify, places) for entity, (_, now) in companies.items()}
+    rows = {entity: _row(summary, stored.get(entity), classify, places) for entity, summary in companies.items()}
     stored |= _rows(db, "base", {row.base for row in (*stored.values(), *rows.values())})
     rows = {**stored, **rows}
     slugs = _tell_apart(rows.values(), places)
-    renamed = {entity for entity, (said, now) in companies.items() if said is None or said.names != now.names}
-    contested = {
-        entity: now
-        for entity, (said, now) in companies.items()
-        if said is None or said.claim != now.claim or seen.get(entity)
-    }
-    before = aliases.stored(db, "entity", {*slugs, *renamed, *contested})
-    own, claims = _claimants(db, contested, seen, before)
-    for entity, now in contested.items():
-        note_seen(own[entity], entity, now.claim, seen.get(entity, {}).items(), now.names.source)
-    mains = award(own, claims, {norm for entity in contested for norm in own[entity]})
-    stored |= _rows(db, "entity", own.keys() - rows.keys())
+
+    claims = {entity: summary.claim for entity, summary in companies.items()}
+    before = _aliases(db, "entity", {*slugs, *claims})
+    norms = {row.norm for row in before if row.scheme == "ticker" and row.entity in claims}
+    for entity, claim in claims.items():
+        norms.update(claim.by_norm, (normal(ticker, "ticker") for ticker in (*claim.older, *seen.get(entity, ()))))
+    rivals = {row.entity for row in _aliases(db, "norm", norms) if row.scheme == "ticker"} - claims.keys()
+    before |= _aliases(db, "entity", rivals)
+    claims |= {entity: _claim(parts) for entity, parts in _parts(db, rivals).items()}
+    stored |= _rows(db, "entity", rivals - rows.keys())
     rows = {**stored, **rows}
-    for entity, main in mains.items():
-        ticker, exchange = (None, None) if main is None else (main.ticker, main.exchange)
-        rows[entity] = rows[entity]._replace(ticker=ticker, exchange=exchange)
+
+    newest: dict[str, int] = defaultdict(int)
+    for claim in claims.values():
+        for norm in norms.intersection(claim.by_norm):
+            newest[norm] = max(newest[norm], claim.at)
+    held: dict[str, dict[str, AliasRow]] = defaultdict(dict)
+    for alias in before:
+        if alias.scheme == "ticker":
+            held[alias.entity][alias.norm] = alias
+    replaced = {"slug": slugs.keys(), "ticker": claims.keys()}
+    after = {row for row in before if row.entity not in replaced.get(row.scheme, companies.keys())}
+    after.update(*(summary.names for summary in companies.values()))
+    for entity, claim in claims.items():
+        tickers, main = _tickers(rows[entity], claim, held[entity], seen.get(entity, {}), newest)
+        after.update(tickers)
+        rows[entity] = rows[entity]._replace(
+            ticker=None if main is None else main.ticker, exchange=None if main is None else main.exchange
+        )
     for entity, slug in slugs.items():
         rows[entity] = rows[entity]._replace(slug=slug)
-    replaced = {"slug": slugs.keys(), "ticker": own.keys(), **dict.fromkeys(NAMING, renamed)}
-    after = {row for row in before if row.entity not in replaced[row.scheme]}
-    after.update(*(companies[entity][1].names.rows() for entity in renamed), *(each.values() for each in own.values()))
-    after.update(AliasRow(entity, "slug", slug, slug, 1, source=rows[entity].source) for entity, slug in slugs.items())
+        after.add(AliasRow(entity, "slug", slug, slug, 1, source=rows[entity].source))
     _write_rows(db, stored, rows)
-    aliases.write(db, before, after)
+    _write_aliases(db, before, after)
     moved = {entity for entity, row in rows.items() if stored.get(entity) != row}
     moved |= {row[0] for row in {row[:7] for row in before} ^ {row[:7] for row in after}}
-    return {
-        entity: Changed(stored[entity].traits if entity in stored else None, rows[entity].traits)
-        for entity in companies
-        if entity in moved
-    }
+    return {entity: (stored.get(entity), rows[entity]) for entity in companies if entity in moved}
 
 
-def _claimants(
-    db: Database, contested: Mapping[str, Summary], seen: Mapping[str, Mapping[str, int]], before: set[AliasRow]
-) -> tuple[dict[str, Tickers], dict[str, Claim]]:
+def _tickers(
+    company: Company,
+    claim: Claim,
+    held: Mapping[str, AliasRow],
+    seen: Mapping[str, int],
+    newest: Mapping[str, int],
+) -> tuple[list[AliasRow], Listing | None]:
     """
-    Return the stored tickers and the claims of companies, and of all others that claim a ticker which one of them has, claims or
-    claimed in an older list (`seen`).
+    Return the tickers that a company has or had, and its main listing of today.
 
-    `before` holds the stored names of the companies. Those of the others are added to it.
+    Stored tickers are `held`; other lists named some at a moment (`seen`). `newest` says of contested ones when the newest
+    list that has it was fetched.
     """
-    own: dict[str, Tickers] = {entity: {} for entity in contested}
-    norms = {norm for now in contested.values() for norm in now.claim.by_norm}
-    for entity, now in contested.items():
-        norms.update(normal(ticker, "ticker") for ticker in (*now.claim.older, *seen.get(entity, ())))
-    norms |= {row.norm for row in before if row.scheme == "ticker" and row.entity in own}
-    holders = [row for row in aliases.stored(db, "norm", norms) if row.scheme == "ticker" and row.entity not in own]
-    claims = _claims_of(db, {row.entity for row in holders})
-    rivals = {row.entity for row in holders if row.norm in claims[row.entity].by_norm}
-    before |= aliases.stored(db, "entity", rivals)
-    own |= {entity: {} for entity in rivals}
-    for row in before:
-        if row.scheme == "ticker" and row.entity in own:
-            own[row.entity][row.norm] = row
-    return own, claims | {entity: now.claim for entity, now in contested.items()}
+    rows = dict(held)
+    listed = [(listing.ticker, claim.at) for listing in claim.listings]
+    for ticker, at in [*claim.older.items(), *seen.items(), *listed]:
+        norm, day = normal(ticker, "ticker"), day_at(at)
+        row = rows.get(norm) or AliasRow(company.entity, "ticker", ticker, norm, 0, source=company.source, seen=day)
+        rows[norm] = row._replace(seen=max(row.seen or day, day))
+    by_norm = claim.by_norm
+    for ticker, _ in listed:
+        norm = normal(ticker, "ticker")
+        last = rows[norm].valid_to
+        if norm in newest:
+            last = None if claim.at == newest[norm] else day_at(claim.at)
+        rows[norm] = rows[norm]._replace(alias=ticker, source=company.source, valid_to=last)
+    main = next((norm for norm in by_norm if rows[norm].valid_to is None), None)
+    return [
+        row._replace(main=int(norm == main), valid_to=row.valid_to if norm in by_norm else row.seen)
+        for norm, row in rows.items()
+    ], None if main is None else by_norm[main]
 
 
 def unlike(db: Database, entity: str, classify: Classify, places: Places) -> list[tuple[str, Any, Any]]:
@@ -261,7 +257,7 @@ def unlike(db: Database, entity: str, classify: Classify, places: Places) -> lis
     if not parts or held is None:
         return []
     wanted = _row(_summary(parts), held, classify, places)._replace(reports=int(reports(db, entity)))
-    compared = zip(CompanyRow._fields, held, wanted, strict=True)
+    compared = zip(Company._fields, held, wanted, strict=True)
     return [(name, stored, given) for name, stored, given in compared if stored != given]
 
 
@@ -292,17 +288,20 @@ def _parts(db: Database, entities: Iterable[str]) -> dict[str, dict[str, Part]]:
     return parts
 
 
-def _claims_of(db: Database, entities: Iterable[str]) -> dict[str, Claim]:
-    return {entity: _claim(parts) for entity, parts in _parts(db, entities).items()}
-
-
 def _claim(parts: Parts) -> Claim:
-    """Return the tickers a company claims. One list comes without exchanges: another payload's word for the same ticker fills in."""
-    claim = newest_list({kind: (part.record.listings, part.fetched_at) for kind, part in parts.items()})
+    """
+    Return the tickers a company claims. Of two lists the newer one counts; fetched in one second, the submissions: they know
+    the exchanges. The other list comes without exchanges: another payload's word for the same ticker fills in.
+    """
+    lists = [parts[kind] for kind in _LISTING if kind in parts and (parts[kind].record.listings or kind == _LISTING[0])]
+    if not lists:
+        return Claim()
+    newest, *others = sorted(lists, key=attrgetter("fetched_at"), reverse=True)
     ranked = [parts[kind].record for kind in PARTS if kind in parts]
     known = {each.ticker: each.exchange for record in reversed(ranked) for each in record.listings if each.exchange}
-    listings = tuple(Listing(each.ticker, each.exchange or known.get(each.ticker)) for each in claim.listings)
-    return replace(claim, listings=listings)
+    listings = tuple(Listing(each.ticker, each.exchange or known.get(each.ticker)) for each in newest.record.listings)
+    older = {each.ticker: part.fetched_at for part in others for each in part.record.listings}
+    return Claim(listings, newest.fetched_at, older)
 
 
 def _summary(parts: Parts) -> Summary:
@@ -319,11 +318,42 @@ def _summary(parts: Parts) -> Summary:
     claim = _claim(parts)
     record = CompanyRecord(cik=first.cik, part="", listings=claim.listings, **fields)
     spelled = sorted({part.record.name for kind, part in parts.items() if kind not in {_DATASETS, _CURRENCY}})
-    names = Names(record, tuple(spelled), ranked[0].source)
-    return Summary(record, claim, names, next((each.sic for each in records if each.sic), None))
+    names = _names(record, spelled, ranked[0].source)
+    return Summary(record, claim, names, ranked[0].source, next((each.sic for each in records if each.sic), None))
 
 
-def _row(summary: Summary, held: CompanyRow | None, classify: Classify, places: Places) -> CompanyRow:
+def _names(record: CompanyRecord, spelled: Iterable[str], source: str) -> frozenset[AliasRow]:
+    """
+    Return the names of a company that follow from what it is called: not its tickers and slug, which are contested.
+
+    A former name has the days the regulator states; so has the name of today, where the list of former ones holds it too.
+    `spelled`: its name as each kind of payload spells it.
+    """
+    today = normal(record.name)
+    formers = [(former.name, _day(former.from_), _day(former.to)) for former in record.former_names]
+    began = min((day for name, day, _ in formers if day is not None and normal(name) == today), default=None)
+    others = [name for name in (record.legal_name, *spelled) if name is not None and name != record.name]
+    listed: list[tuple[str, str, int, int | None, int | None]] = [
+        ("name", record.name, 1, began, None),
+        *(("name", name, 0, began if normal(name) == today else None, None) for name in others),
+        *(("former_name", name, 0, first, last) for name, first, last in formers if name != record.name),
+        ("cik", f"{record.cik:010d}", 1, None, None),
+        ("lei", record.lei or "", 1, None, None),
+    ]
+    aliases: dict[tuple[str, str, int | None], AliasRow] = {}
+    for scheme, alias, main, first, last in listed:
+        if norm := normal(alias, scheme):
+            row = AliasRow(record.entity, scheme, alias, norm, main, first, last, source)
+            aliases.setdefault((scheme, alias, first), row)
+    return frozenset(aliases.values())
+
+
+def _day(text: str | None) -> int | None:
+    """Return the ordinal of a day `YYYY-MM-DD`, whatever follows it."""
+    return None if text is None else date.fromisoformat(text[:10]).toordinal()
+
+
+def _row(summary: Summary, held: Company | None, classify: Classify, places: Places) -> Company:
     """Return a company's row as its parts give it. What is told apart from others', and whether it reports, is as it was."""
     record = summary.record
     sector, industry, _ = classify(record.sic)
@@ -333,19 +363,38 @@ def _row(summary: Summary, held: CompanyRow | None, classify: Classify, places: 
     slug, ticker, exchange, reporting = "", None, None, 0
     if held is not None:
         slug, ticker, exchange, reporting = held.slug, held.ticker, held.exchange, held.reports
-    return CompanyRow(
-        record.entity, record.cik, summary.names.source, base, slug, record.name, ticker, exchange,
-        places.country(record.country), record.currency, sector, industry, template, reporting, body,
+    return Company(
+        record.entity, record.cik, summary.source, base, slug, record.name, ticker, exchange,
+        places.countries.get((record.country or "").upper()), record.currency, sector, industry, template, reporting, body,
     )  # fmt: skip
 
 
-def _rows(db: Database, column: str, values: Iterable[str]) -> dict[str, CompanyRow]:
+def _rows(db: Database, column: str, values: Iterable[str]) -> dict[str, Company]:
     """Return the rows of companies whose column, `entity` or `base`, has one of these values."""
-    sql = f"SELECT x.{', x.'.join(CompanyRow._fields)} FROM {{keys}}company x WHERE x.{column} = k.column1"
-    return {row[0]: CompanyRow._make(row) for row in db.seek(sql, [(value,) for value in sorted(values)])}
+    sql = f"SELECT x.{', x.'.join(Company._fields)} FROM {{keys}}company x WHERE x.{column} = k.column1"
+    return {row[0]: Company._make(row) for row in db.seek(sql, [(value,) for value in sorted(values)])}
 
 
-def _write_rows(db: Database, stored: Mapping[str, CompanyRow], rows: Mapping[str, CompanyRow]) -> None:
+def _aliases(db: Database, column: str, values: Iterable[str]) -> set[AliasRow]:
+    """Return the names whose column, `entity` or `norm`, has one of these values."""
+    sql = f"SELECT x.{', x.'.join(AliasRow._fields)} FROM {{keys}}alias x WHERE x.{column} = k.column1"
+    return set(map(AliasRow._make, db.seek(sql, [(value,) for value in sorted(values)])))
+
+
+def _write_aliases(db: Database, before: set[AliasRow], after: set[AliasRow]) -> None:
+    """Write the difference between the stored names and those that shall be."""
+    gone = sorted((row.norm, row.entity, row.scheme, row.alias, row.valid_from) for row in before - after)
+    if gone:
+        # Found by what is compared, which few have; by the company there may be thousands of tickers.
+        db.executemany(
+            "DELETE FROM alias WHERE norm = ? AND entity || '' = ? AND scheme = ? AND alias = ?"
+            " AND valid_from IS NOT DISTINCT FROM ?",
+            gone,
+        )
+    db.insert("alias", sorted(after - before, key=repr))
+
+
+def _write_rows(db: Database, stored: Mapping[str, Company], rows: Mapping[str, Company]) -> None:
     """Write the rows that differ. A slug must be free before another gets it: meanwhile it is one that no name makes."""
     changed = [row for entity, row in rows.items() if stored.get(entity) != row]
     updated = [row for row in changed if row.entity in stored]
@@ -353,26 +402,26 @@ def _write_rows(db: Database, stored: Mapping[str, CompanyRow], rows: Mapping[st
         slugs = [(f"~{row.entity}", row.entity) for row in updated if row.slug != stored[row.entity].slug]
         if slugs:
             db.executemany("UPDATE company SET slug = ? WHERE entity = ?", slugs)
-        columns = ", ".join(f"{name} = ?" for name in CompanyRow._fields[1:])
+        columns = ", ".join(f"{name} = ?" for name in Company._fields[1:])
         db.executemany(f"UPDATE company SET {columns} WHERE entity = ?", [(*row[1:], row.entity) for row in updated])
     db.insert("company", [row for row in changed if row.entity not in stored])
 
 
-def _tell_apart(rows: Iterable[CompanyRow], places: Places) -> dict[str, str]:
+def _tell_apart(rows: Iterable[Company], places: Places) -> dict[str, str]:
     """
     Return the slugs of companies that get another one. All companies that share a base are among the rows.
 
     Of these the lowest CIK has the bare base, the others have their CIK behind it. A base that a country has, or that ends
     like a slug with a CIK behind it, is nobody's bare slug.
     """
-    sharing: dict[str, list[CompanyRow]] = defaultdict(list)
+    sharing: dict[str, list[Company]] = defaultdict(list)
     for row in rows:
         sharing[row.base].append(row)
     moved = {}
     for base, several in sharing.items():
         tail = base.rpartition("-")[2]
         # Behind a base stand at least four digits: `phillips-66` is no company of the base `phillips`.
-        nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or places.has_slug(base)
+        nobodys = (tail.isdigit() and (len(tail) > 3 or tail == base)) or base in places.slugs
         for place, row in enumerate(sorted(several, key=attrgetter("cik"))):
             wanted = base if place == 0 and not nobodys else f"{base}-{row.cik:04d}"
             if wanted != row.slug:

@@ -1,29 +1,35 @@
-"""Companies as they are read: one by any of its names, several by id, and what one filed."""
+"""Companies as they are read: one by any of its names, several by id, and the names themselves."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
+from almanac.domain.aliases import Alias
 from almanac.domain.companies import DELISTING_FORMS, CompanyRecord
 from almanac.domain.names import normal
 from almanac.domain.times import day_at
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sql_compat import in_list
 
-_COLUMNS = "entity, cik, source, slug, name, ticker, exchange, country, currency, sector, industry, template, reports"
 _ENTITY = re.compile(r"company_[0-9]{10}")
 
 
 class Company(NamedTuple):
-    """One row of `company`. `country` is an entity id, `ticker` and `exchange` those of the main listing of today."""
+    """
+    One row of `company`. Its slug and its ticker are told apart from those of others.
+
+    `country` is an entity id; `ticker` and `exchange` are those of the main listing of today.
+    """
 
     entity: str
     cik: int
     source: str
+    #: The name as a slug, before others of that name are told apart.
+    base: str
     slug: str
     name: str
     ticker: str | None
@@ -33,9 +39,29 @@ class Company(NamedTuple):
     sector: str
     industry: str | None
     template: str
-    #: Whether it has statements.
-    reports: bool
-    record: CompanyRecord
+    #: 1 if it has statements.
+    reports: int
+    #: `record` as JSON.
+    body: str
+
+    @property
+    def record(self) -> CompanyRecord:
+        """What its payloads say of it, put together."""
+        return msgspec.json.decode(self.body, type=CompanyRecord)
+
+
+class AliasRow(NamedTuple):
+    """One row of `alias`. Days are ordinals; `seen`: of a ticker, the last day on which a list had it."""
+
+    entity: str
+    scheme: str
+    alias: str
+    norm: str
+    main: int
+    valid_from: int | None = None
+    valid_to: int | None = None
+    source: str | None = None
+    seen: int | None = None
 
 
 def by_lookup(db: Queryable, text: str) -> Company | None:
@@ -58,21 +84,15 @@ def by_lookup(db: Queryable, text: str) -> Company | None:
 
 def by_id(db: Queryable, entity: str) -> Company | None:
     """Return a company by its entity id."""
-    row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?", (entity,)).fetchone()
-    return None if row is None else _company(row)
-
-
-def by_name(db: Queryable, name: str) -> Company | None:
-    """Return a company by entity id or slug, as an entity is addressed."""
-    row = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE entity = ?1 OR slug = ?1", (name.lower(),)).fetchone()
-    return None if row is None else _company(row)
+    return by_ids(db, [entity]).get(entity)
 
 
 def by_ids(db: Queryable, entities: Iterable[str]) -> dict[str, Company]:
     """Several companies by entity id; those that are none are left out."""
     wanted = list(entities)
-    found = db.execute(f"SELECT {_COLUMNS}, body FROM company WHERE {in_list('entity', wanted)}", wanted)
-    return {row[0]: _company(row) for row in found}
+    columns = ", ".join(Company._fields)
+    rows = db.execute(f"SELECT {columns} FROM company WHERE {in_list('entity', wanted)}", wanted)
+    return {row[0]: Company._make(row) for row in rows}
 
 
 def names(db: Queryable) -> dict[str, str]:
@@ -127,45 +147,40 @@ def subjects(db: Queryable) -> Iterator[tuple[str, str, str, bool]]:
         yield entity, name, slug, bool(reports)
 
 
-def _company(row: tuple[Any, ...]) -> Company:
-    *columns, reports, body = row
-    return Company._make((*columns, bool(reports), msgspec.json.decode(body, type=CompanyRecord)))
-
-
 _BY_ALIAS = (
     "SELECT c.entity FROM alias a JOIN company c USING(entity) WHERE a.norm = ? AND a.scheme = ? AND a.valid_to IS NULL"
     " ORDER BY c.reports DESC, c.cik LIMIT 1"
 )
 
 
-# -- filings --------------------------------------------------------------------------------------------------------------
+# -- names: those of countries are reference records --------------------------------------------------------------------
 
 
-class FilingRow(NamedTuple):
-    """One filing as a list shows it. Days are ordinals, `known` unix seconds."""
-
-    accession: str
-    form: str
-    filed: int
-    known: int
-    report_date: int | None
-    document: str | None
+def of_entity(db: Queryable, entity: str) -> list[Alias]:
+    """Return all names of a company."""
+    return _aliases(db, "entity = ?", [entity])
 
 
-#: What its people and its holders file about a company, not the company itself.
-_OTHERS = ("3", "4", "5", "144", "SC 13D", "SC 13G", "SCHEDULE 13D", "SCHEDULE 13G")
+def matching(db: Queryable, norms: Sequence[str]) -> list[Alias]:
+    """Return names of companies that compare equal to one of these; the caller tells which schemes it meant."""
+    return _aliases(db, in_list("norm", norms), norms)
 
 
-def filings(db: Queryable, entity: str, *, known_by: int, filed_from: int, limit: int) -> list[FilingRow]:
-    """
-    Return the newest filings of a company that were known by a moment and filed on a day (an ordinal) or later.
+def beginning(db: Queryable, norm: str) -> list[Alias]:
+    """Return names and former names of companies that are these words (a normal form), or begin with them and go on with others."""
+    return _aliases(db, f"{_NAMES} AND (norm = ?1 OR (norm >= ?1 || ' ' AND norm < ?1 || '!'))", [norm])
 
-    What insiders and holders file about it is left out: it would be most of all.
-    """
-    marks = ", ".join("?" * len(_OTHERS))
-    found = db.execute(
-        "SELECT accession, form, filed, known_at, report_date, document FROM filing WHERE entity = ? AND known_at <= ?"
-        f" AND filed >= ? AND replace(form, '/A', '') NOT IN ({marks}) ORDER BY known_at DESC, accession DESC LIMIT ?",
-        (entity, known_by, filed_from, *_OTHERS, limit),
+
+def spelled_out(db: Queryable) -> list[Alias]:
+    """Return every name and former name of a company, for look-ups that forgive spelling."""
+    return _aliases(db, f"{_NAMES} ORDER BY entity, scheme DESC, alias")
+
+
+_NAMES = "scheme IN ('name', 'former_name')"
+
+
+def _aliases(db: Queryable, where: str, values: Sequence[str] = ()) -> list[Alias]:
+    rows = db.execute(
+        f"SELECT entity, alias, scheme, main, valid_from, valid_to, source, norm FROM alias WHERE {where}", values
     )
-    return [FilingRow(*row) for row in found]
+    return [Alias(entity, alias, scheme, bool(main), *more) for entity, alias, scheme, main, *more in rows]

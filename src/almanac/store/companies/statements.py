@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
@@ -43,11 +43,8 @@ class Key(NamedTuple):
 Versions = Sequence[tuple[int, bytes]]
 
 
-class Difference(NamedTuple):
-    """The versions of a statement that end, by their knowledge times, and those that come."""
-
-    ended: list[int]
-    added: Versions
+#: The versions of a statement that end, by their knowledge times, and those that come.
+Difference = tuple[list[int], Versions]
 
 
 def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict[Key, Difference]:
@@ -59,14 +56,14 @@ def differing(db: Database, entity: str, target: Mapping[Key, Versions]) -> dict
         (entity,),
     ):
         stored[Key(kind, frequency, period)][known] = body
-    wanted: dict[Key, Versions] = {**dict.fromkeys(stored, ()), **target}
     changed: dict[Key, Difference] = {}
-    for key, versions in wanted.items():
-        before = stored.get(key, {})
-        same = {known for known, body in versions if known in before and _same(before[known], body)}
-        if len(same) < max(len(before), len(versions)):
-            added = [(known, body) for known, body in versions if known not in same]
-            changed[key] = Difference([known for known in before if known not in same], added)
+    for key in {**stored, **target}:
+        before, after = stored.get(key, {}), target.get(key, ())
+        same = {known for known, body in after if known in before and _same(before[known], body)}
+        ended = [known for known in before if known not in same]
+        added = [(known, body) for known, body in after if known not in same]
+        if ended or added:
+            changed[key] = ended, added
     return changed
 
 
@@ -78,19 +75,13 @@ def _same(body: bytes, other: bytes) -> bool:
 def replace(db: Database, version: int, entity: str, target: Mapping[Key, Versions]) -> list[Key]:
     """Make these the versions of a company's statements. Equal rows are not touched. Returns the statements that changed."""
     changed = differing(db, entity, target)
-    ended = [(version, entity, *key, known) for key, difference in changed.items() for known in difference.ended]
-    if ended:
+    gone = [(version, entity, *key, known) for key, (ended, _) in changed.items() for known in ended]
+    if gone:
         # A row made in this very transaction was never seen by anyone.
-        db.executemany(f"DELETE FROM statement {_THIS} AND from_version = ?1", ended)
-        db.executemany(f"UPDATE statement SET to_version = ?1 {_THIS} AND to_version = {OPEN}", ended)
-    db.insert(
-        "statement",
-        [
-            (entity, *key, known, version, OPEN, body)
-            for key, difference in changed.items()
-            for known, body in difference.added
-        ],
-    )
+        db.executemany(f"DELETE FROM statement {_THIS} AND from_version = ?1", gone)
+        db.executemany(f"UPDATE statement SET to_version = ?1 {_THIS} AND to_version = {OPEN}", gone)
+    rows = [(entity, *key, known, version, OPEN, body) for key, (_, added) in changed.items() for known, body in added]
+    db.insert("statement", rows)
     return list(changed)
 
 
@@ -106,44 +97,33 @@ class StatementRow(NamedTuple):
 def newest(
     db: Queryable,
     entity: str,
-    kind: int,
-    frequencies: Iterable[str],
+    kinds: Iterable[int],
+    frequencies: Collection[str],
     *,
     version: int,
     known_by: int,
-    ends_from: date | None,
+    ends_from: date | None = None,
     limit: int,
 ) -> list[StatementRow]:
     """
-    Return the newest statements of one kind, each as last known by a moment: by last day, of one day annual before quarterly.
+    Return the newest statements of some kinds, each as last known by a moment: by last day, of one day annual before quarterly.
     Beside quarters a half-year stands only where no quarter ends with it.
 
     `ends_from`: periods must end on or after this day.
     """
     low = 0 if ends_from is None else lowest_key(ends_from)
-    found = [
+    rows = [
         StatementRow(frequency, period, known, unpack(body))
+        for kind in kinds
         for frequency in frequencies
         for period, known, body in db.execute(
             _NEWEST, (version, known_by, entity, kind, frequency, low, EVERY_KEY[1], limit)
         )
     ]
-    quarters = {end_of(one.period) for one in found if one.frequency == "Q"}
-    found = [one for one in found if one.frequency != "S" or end_of(one.period) not in quarters]
-    found.sort(key=lambda one: (-end_of(one.period).toordinal(), one.frequency))
-    return found[:limit]
-
-
-def last_period(db: Queryable, entity: str, *, version: int, known_by: int, ends_from: date | None) -> int | None:
-    """Key of the newest period a company has a statement of, as known by a moment; None where there is none."""
-    found = [
-        told.period
-        for kind in KINDS
-        for told in newest(
-            db, entity, kind, FREQUENCIES, version=version, known_by=known_by, ends_from=ends_from, limit=1
-        )
-    ]
-    return max(found, default=None)
+    quarters = {end_of(row.period) for row in rows if row.frequency == "Q"}
+    rows = [row for row in rows if row.frequency != "S" or end_of(row.period) not in quarters]
+    rows.sort(key=lambda row: (-end_of(row.period).toordinal(), row.frequency))
+    return rows[:limit]
 
 
 _OPEN = "{0}.from_version <= ?1 AND {0}.to_version > ?1 AND {0}.known_at <= ?2"

@@ -7,11 +7,10 @@ A change of those files takes the next number: a database of another one is refu
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 
 from almanac.distribution import version
-from almanac.store.engine.errors import SchemaError
 from almanac.store.engine.protocol import Database, Queryable
 
 SCHEMA = "15"
@@ -38,13 +37,6 @@ def explain_misfit(found: str | None, place: object) -> str:
     )
 
 
-def check_schema(db: Queryable, place: object) -> None:
-    """Raise SchemaError unless a database has this version's schema."""
-    found = meta(db, "schema")
-    if found != SCHEMA:
-        raise SchemaError(explain_misfit(found, place))
-
-
 def tables_of(script: str) -> list[str]:
     """Return the tables that a schema file makes, in its order."""
     return [part.partition("(")[0] for part in f"\n{script}".split("\nCREATE TABLE ")[1:]]
@@ -68,39 +60,24 @@ def begin(db: Database, values: Mapping[str, str]) -> None:
     db.insert("meta", list({**values, "schema": SCHEMA, "epoch": secrets.token_hex(8)}.items()))
 
 
-def recreate(db: Database, tables: Iterable[str]) -> None:
+def recreate(db: Database, tables: Collection[str]) -> bool:
     """
-    Drop these tables of the data database and make them anew, inside the caller's transaction. All cursors expire.
+    Empty the data database inside the caller's transaction; these of its tables may be dropped. All cursors expire.
 
-    Kept: which world it is and the data version; of a database of this very schema also the rows of `LASTING`.
+    Kept: which world it is, the data version, and of a database of this very schema also the rows of `LASTING`. Of that
+    rows are deleted and tables stay, for on a server readers of a table that goes would wait for the end of the transaction.
+    Returns whether the tables were made anew.
     """
-    there = list(tables)
-    notes = _lasting_notes(db)
-    same = notes.pop("schema", None) == SCHEMA
-    kept = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in there}
-    for name in there:
-        db.execute(f'DROP TABLE "{name}"')
-    make(db, notes)
-    for name, rows in kept.items():
-        db.insert(name, rows)
-
-
-def clear(db: Database, tables: Iterable[str]) -> bool:
-    """
-    Delete the rows of the data database: readers go on with what was there.
-
-    Returns False, and does nothing, if it is of another schema.
-    """
-    notes = _lasting_notes(db)
-    if notes.pop("schema", None) != SCHEMA:
-        return False
-    for name in tables:
-        if name not in LASTING:
-            db.execute(f"DELETE FROM {name}")
-    begin(db, notes)
-    return True
-
-
-def _lasting_notes(db: Queryable) -> dict[str, str]:
-    """Return the database's own notes, without those about rows that go."""
-    return {key: value for key, value in db.execute("SELECT k, v FROM meta") if key not in {"epoch", "events"}}
+    notes = {key: value for key, value in db.execute("SELECT k, v FROM meta") if key not in {"epoch", "events"}}
+    ours = [name for part in statements() for name in tables_of(part)]
+    anew = notes.pop("schema", None) != SCHEMA or not set(ours).issubset(tables)
+    if anew:
+        for name in tables:
+            db.execute(f'DROP TABLE "{name}"')
+        make(db, notes)
+    else:
+        for name in ours:
+            if name not in LASTING:
+                db.empty(name)
+        begin(db, notes)
+    return anew

@@ -120,6 +120,5 @@ def deadline_passed() -> bool:
 
 def check_deadline() -> None:
     """Raise StoppedError if this thread's deadline has passed: for long work between two statements."""
-    deadline = _local.deadline
-    if deadline is not None and deadline.passed:
+    if deadline_passed():
         raise StoppedError("nobody waits for it any more, or its time is up")

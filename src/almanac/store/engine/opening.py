@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from typing import Any, cast
+from urllib.parse import urlsplit
 
 from almanac import distribution
-from almanac.store.engine import data_schema, sqlite
-from almanac.store.engine.errors import BusyError, DamagedError, FullError, StoreError, UnavailableError, fault, faults
+from almanac.store.engine import citus, data_schema, errors, sqlite
+from almanac.store.engine.errors import SchemaError, StoreError, UnavailableError, fault, faults
 from almanac.store.engine.protocol import Database
 from almanac.store.engine.schemas import AuxiliarySchema
 
@@ -25,36 +26,26 @@ __all__ = ["fault", "faults"]  # the rest is its own
 
 #: Bytes that SQLite needs beside a database: the shared memory of its log.
 _LEAST_ROOM = 64 << 10
-#: The parameter of an address that says of a pooler that it gives each transaction another connection.
-_POOLER = "pooler"
 
 
+@dataclass(frozen=True, repr=False)
 class Server:
     """A database of PostgreSQL. As a text it is host, port and name: what may be shown."""
 
-    __slots__ = ("name", "prepared", "url")
+    #: Its address, as it is set.
+    url: str
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        parameters = parse_qsl(parts.query, keep_blank_values=True)
-        #: Whether statements are prepared on the server, which a pooler of transactions may not keep.
-        self.prepared = (_POOLER, "transaction") not in parameters
-        query = urlencode([pair for pair in parameters if pair[0] != _POOLER])
-        self.url = url if self.prepared else urlunsplit(parts._replace(query=query))
-        #: What it is called, as a file is by its name.
-        self.name = f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    @property
+    def name(self) -> str:
+        """What it is called, as a file is by its name."""
+        parts = urlsplit(self.url)
+        return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     def __str__(self) -> str:
         return self.name
 
     def __repr__(self) -> str:
         return f"Server({self.name})"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Server) and self.url == other.url
-
-    def __hash__(self) -> int:
-        return hash(self.url)
 
 
 Place = Path | Server
@@ -65,31 +56,42 @@ def place(setting: Path | str | Server) -> Place:
     return Server(setting) if isinstance(setting, str) else setting
 
 
+def connect(at: Place, **settings: Any) -> Database:
+    """
+    Open a database: `read_only`, waiting `busy_seconds` for another writer, of an `area` that excludes others, `durable`.
+
+    A reader raises UnavailableError if there is none. A writer of a file makes it, with its folder.
+    """
+    db: Database = _engine(at).connect(at, **settings)
+    return db
+
+
+@contextmanager
+def _kept(db: Database) -> Iterator[Database]:
+    """Let a database go if the block fails, whatever it is. Errors of the engine leave as ours."""
+    with faults():
+        try:
+            yield db
+        except BaseException:
+            db.close()
+            raise
+
+
 def create(at: Place, *, any_schema: bool = False, busy_seconds: float = 30.0) -> Database:
     """
     Open the data database for writing, beside any writer; make its tables if they are not there.
 
     Raises SchemaError for another schema, unless `any_schema`: the caller is about to make the tables anew.
     """
-    db: Database = _engine(at).open_data(at, busy_seconds=busy_seconds)
-    with faults():
-        try:
-            if "meta" not in db.tables():
-                with db.transaction():
-                    if "meta" not in db.tables():  # whoever comes second finds them made
-                        data_schema.make(db, {"version": "0", "reference": "0"})
-            if not any_schema:
-                data_schema.check_schema(db, at)
-        except BaseException:  # whatever it is, the database is let go of
-            db.close()
-            raise
+    with _kept(connect(at, busy_seconds=busy_seconds)) as db:
+        if "meta" not in db.tables():
+            with db.transaction():
+                if "meta" not in db.tables():  # whoever comes second finds them made
+                    data_schema.make(db, {"version": "0", "reference": "0"})
+        number = data_schema.meta(db, "schema")
+        if number != data_schema.SCHEMA and not any_schema:
+            raise SchemaError(data_schema.explain_misfit(number, at))
     return db
-
-
-def connect(at: Place, *, read_only: bool = False, busy_seconds: float = 30.0) -> Database:
-    """Open the data database. A reader raises UnavailableError if there is none."""
-    opened: Database = _engine(at).connect(at, read_only=read_only, busy_seconds=busy_seconds)
-    return opened
 
 
 def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 30.0) -> Database:
@@ -98,23 +100,27 @@ def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 
 
     Raises SchemaError for what a later version wrote, DamagedError for a file of another kind.
     """
-    opened: Database = _engine(at).open_auxiliary(at, schema, busy_seconds=busy_seconds)
-    return opened
+    with _kept(connect(at, busy_seconds=busy_seconds, area=schema.name, durable=schema.durable)) as db:
+        if db.schema_number() != schema.number:
+            with db.transaction():
+                schema.upgrade(db, at)  # whoever comes second finds it made
+    return db
 
 
-def identity_of(at: Place) -> Callable[[], tuple[int, int]]:
+def identity_of(at: Place) -> tuple[int, int]:
     """
-    Return what tells which database is at a place now: a connection goes on reading a file that was replaced.
+    Return which database is at a place now: a connection goes on reading a file that was removed or replaced.
 
-    A server's is always the same: whoever takes a database away there ends the connections to it. It raises UnavailableError
+    A server's is always the same: whoever takes a database away there ends the connections to it. Raises UnavailableError
     if there is no file.
     """
-    return partial(sqlite.identity, at) if isinstance(at, Path) else lambda: (0, 0)
-
-
-def recreate(db: Any) -> None:
-    """Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire."""
-    db.recreate()
+    if not isinstance(at, Path):
+        return (0, 0)
+    try:
+        found = os.stat(at)  # noqa: PTH116  (at every request: half the time of Path.stat)
+    except OSError as error:
+        raise UnavailableError(f"{at}: {error.strerror}") from None
+    return (found.st_dev, found.st_ino)
 
 
 def distribute(at: Place, parts: int) -> bool:
@@ -126,32 +132,31 @@ def distribute(at: Place, parts: int) -> bool:
     """
     if isinstance(at, Path):
         raise StoreError(f"{at} is a file: what is spread over several machines is a database of PostgreSQL with Citus")
-    _engine(at).check_machines(at)
-    db: Any = create(at)
-    with closing(db):
-        return bool(db.distribute(parts))
+    citus.check(partial(_engine(at).ask, at))
+    with closing(create(at)) as db:
+        return bool(cast("Any", db).distribute(parts))
 
 
 def database_bytes(at: Server) -> int:
     """Return how many bytes a database takes on its server. Raises UnavailableError if that cannot be reached."""
-    size: int = _engine(at).database_bytes(at)
-    return size
+    ((size,),) = _engine(at).ask(at, "SELECT pg_database_size(current_database())")
+    return int(size)
 
 
 def advice(error: UnavailableError, at: Place) -> str:
     """Say for people which database cannot be used, why, and what to do."""
-    if isinstance(error, BusyError):
+    if isinstance(error, errors.BusyError):
         return f"{at} is held by another writer: run the command again when that one has ended"
-    if isinstance(error, DamagedError):
+    if isinstance(error, errors.DamagedError):
         first = (
             f"move it and the files {at.name}-wal and {at.name}-shm away and"
             if isinstance(at, Path)
             else "restore it, or"
         )
         return f"{at} is damaged ({error}): {first} run `almanac rebuild`, which makes it anew from the raw store"
-    if isinstance(at, Path) and (isinstance(error, FullError) or _is_full(at.parent)):
+    if isinstance(at, Path) and (isinstance(error, errors.FullError) or _is_full(at.parent)):
         return f"the disk is full ({at}: {error}): make room and run the command again; nothing is half-written"
-    if isinstance(error, FullError):
+    if isinstance(error, errors.FullError):
         return f"{at} has no room left ({error}): make room and run the command again; nothing is half-written"
     if isinstance(at, Path) and not os.access(at.parent, os.W_OK):
         return f"{at} cannot be used ({error}): {at.parent} is read-only, and a database wants to write beside its file"
@@ -168,7 +173,7 @@ def _is_full(folder: Path) -> bool:
 
 def advise_of_kept(error: UnavailableError, at: Place) -> str:
     """Say for people why a database kept beside the data, which no rebuild makes anew, cannot be used."""
-    if isinstance(error, DamagedError):
+    if isinstance(error, errors.DamagedError):
         return f"{at} is damaged ({error}): restore it from a backup"
     return advice(error, at)
 

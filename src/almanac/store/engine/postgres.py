@@ -21,57 +21,47 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
-from psycopg.adapt import Dumper
 from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper, NumericBinaryLoader
 
 from almanac.store.engine import citus, data_schema, errors
-from almanac.store.engine.data_schema import statements, tables_of
-from almanac.store.engine.deadline import add_database_time, check_deadline, current_deadline
-from almanac.store.engine.errors import (
-    BusyError,
-    ConflictError,
-    DamagedError,
-    DatabaseError,
-    FullError,
-    StoppedError,
-    StoreError,
-    UnavailableError,
-    UnfitError,
-    faults,
-)
+from almanac.store.engine.deadline import Deadline, add_database_time, check_deadline, current_deadline
+from almanac.store.engine.errors import DatabaseError, StoreError, UnavailableError, faults
+from almanac.store.engine.protocol import Database
 
 if TYPE_CHECKING:
     from almanac.store.engine.opening import Server
-    from almanac.store.engine.schemas import AuxiliarySchema
 
 #: What libpq is told unless the address says otherwise: a host that has gone is noticed within ten seconds.
 _PARAMETERS = {
     "application_name": "almanac", "client_encoding": "UTF8", "connect_timeout": "5", "tcp_user_timeout": "10000",
     "keepalives_idle": "5", "keepalives_interval": "2", "keepalives_count": "3",
 }  # fmt: skip
+#: The parameter of an address that says of a pooler that it gives each transaction another connection.
+_POOLER = ("pooler", "transaction")
 #: The name of the data among the schemas of a server.
 DATA = "data"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
 #: For a server that is set to answer before a commit is on its disk.
 _DURABLE = "SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';"
-#: How long a server is tried to be told that a statement is to end.
-_CANCEL_SECONDS = 5.0
-#: Rows fetched at a time by `scan`: few at first, for often few are wanted.
-_FIRST_ROWS, _MOST_ROWS = 128, 8_192
+#: How long a server is tried to be told that a statement is to end, and how long until it is told again.
+_CANCEL_SECONDS, _CANCEL_PAUSE = 5.0, 0.05
+#: Rows fetched at a time by `scan`.
+_ROWS_AT_ONCE = 1_000
 #: By the first characters of SQLSTATE, the longest that fits.
 _STATES: dict[type[DatabaseError], str] = {
     # The connection; read-only (a replica); not let in; no such database, schema, table; not allowed; shutting down.
     UnavailableError: "08 25006 28 3D 3F 42P01 42501 53 57 58",
-    BusyError: "40 55P03 55006",  # serialization, deadlock; a lock could not be had in time
-    ConflictError: "23 P0001",  # P0001: a trigger said no
-    UnfitError: "22 54000",  # a character or number that no column takes; a value too long for its index
-    FullError: "53100 53200",
-    StoppedError: "57014",
-    DamagedError: "XX001 XX002",
+    errors.BusyError: "40 55P03 55006",  # serialization, deadlock; a lock could not be had in time
+    errors.ConflictError: "23 P0001",  # P0001: a trigger said no
+    errors.UnfitError: "22 54000",  # a character or number that no column takes; a value too long for its index
+    errors.FullError: "53100 53200",
+    errors.StoppedError: "57014",
+    errors.DamagedError: "XX001 XX002",
 }
 _ERRORS = {state: error for error, states in _STATES.items() for state in states.split()}
 
@@ -83,7 +73,7 @@ def _translate(error: BaseException) -> DatabaseError | None:
     if state is not None:
         return (_ERRORS.get(state) or _ERRORS.get(state[:2], DatabaseError))(message)
     if isinstance(error, psycopg.DataError):  # the driver's own: it cannot send a value
-        return UnfitError(message)
+        return errors.UnfitError(message)
     lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
     return UnavailableError(message) if lost else DatabaseError(message)
 
@@ -92,15 +82,15 @@ errors.translators.append(_translate)
 
 
 class Statement(NamedTuple):
-    """A statement in PostgreSQL's words. `places`: which of the given values are `$1`, `$2`, …; None: all, in order."""
+    """A statement in PostgreSQL's words. `places`: which of the given values are `$1`, `$2`, …"""
 
     sql: str
-    places: tuple[int, ...] | None
+    places: tuple[int, ...]
     reads: bool
 
-    def bind(self, values: Sequence[Any]) -> Sequence[Any]:
-        """Return the values that the statement mentions, in the order in which it does."""
-        return values if self.places is None else [values[place] for place in self.places]
+    def bind(self, values: Sequence[Any]) -> Sequence[Any] | None:
+        """Return the values that the statement mentions, in the order in which it does; None if it mentions none."""
+        return [values[place] for place in self.places] or None
 
 
 @lru_cache(maxsize=4_096)
@@ -108,23 +98,20 @@ def translate(sql: str, distributed: bool = False) -> Statement:
     """Write `?` and `?1` as `$1`, leave hints to SQLite's planner out, and read lists of numbers by PostgreSQL's function."""
     pieces = sql.split("'")  # every other one is a text
     numbers: dict[int, int] = {}
-    highest = 0
     for place in range(0, len(pieces), 2):
-        said, *hinted = pieces[place].split(" INDEXED BY ")
-        said = "".join([said, *(" " + rest.partition(" ")[2] for rest in hinted)])
-        said = said.replace("CROSS JOIN", "JOIN").replace("++", "").replace("json_each(", "json_array_elements_text(")
-        said, *marked = (citus.adapt(said) if distributed else said).split("?")
+        plain, *hinted = pieces[place].split(" INDEXED BY ")
+        plain = "".join([plain, *(" " + rest.partition(" ")[2] for rest in hinted)])
+        plain = plain.replace("CROSS JOIN", "JOIN").replace("++", "").replace("json_each(", "json_array_elements_text(")
+        plain, *marked = (citus.adapt(plain) if distributed else plain).split("?")
         for part in marked:
             rest = part.lstrip("0123456789")
-            number = int(part[: len(part) - len(rest)] or highest + 1)  # a mark without a number has the next one
-            highest = max(highest, number)
-            said += f"${numbers.setdefault(number, len(numbers) + 1)}{rest}"
-        pieces[place] = said
-    places = tuple(number - 1 for number in numbers)
+            number = int(
+                part[: len(part) - len(rest)] or max(numbers, default=0) + 1
+            )  # one without a number has the next
+            plain += f"${numbers.setdefault(number, len(numbers) + 1)}{rest}"
+        pieces[place] = plain
     text = "'".join(pieces)
-    return Statement(
-        text, None if places == tuple(range(highest)) else places, text.split(None, 1)[0].upper() in _READING
-    )
+    return Statement(text, tuple(number - 1 for number in numbers), text.split(None, 1)[0].upper() in _READING)
 
 
 _READING = {"SELECT", "WITH", "VALUES", "EXPLAIN", "SHOW"}
@@ -140,15 +127,6 @@ class Rows(psycopg.RawCursor[Any]):
     def get(self) -> Any:
         row = self.fetchone() if self.description else None
         return row if row is None or len(row) > 1 else row[0]
-
-
-class _Flag(Dumper):
-    """Writes truth as a number, as it is in SQLite's tables."""
-
-    oid = 20
-
-    def dump(self, obj: bool) -> bytes:
-        return b"1" if obj else b"0"
 
 
 class _Number(NumericBinaryLoader):
@@ -174,49 +152,51 @@ def open_link(at: Server) -> psycopg.Connection[Any]:
     The address is never repeated in a message, for it has a password in it.
     """
     check_deadline()
+    parts = urlsplit(at.url)
+    settings = parse_qsl(parts.query, keep_blank_values=True)
+    plain = urlencode([pair for pair in settings if pair[0] != _POOLER[0]], quote_via=quote)
     try:
-        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(at.url)}
+        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(urlunsplit(parts._replace(query=plain)))}
     except psycopg.Error:
         raise UnavailableError("the address of the database is none that PostgreSQL understands") from None
     deadline = current_deadline()
     if deadline is not None:
         parameters["connect_timeout"] = min(int(parameters["connect_timeout"]), math.ceil(deadline.left))
-    link = Link.connect(
-        **parameters, autocommit=True, prepare_threshold=2 if at.prepared else None, cursor_factory=Rows
-    )
+    # A pooler that gives each transaction another connection may not keep what is prepared.
+    threshold = None if _POOLER in settings else 2
+    link = Link.connect(**parameters, autocommit=True, prepare_threshold=threshold, cursor_factory=Rows)
     link.prepared_max = 500
-    # Every number has one type whatever its size, so that a statement is prepared once.
-    for kind, dumper in ((int, Int8Dumper), (int, Int8BinaryDumper), (bool, _Flag)):
+    # Every number has one type whatever its size, so that a statement is prepared once; truth is a number, as in SQLite.
+    for kind, dumper in itertools.product((int, bool), (Int8Dumper, Int8BinaryDumper)):
         link.adapters.register_dumper(kind, dumper)
     link.adapters.register_loader("numeric", _Number)
     return link
 
 
-def _time_limit() -> str:
-    """Return the statement by which the server ends those after it at this thread's deadline; none if it has no deadline."""
-    deadline = current_deadline()
-    return "" if deadline is None else f"SET LOCAL statement_timeout = {math.ceil(deadline.left * 1000) + 1};"
+def _cancel(link: psycopg.Connection[Any], deadline: Deadline) -> None:
+    """Have the server end the statement that runs, until it has: a word that comes before the statement ends nothing."""
+    while deadline.interrupt is not None:
+        with contextlib.suppress(psycopg.Error):
+            link.cancel_safe(timeout=_CANCEL_SECONDS)
+        time.sleep(_CANCEL_PAUSE)
 
 
-class Connection:
+class Connection(Database):
     """The engine's `Database` on PostgreSQL."""
 
     def __init__(
-        self, opened: Callable[[], psycopg.Connection[Any]], schema: str, *, busy_seconds: float, read_only: bool,
-        durable: bool = False,
+        self, opened: Callable[[], psycopg.Connection[Any]], area: str, *, busy_seconds: float, read_only: bool,
+        durable: bool,
     ) -> None:  # fmt: skip
-        self._open, self._schema, self._read_only = opened, schema, read_only
+        self._open, self._area, self._read_only, self._durable = opened, area, read_only, durable
         self._busy = max(1, int(busy_seconds * 1000))
-        self._begin_writing = (
-            "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL jit = off; {}"
-            f" SET LOCAL lock_timeout = {self._busy}; {_DURABLE if durable else ''} {_LOCK.format(schema)}"
-        )
-        self._token = f"SELECT n FROM change_token WHERE area = '{schema}'"
+        self._token = f"SELECT n FROM change_token WHERE area = '{area}'"
+        self._counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{area}' AND pg_current_xact_id_if_assigned() IS NOT NULL RETURNING n"
         self._written = False
         #: Whether the tables are distributed by Citus, and the token up to which all machines were seen to be.
         self._distributed, self._complete = False, -1
         self._scans = itertools.count()
-        self.link = opened()
+        self.link: Any = opened()
         self.closed = False
 
     # -- statements -------------------------------------------------------------------------------------------------
@@ -226,37 +206,34 @@ class Connection:
         """Whether a transaction is open, for reading or writing."""
         return not self.link.closed and self.link.info.transaction_status != TransactionStatus.IDLE
 
+    def _within(self, *, reads: bool = False) -> contextlib.AbstractContextManager[None]:
+        """Return the transaction that is open, or one of its own; none for a statement that reads and has no deadline."""
+        if self.in_transaction:
+            return contextlib.nullcontext()
+        if not reads:
+            return self.transaction()
+        if current_deadline() is not None:
+            return self.snapshot()
+        self._ready()
+        return contextlib.nullcontext()
+
     def execute(self, sql: str, values: Sequence[Any] | None = None, /) -> Rows:
         statement = translate(sql, self._distributed)
-        if self.in_transaction or (statement.reads and current_deadline() is None):
-            self._ready()
+        with self._within(reads=statement.reads):
             return self._run(statement, values or ())
-        with self._limited() if statement.reads else self.transaction():
-            return self._run(statement, values or ())
-
-    @contextlib.contextmanager
-    def _limited(self) -> Iterator[None]:
-        """Open a transaction for one statement that reads, so that the server ends it at the deadline."""
-        self._last(f"BEGIN; {_time_limit()} SELECT 0")
-        try:
-            yield
-        finally:
-            self.end_snapshot()
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> Rows:
         deadline, began = current_deadline(), time.perf_counter()
         if deadline is not None:
-            deadline.interrupt = self._interrupt
+            # Whoever cancels may not wait for the server.
+            deadline.interrupt = threading.Thread(target=_cancel, args=(self.link, deadline), daemon=True).start
         check_deadline()
-        bound = statement.bind(values)
+        if statement.reads:
+            # No text that is stored has a NUL, so one that is none of them either finds the same: nothing.
+            values = [value.replace("\0", "\U0010ffff") if isinstance(value, str) else value for value in values]
         try:
-            return self._cursor().execute(statement.sql, bound or None, binary=True)
-        except psycopg.DataError as error:
-            if error.sqlstate is not None or not statement.reads:
-                raise
-            # No text that is stored has a NUL, so this one, which is none of them either, finds the same: nothing.
-            bound = [each.replace("\0", "\U0010ffff") if isinstance(each, str) else each for each in bound]
-            return self._cursor().execute(statement.sql, bound, binary=True)
+            rows: Rows = self.link.execute(statement.sql, statement.bind(values), binary=True)
+            return rows
         finally:
             add_database_time(time.perf_counter() - began)
             if deadline is not None:
@@ -264,42 +241,10 @@ class Connection:
                 if deadline.cancelled:  # a word that is still on its way to the server must not end another's statement
                     self.link.close()
 
-    def _interrupt(self) -> None:
-        """Have the server end the statement that runs, without waiting for it: whoever calls this may not wait."""
-
-        def cancel(link: psycopg.Connection[Any]) -> None:
-            with contextlib.suppress(psycopg.Error):
-                link.cancel_safe(timeout=_CANCEL_SECONDS)
-
-        threading.Thread(target=cancel, args=(self.link,), daemon=True).start()
-
-    def _cursor(self) -> Rows:
-        cursor = self.link.cursor()
-        assert isinstance(cursor, Rows)
-        return cursor
-
     def _ask(self, sql: str) -> list[Any]:
         """Run a statement in PostgreSQL's own words and return its rows."""
-        cursor = self.link.execute(sql)
-        return cursor.fetchall() if cursor.description else []
-
-    def _last(self, sql: str) -> Any:
-        """Run some statements at once, the first of which begins something, and return the value that the last one gives."""
-        self._ready()
-        try:
-            cursor = self.link.execute(sql, prepare=False)
-        except psycopg.OperationalError:
-            if not self.link.closed:
-                raise
-            # It was lost while nobody used it, and nothing can have happened yet.
-            self.link = self._open()
-            cursor = self.link.execute(sql, prepare=False)
-        while cursor.nextset():
-            pass
-        row = cursor.fetchone()
-        if row is None:
-            raise UnavailableError("nobody has made the tables yet")
-        return row[0]
+        rows = self.link.execute(sql)
+        return list(rows) if rows.description else []
 
     def _ready(self) -> None:
         """Connect again if the connection was lost; what was under way failed then, and nothing of it stays."""
@@ -311,16 +256,8 @@ class Connection:
             return iter(self.execute(sql, values))
         statement, name = translate(sql, self._distributed), f"scan_{next(self._scans)}"
         self._run(statement._replace(sql=f"DECLARE {name} NO SCROLL CURSOR FOR {statement.sql}"), values or ())
-        return self._fetched(name)
-
-    def _fetched(self, name: str) -> Iterator[Any]:
-        size = _FIRST_ROWS
-        while True:
-            rows = self._run(Statement(f"FETCH {size} FROM {name}", None, reads=True), ()).fetchall()
-            yield from rows
-            if len(rows) < size:
-                return
-            size = min(2 * size, _MOST_ROWS)
+        fetch = Statement(f"FETCH {_ROWS_AT_ONCE} FROM {name}", (), reads=True)
+        return itertools.chain.from_iterable(iter(lambda: self._run(fetch, ()).fetchall(), []))
 
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterator[Any]:
         if not keys:
@@ -329,7 +266,7 @@ class Connection:
         sql = sql.replace("{keys}", "")
         for number in range(len(keys[0]), 0, -1):
             sql = sql.replace(f"k.column{number}", f"?{number}")
-        statement, cursor = translate(sql, self._distributed), self._cursor()
+        statement, cursor = translate(sql, self._distributed), self.link.cursor()
         cursor.executemany(statement.sql, map(statement.bind, keys), returning=True)
         while True:
             yield from cursor.fetchall()
@@ -337,13 +274,13 @@ class Connection:
                 return
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> None:
-        with self._writing():
+        with self._within():
             statement = translate(sql, self._distributed)
-            self._cursor().executemany(statement.sql, map(statement.bind, rows))
+            self.link.cursor().executemany(statement.sql, map(statement.bind, rows))
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], /) -> None:
         if rows:
-            with self._writing(), self._cursor().copy(f"COPY {table} FROM STDIN") as copy:
+            with self._within(), self.link.cursor().copy(f"COPY {table} FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
 
@@ -351,14 +288,55 @@ class Connection:
         return max(0, self.execute(sql, values).rowcount)
 
     def script(self, sql: str, /) -> None:
-        with self._writing():
+        with self._within():
             self.link.execute(schema_in_postgres(sql))
 
     # -- transactions -----------------------------------------------------------------------------------------------
 
-    def _writing(self) -> contextlib.AbstractContextManager[None]:
-        """Return the transaction that is open, or one of its own."""
-        return contextlib.nullcontext() if self.in_transaction else self.transaction()
+    def _begin(self, kind: str, more: str = "") -> int:
+        """
+        Begin a transaction of a kind, run `more` in it, and return its change token, once all machines have what was
+        written up to that.
+
+        The server ends what is late at this thread's deadline. Reading the token takes the snapshot.
+        """
+        deadline = current_deadline()
+        milliseconds = 0 if deadline is None else math.ceil(deadline.left * 1000) + 1
+        begin = (
+            f"BEGIN ISOLATION LEVEL {kind}; SET LOCAL jit = off; SET LOCAL statement_timeout = {milliseconds}; {more}"
+            f"{self._token}"
+        )
+        try:
+            for _ in citus.attempts(self._busy):
+                token = self._last(begin)
+                if token != self._complete:
+                    self._distributed = self._area == DATA and citus.is_distributed(self._ask)
+                if token == self._complete or not self._distributed or citus.is_complete(self._ask, token):
+                    self._complete = token
+                    return token
+                self.link.rollback()
+        except BaseException:  # whatever ended it, a signal too
+            self._rollback()
+            raise
+        raise UnavailableError(citus.INCOMPLETE)
+
+    def _last(self, sql: str) -> int:
+        """Run some statements at once and return the number that the last one gives, over a new connection if it was lost."""
+        self._ready()
+        try:
+            cursor = self.link.execute(sql, prepare=False)
+        except psycopg.OperationalError:
+            if not self.link.closed:
+                raise
+            # It was lost while nobody used it, and nothing can have happened yet.
+            self.link = self._open()
+            cursor = self.link.execute(sql, prepare=False)
+        while cursor.nextset():
+            pass
+        number: int | None = cursor.get
+        if number is None:
+            raise UnavailableError("nobody has made the tables yet")
+        return number
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -367,36 +345,23 @@ class Connection:
                 raise DatabaseError("there is a transaction within this one")
             if self._read_only:
                 raise UnavailableError("attempt to write a readonly database")
+            durable = _DURABLE if self._durable else ""
+            lock = f"SET LOCAL lock_timeout = {self._busy}; {durable} {_LOCK.format(self._area)};"
+            self._begin("READ COMMITTED READ WRITE", lock)
             try:
-                self._begin()
+                if self._distributed:
+                    self.link.execute(citus.ONE_BY_ONE)
                 yield
-                self._commit()
+                # Only a transaction that wrote something has a number. One that failed is not committed: this raises.
+                token = self.link.execute(self._counted).get
+                if token is not None:
+                    self._written = True
+                    if self._distributed:
+                        self.link.execute(citus.mark(token))
+                self.link.commit()
             except BaseException:  # whatever ended it, a signal too
                 self._rollback()
                 raise
-
-    def _begin(self) -> None:
-        begin = self._begin_writing.format(_time_limit() or "SET LOCAL statement_timeout = 0;")
-        for _ in citus.attempts(self._busy):
-            self._last(begin)
-            self._distributed = self._schema == DATA and citus.is_distributed(self._ask)
-            if not self._distributed:
-                return
-            if citus.is_complete(self._ask, self._ask(self._token)[0][0]):
-                self.link.execute(citus.ONE_BY_ONE)
-                return
-            self.link.rollback()
-        raise BusyError(citus.INCOMPLETE)
-
-    def _commit(self) -> None:
-        # Only a transaction that wrote something has a number. One that failed is not committed: this raises.
-        counted = f"UPDATE change_token SET n = n + 1 WHERE area = '{self._schema}' AND pg_current_xact_id_if_assigned() IS NOT NULL"
-        cursor = self.link.execute(f"{counted} RETURNING n")
-        if (row := cursor.fetchone()) is not None:
-            self._written = True
-            if self._distributed:
-                self.link.execute(citus.mark(row[0]))
-        self.link.commit()
 
     def _rollback(self) -> None:
         with contextlib.suppress(psycopg.Error):  # lost meanwhile: the server undoes it
@@ -404,37 +369,9 @@ class Connection:
         if self.in_transaction:
             self.link.close()
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with faults():
-            self.begin_snapshot()
-            try:
-                yield
-            finally:
-                self.end_snapshot()
-
     def begin_snapshot(self) -> int:
-        begin = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off; {_time_limit()} {self._token}"
         with faults():
-            try:
-                for _ in citus.attempts(self._busy):
-                    token: int = self._last(begin)  # reading it takes the snapshot
-                    if self._is_complete(token):
-                        return token
-                    self.link.rollback()
-            except BaseException:
-                self._rollback()
-                raise
-        raise UnavailableError(citus.INCOMPLETE)
-
-    def _is_complete(self, token: int) -> bool:
-        """Return whether all that was written up to a token is there, on whatever machine."""
-        if token != self._complete:
-            self._distributed = self._schema == DATA and citus.is_distributed(self._ask)
-            if self._distributed and not citus.is_complete(self._ask, token):
-                return False
-            self._complete = token
-        return True
+            return self._begin("REPEATABLE READ READ ONLY")
 
     def end_snapshot(self) -> bool:
         if self.in_transaction:
@@ -445,9 +382,7 @@ class Connection:
 
     def change_token(self) -> int:
         with faults():
-            if self.in_transaction:
-                return int(self._ask(self._token)[0][0])
-            return int(self._last(f"{_time_limit()} {self._token}"))
+            return int(self._ask(self._token)[0][0]) if self.in_transaction else self._last(self._token)
 
     # -- the database -----------------------------------------------------------------------------------------------
 
@@ -464,46 +399,32 @@ class Connection:
                 yield f"table {name}: {error}"
                 return  # the transaction reads nothing more
 
-    def standing(self) -> bool:
-        return True
-
     def written(self) -> bool:
         return self._written
 
-    def truncate_log(self, seconds: float) -> bool:
+    def truncate_log(self, seconds: float) -> None:
         """Count what is there after a load, so that plans fit: in these tables, for a database may hold others."""
         with contextlib.suppress(psycopg.Error):
             self.link.execute(f"ANALYZE {', '.join(self.tables())}")
-        return True
 
     def close(self, force: bool = False, /) -> None:
         self.closed = True
         self.link.close()
 
     def recreate(self) -> None:
-        """
-        Empty the data database inside the caller's transaction, whatever schema it had; tables of others are left alone.
-
-        Of this schema rows are deleted, tables are not dropped: readers would have to wait for the end of the transaction.
-        """
-        ours = {name for part in statements() for name in tables_of(part)}
-        there = [name for name in self.tables() if name in ours]
-        if ours == set(there) and self._cleared(there):
-            return
-        parts = citus.drop_marks(self._ask)
-        data_schema.recreate(self, there)
-        if parts:
+        present = set(self.tables())
+        tables = [name for part in data_schema.statements() for name in data_schema.tables_of(part)]
+        anew = data_schema.recreate(self, [name for name in tables if name in present])
+        if anew and (parts := citus.drop_marks(self._ask)):
             citus.distribute(self._ask, parts)
             self._distributed = True
 
-    def _cleared(self, tables: list[str]) -> bool:
-        """Return whether all rows could be deleted: not those of another schema, nor of a table that the server cannot read."""
-        self.link.execute("SAVEPOINT clearing")
+    def empty(self, table: str) -> None:
         try:
-            return data_schema.clear(self, tables)
+            with self.link.transaction():
+                self.link.execute(f"DELETE FROM {table}")
         except (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted):
-            self.link.execute("ROLLBACK TO SAVEPOINT clearing")
-            return False
+            self.link.execute(f"TRUNCATE {table}")  # which reads nothing of it
 
     def distribute(self, parts: int) -> bool:
         """Distribute the data over the machines that Citus knows of. Returns False if that was done before."""
@@ -515,89 +436,56 @@ class Connection:
         citus.reclaim(self._ask)
         return not done
 
+    def schema_number(self) -> int:
+        return int(self.execute("SELECT schema_number FROM change_token WHERE area = ?", (self._area,)).get)
+
+    def set_schema_number(self, number: int) -> None:
+        self.execute("UPDATE change_token SET schema_number = ? WHERE area = ?", (number, self._area))
+
+    def prepare(self, at: Server) -> None:
+        """Make sure that transactions of the area are counted. Raises StoreError for a database that cannot be used."""
+        ((encoding, current, counted),) = self._ask(
+            "SELECT current_setting('server_encoding'), current_schema()::text,"
+            " to_regclass(quote_ident(current_schema()) || '.change_token') IS NOT NULL"
+        )
+        if encoding != "UTF8":
+            raise StoreError(f"{at} keeps texts as {encoding}: make one with ENCODING 'UTF8'")
+        if current is None:
+            raise StoreError(f"{at} has no schema where its search_path leads: make it, or set another search_path")
+        if counted and self._ask(self._token):
+            return
+        with self.link.transaction():
+            self.link.execute(_LOCK.format("areas"))  # whoever prepares another one waits: the table is one for all
+            self.link.execute(
+                "CREATE TABLE IF NOT EXISTS change_token("
+                "area text PRIMARY KEY, n bigint NOT NULL, schema_number bigint NOT NULL DEFAULT 0)"
+            )
+            # It begins anywhere: of two databases that come to stand at one address, one after the other, no two counts agree.
+            self.link.execute(
+                f"INSERT INTO change_token(area, n) VALUES('{self._area}', {secrets.randbits(48)}) ON CONFLICT DO NOTHING"
+            )
+
 
 @faults()
 def connect(
-    at: Server, *, read_only: bool = False, busy_seconds: float = 30.0, schema: str = DATA, durable: bool = False
+    at: Server, *, read_only: bool = False, busy_seconds: float = 30.0, area: str = DATA, durable: bool = False
 ) -> Connection:
-    """Connect to a database. Raises UnavailableError if it cannot be reached."""
-    return Connection(lambda: open_link(at), schema, busy_seconds=busy_seconds, read_only=read_only, durable=durable)
-
-
-@faults()
-def open_data(at: Server, *, busy_seconds: float) -> Connection:
-    """Connect to the data database for writing."""
-    with _let_go_on_error(connect(at, busy_seconds=busy_seconds)) as connection:
-        prepare(connection, at, DATA)
-    return connection
-
-
-@faults()
-def open_auxiliary(at: Server, schema: AuxiliarySchema, *, busy_seconds: float = 30.0) -> Connection:
-    """
-    Connect to what is kept beside the data, making its tables if they are not there, and bring them to today's schema.
-
-    Raises SchemaError for one of a later version.
-    """
-    link = connect(at, busy_seconds=busy_seconds, schema=schema.name, durable=schema.durable)
-    with _let_go_on_error(link) as connection:
-        prepare(connection, at, schema.name)
-        sql = "SELECT schema_number FROM change_token WHERE area = ?"
-        if connection.execute(sql, (schema.name,)).get != schema.number:
-            with connection.transaction():  # whoever comes second finds it made
-                if schema.upgrade(connection, connection.execute(sql, (schema.name,)).get, at):
-                    connection.execute(
-                        "UPDATE change_token SET schema_number = ? WHERE area = ?", (schema.number, schema.name)
-                    )
-    return connection
-
-
-@contextlib.contextmanager
-def _let_go_on_error(connection: Connection) -> Iterator[Connection]:
+    """Connect to a database. Raises UnavailableError if it cannot be reached, StoreError if it cannot be written to."""
+    db = Connection(lambda: open_link(at), area, busy_seconds=busy_seconds, read_only=read_only, durable=durable)
     try:
-        yield connection
+        if not read_only:
+            db.prepare(at)
     except BaseException:
-        connection.close()
+        db.close()
         raise
-
-
-def prepare(connection: Connection, at: Server, schema: str) -> None:
-    """Make sure that transactions of a schema are counted in a database. Raises StoreError for one that cannot be used."""
-    encoding, current = connection.execute(
-        "SELECT current_setting('server_encoding'), current_schema()::text"
-    ).fetchone() or ("", "")
-    if encoding != "UTF8":
-        raise StoreError(f"{at} keeps texts as {encoding}: make one with ENCODING 'UTF8'")
-    if current is None:
-        raise StoreError(f"{at} has no schema where its search_path leads: make it, or set another search_path")
-    counted = "SELECT 1 FROM change_token WHERE area = ?"
-    if "change_token" in connection.tables() and connection.execute(counted, (schema,)).get:
-        return
-    with connection.transaction():
-        connection.execute(_LOCK.format("areas"))  # whoever prepares another one waits: the table is one for all
-        connection.execute(
-            "CREATE TABLE IF NOT EXISTS change_token("
-            "area text PRIMARY KEY, n bigint NOT NULL, schema_number bigint NOT NULL DEFAULT 0)"
-        )
-        # It begins anywhere: of two databases that come to stand at one address, one after the other, no two counts agree.
-        connection.execute(
-            "INSERT INTO change_token(area, n) VALUES(?, ?) ON CONFLICT DO NOTHING", (schema, secrets.randbits(48))
-        )
+    return db
 
 
 @faults()
-def check_machines(at: Server) -> None:
-    """Raise StoreError if the data cannot be distributed over several machines."""
+def ask(at: Server, sql: str) -> list[Any]:
+    """Return the rows that a statement in PostgreSQL's own words gives over a connection of its own."""
     with contextlib.closing(open_link(at)) as link:
-        citus.check(lambda sql: link.execute(sql).fetchall())
-
-
-@faults()
-def database_bytes(at: Server) -> int:
-    """Return how many bytes a database takes on its server."""
-    with contextlib.closing(open_link(at)) as link:
-        row: Any = link.execute("SELECT pg_database_size(current_database())").fetchone()
-    return int(row[0])
+        return link.execute(sql).fetchall()
 
 
 #: SQLite's words in a schema file, and PostgreSQL's for them. Text compares by bytes, whatever the database's own order is.

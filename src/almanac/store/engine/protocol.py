@@ -8,8 +8,10 @@ each sees the version that the one before committed, and versions become visible
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Protocol
+
+from almanac.store.engine.errors import faults
 
 
 class Rows(Protocol):
@@ -20,16 +22,13 @@ class Rows(Protocol):
 
     def fetchone(self) -> Any | None:
         """Return the next row; None if there is none."""
-        ...
 
     def fetchall(self) -> list[Any]:
         """Return all rows that are left."""
-        ...
 
     @property
     def get(self) -> Any:
         """The value of the next row if it has one column, else that row; None if there is no row."""
-        ...
 
 
 class Queryable(Protocol):
@@ -41,7 +40,6 @@ class Queryable(Protocol):
 
         Raises the engine's own errors, so that reading costs nothing more; see `Database` for where they become ours.
         """
-        ...
 
 
 class Scannable(Queryable, Protocol):
@@ -49,7 +47,6 @@ class Scannable(Queryable, Protocol):
 
     def scan(self, sql: str, values: Sequence[Any] | None = None, /) -> Iterator[Any]:
         """Run a statement whose rows are fetched as they are read, within the snapshot or transaction that is open."""
-        ...
 
 
 class Database(Scannable, Protocol):
@@ -62,11 +59,9 @@ class Database(Scannable, Protocol):
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object:
         """Run a statement that writes once for each row of values, in order."""
-        ...
 
     def insert(self, table: str, rows: Sequence[Sequence[Any]], /) -> None:
         """Add whole rows to a table, the fastest way that the engine has."""
-        ...
 
     def seek(self, sql: str, keys: Sequence[Sequence[Any]], /) -> Iterable[Any]:
         """
@@ -74,15 +69,12 @@ class Database(Scannable, Protocol):
 
         In it `k.column1`, `k.column2`, … are the values of a key, and `{keys}` stands right before the table that is searched.
         """
-        ...
 
     def update(self, sql: str, values: Sequence[Any], /) -> int:
         """Run a statement that writes. Return how many rows it changed."""
-        ...
 
     def script(self, sql: str, /) -> object:
         """Run the statements of a schema file, which is written in SQLite's words."""
-        ...
 
     def transaction(self) -> AbstractContextManager[None]:
         """
@@ -91,11 +83,16 @@ class Database(Scannable, Protocol):
         The right to write is taken at its beginning, before anything is read in it: nobody else commits until its end, so
         what it reads is the newest there is. Raises BusyError if another writer keeps it longer than the connection waits.
         """
-        ...
 
-    def snapshot(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
         """Call `begin_snapshot` and `end_snapshot` around a block."""
-        ...
+        with faults():
+            self.begin_snapshot()
+            try:
+                yield
+            finally:
+                self.end_snapshot()
 
     def begin_snapshot(self) -> int:
         """
@@ -103,7 +100,6 @@ class Database(Scannable, Protocol):
 
         It neither waits for writers nor keeps them waiting.
         """
-        ...
 
     def end_snapshot(self) -> bool:
         """
@@ -112,41 +108,37 @@ class Database(Scannable, Protocol):
         Returns False if it goes on because rows of it are still being read: the connection has to be closed then, for the
         next snapshot would be the same state.
         """
-        ...
 
     def change_token(self) -> int:
         """Return a number that differs from the previous one if another connection has committed in between."""
-        ...
-
-    def standing(self) -> bool:
-        """
-        Return whether what was opened is still at its place: a connection goes on reading a file that was replaced.
-
-        Raises UnavailableError if there is no file any more. A server's database is always at its place.
-        """
-        ...
 
     def written(self) -> bool:
         """Return whether this connection has changed any row since it was opened."""
-        ...
 
     def tables(self) -> list[str]:
         """Return the names of all tables, sorted."""
-        ...
+
+    def recreate(self) -> None:
+        """Empty the data database inside the caller's transaction, whatever schema it had. All cursors expire."""
+
+    def empty(self, table: str) -> None:
+        """Delete the rows of a table, although the engine may not be able to read them."""
+
+    def schema_number(self) -> int:
+        """Return the schema of what is kept beside the data; 0 before it is made."""
+
+    def set_schema_number(self, number: int) -> None: ...
 
     def damages(self) -> Iterator[str]:
         """Yield what the engine itself finds wrong with what it stores."""
-        ...
 
-    def truncate_log(self, seconds: float) -> bool:
+    def truncate_log(self, seconds: float) -> None:
         """
-        Give back the space of the engine's log after a load; what is in it goes into the database itself.
+        Give back the space of the engine's log after a load, before the connection is closed.
 
-        Waits so long for readers of a state that only the log holds. Returns False if they took longer, or it cannot be
-        done: all is as safe as before, and the next writer may do it.
+        Waits so long for readers of a state that only the log holds. If they take longer, or it cannot be done, all is as
+        safe as before, and the next writer may do it.
         """
-        ...
 
     def close(self, force: bool = False, /) -> None:
         """End the connection. `force`: although rows of it are still being read."""
-        ...

@@ -32,19 +32,16 @@ class AuxiliarySchema(NamedTuple):
         """The number of the newest schema."""
         return len(self.steps)
 
-    def upgrade(self, db: Database, found: int, place: object) -> bool:
-        """
-        Bring a database to the newest schema, within the caller's transaction. Returns False if it has that already.
-
-        Raises SchemaError for a database of a later version.
-        """
+    def upgrade(self, db: Database, place: object) -> None:
+        """Bring a database to the newest schema, within the caller's transaction. Raises SchemaError for a later version's."""
+        found = db.schema_number()
         if found > self.number:
             raise SchemaError(
                 f"{place} has schema {found} of a newer version of Almanac, this one knows {self.number}: {self.newer}"
             )
         for step in self.steps[found:]:
             db.script(step)
-        return found < self.number
+        db.set_schema_number(self.number)
 
 
 def copy_tables(source: Database, target: Database, schema: AuxiliarySchema) -> None:

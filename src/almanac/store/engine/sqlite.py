@@ -14,22 +14,9 @@ from typing import Any
 import apsw
 
 from almanac.store.engine import data_schema, errors
-from almanac.store.engine.data_schema import SCHEMA, meta, set_meta
 from almanac.store.engine.deadline import add_database_time, deadline_passed, is_timed
-from almanac.store.engine.errors import (
-    BusyError,
-    ConflictError,
-    DamagedError,
-    DatabaseError,
-    FullError,
-    StoppedError,
-    UnavailableError,
-    UnfitError,
-    faults,
-)
-from almanac.store.engine.schemas import AuxiliarySchema
-
-__all__ = ["SCHEMA", "meta", "set_meta"]  # the rest is its own
+from almanac.store.engine.errors import DatabaseError, UnavailableError, faults
+from almanac.store.engine.protocol import Database
 
 #: Pages of a database copied at a time: 8 MiB of the data's.
 _PAGES = 1_024
@@ -47,19 +34,19 @@ _KEYS_AT_ONCE = (64, 16, 4, 1)
 
 #: Errors of apsw that have a class of ours; all others are a plain DatabaseError.
 _FAULTS: dict[type[BaseException], type[DatabaseError]] = {
-    apsw.BusyError: BusyError,
-    apsw.LockedError: BusyError,
-    apsw.CorruptError: DamagedError,
-    apsw.NotADBError: DamagedError,
-    apsw.FullError: FullError,
-    apsw.InterruptError: StoppedError,
+    apsw.BusyError: errors.BusyError,
+    apsw.LockedError: errors.BusyError,
+    apsw.CorruptError: errors.DamagedError,
+    apsw.NotADBError: errors.DamagedError,
+    apsw.FullError: errors.FullError,
+    apsw.InterruptError: errors.StoppedError,
     apsw.CantOpenError: UnavailableError,
     apsw.IOError: UnavailableError,
     apsw.ReadOnlyError: UnavailableError,
     apsw.ProtocolError: UnavailableError,
-    apsw.ConstraintError: ConflictError,
-    apsw.TooBigError: UnfitError,
-    apsw.MismatchError: UnfitError,
+    apsw.ConstraintError: errors.ConflictError,
+    apsw.TooBigError: errors.UnfitError,
+    apsw.MismatchError: errors.UnfitError,
 }
 
 
@@ -70,8 +57,8 @@ def _translate(error: BaseException) -> DatabaseError | None:
 errors.translators.append(_translate)
 
 
-class Connection(apsw.Connection):
-    """One SQLite file, opened: the engine's `Database`."""
+class Connection(apsw.Connection, Database):
+    """The engine's `Database` on a file of SQLite."""
 
     #: Rows are always found as they are read.
     scan = script = apsw.Connection.execute
@@ -106,15 +93,6 @@ class Connection(apsw.Connection):
                     self.execute("ROLLBACK")
                 raise
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[None]:
-        with faults():
-            self.begin_snapshot()
-            try:
-                yield
-            finally:
-                self.end_snapshot()
-
     def begin_snapshot(self) -> int:
         self.execute("BEGIN")
         token: int = self.execute("PRAGMA data_version").get  # which takes the snapshot
@@ -130,13 +108,6 @@ class Connection(apsw.Connection):
         token: int = self.execute("PRAGMA data_version").get
         return token
 
-    #: The file that was opened, and which it was.
-    opened: tuple[Path, tuple[int, int]]
-
-    def standing(self) -> bool:
-        path, found = self.opened
-        return identity(path) == found
-
     def written(self) -> bool:
         try:
             return self.total_changes() > 0
@@ -150,49 +121,36 @@ class Connection(apsw.Connection):
         yield from (damage for (damage,) in self.execute("PRAGMA integrity_check") if damage != "ok")
 
     def recreate(self) -> None:
-        """Empty the data database inside the caller's transaction, whatever schema it had."""
         data_schema.recreate(self, self.tables())
 
-    def truncate_log(self, seconds: float) -> bool:
-        held: int = self.execute("PRAGMA busy_timeout").get
+    def empty(self, table: str) -> None:
+        self.execute(f"DELETE FROM {table}")
+
+    def schema_number(self) -> int:
+        return int(self.pragma("user_version"))
+
+    def set_schema_number(self, number: int) -> None:
+        self.pragma("user_version", number)
+
+    def truncate_log(self, seconds: float) -> None:
         self.set_busy_timeout(int(seconds * 1000))
-        try:
-            with faults():
-                self.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except DatabaseError:  # busy, full, damaged: what was committed is in the log, and whoever reads it is told
-            return False
-        finally:
-            self.set_busy_timeout(held)
-        return True
-
-
-def identity(path: Path) -> tuple[int, int]:
-    """
-    Return which file is at a path: a connection goes on reading one that was removed or replaced, and never notices.
-
-    Raises UnavailableError if there is none.
-    """
-    try:
-        found = os.stat(path)  # noqa: PTH116  (at every request: half the time of Path.stat)
-    except OSError as error:
-        raise UnavailableError(f"{path}: {error.strerror}") from None
-    return (found.st_dev, found.st_ino)
+        with contextlib.suppress(
+            apsw.Error
+        ):  # busy, full, damaged: what was committed is in the log, and readers are told
+            self.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
 
 
 def narrow(path: Path) -> None:
     """
-    Make a database file that its owner alone may read, before SQLite does: its WAL gets the same mode. One that is there,
-    with its WAL, is narrowed, for earlier versions left them open; it is never opened here, for closing it would drop
-    SQLite's locks. Raises OSError where none can be made.
+    Make a database file that its owner alone may read, before SQLite does: its WAL gets the same mode. One that is there
+    is narrowed with its WAL; it is never opened here, for closing it would drop SQLite's locks. Raises OSError where none
+    can be made.
     """
-    if path.name == ":memory:":  # SQLite's own name for a database without a file
-        return
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    for one in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
+    for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         with contextlib.suppress(OSError):  # not there, or the path is shared: no fault of ours
-            if one.stat().st_mode & 0o077:
-                one.chmod(0o600)
+            file.chmod(0o600)
 
 
 @contextlib.contextmanager
@@ -219,18 +177,28 @@ def _for_keys(sql: str, width: int, count: int) -> str:
 
 
 @faults()
-def connect(path: Path, *, read_only: bool = False, busy_seconds: float = 30.0) -> Connection:
-    """Open a database file. A writer creates it; a reader raises UnavailableError where there is none."""
-    flags = apsw.SQLITE_OPEN_READWRITE if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    if not read_only:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    connection = Connection(str(path), flags=flags, statementcachesize=200)
-    connection.set_busy_timeout(int(busy_seconds * 1000))
-    if not read_only:
-        connection.pragma("page_size", 8192)
-        connection.pragma("journal_mode", "wal")
-        connection.pragma("journal_size_limit", LOG_BYTES)
-    connection.pragma("synchronous", 1)
+def connect(
+    path: Path, *, read_only: bool = False, busy_seconds: float = 30.0, area: str = "data", durable: bool = False
+) -> Connection:
+    """
+    Open a database file. A writer creates it, with its folder; a reader raises UnavailableError where there is none.
+
+    A file holds one area, so that `area` is of no account here.
+    """
+    with contextlib.ExitStack() as making:
+        if not read_only and path.name != ":memory:":  # SQLite's own name for a database without a file
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            narrow(path)
+            making.enter_context(alone(path.parent))
+        flags = apsw.SQLITE_OPEN_READWRITE if read_only else apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        connection = Connection(str(path), flags=flags, statementcachesize=200)
+        connection.set_busy_timeout(int(busy_seconds * 1000))
+        if not read_only:
+            connection.pragma("page_size", 8192)
+            connection.pragma("journal_mode", "wal")
+            connection.pragma("journal_size_limit", LOG_BYTES)
+            connection.pragma("foreign_keys", 1)
+    connection.pragma("synchronous", 2 if durable else 1)
     connection.pragma("mmap_size", 1 << 32)
     connection.pragma("cache_size", -65_536)
     connection.pragma("temp_store", 2)
@@ -251,58 +219,23 @@ def _profiled(told: Any) -> None:
     add_database_time(told["nanoseconds"] / 1e9)
 
 
-def open_data(path: Path, *, busy_seconds: float) -> Connection:
-    """Open a database file for writing, and make it if it is not there, with its folder."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    narrow(path)
-    with alone(path.parent):
-        return connect(path, busy_seconds=busy_seconds)
-
-
-@faults()
-def open_auxiliary(path: Path, schema: AuxiliarySchema, *, busy_seconds: float = 30.0) -> Connection:
-    """
-    Open what is kept beside the data, making the file and its folder if they are not there; bring it to today's schema.
-
-    Raises SchemaError for one of a later version.
-    """
-    db = open_data(path, busy_seconds=busy_seconds)
-    with alone(path.parent):
-        try:
-            db.pragma("synchronous", 2 if schema.durable else 1)
-            db.pragma("foreign_keys", 1)
-            with db.transaction():
-                if schema.upgrade(db, int(db.pragma("user_version")), path):
-                    db.pragma("user_version", schema.number)
-            db.opened = path, identity(path)
-        except BaseException:  # whatever it is, the file is let go of
-            db.close()
-            raise
-    return db
-
-
 # -- files that nobody else uses, such as those out of a backup ---------------------------------------------------------
+
+
+@contextlib.contextmanager
+def offline(path: Path) -> Iterator[Connection]:
+    """Open a file as it is for a block; its errors leave as ours."""
+    with faults(), contextlib.closing(Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as db:
+        yield db
 
 
 def file_damages(path: Path) -> list[str]:
     """List what the engine finds wrong with a file: pages, indices that do not agree with their tables."""
     try:
-        with _offline(path) as db:
-            return [told for (told,) in db.execute("PRAGMA integrity_check") if told != "ok"]
+        with offline(path) as db:
+            return list(db.damages())
     except UnavailableError as error:
         return [str(error)]
-
-
-def note(path: Path, key: str) -> int:
-    """Return a number among a data database's own notes: its schema or version. Raises UnavailableError for a file that cannot be read."""
-    with _offline(path) as db:
-        return int(meta(db, key) or 0)
-
-
-def user_version(path: Path) -> int:
-    """Return the schema of a database that keeps it in its header. Raises UnavailableError for a file that cannot be read."""
-    with _offline(path) as db:
-        return int(db.execute("PRAGMA user_version").get)
 
 
 @faults()
@@ -326,9 +259,3 @@ def copy_file(path: Path, target: Path, begin: Callable[[int], Callable[[float],
             running.step(_PAGES)
             advance((left - running.remaining) * size)
             left = running.remaining
-
-
-@contextlib.contextmanager
-def _offline(path: Path) -> Iterator[Connection]:
-    with faults(), contextlib.closing(Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)) as db:
-        yield db

@@ -89,9 +89,10 @@ class UsageFile:
         engine pass through.
         """
         with lock_held(self._lock), faults():
-            if self._db is None or not self._standing(self._db):
+            if self._db is None or not self._is_there():
                 self._close()
                 self._db = _open(self._at)
+                self._file = opening.identity_of(self._at)
             try:
                 yield self._db
             except BaseException:
@@ -104,10 +105,9 @@ class UsageFile:
         with self._lock, faults():
             self._close()
 
-    @staticmethod
-    def _standing(db: Database) -> bool:
+    def _is_there(self) -> bool:
         try:
-            return db.standing()
+            return opening.identity_of(self._at) == self._file
         except UnavailableError:
             return False
 

@@ -31,16 +31,16 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.domain.units import currency_of
 from almanac.reports.scoring import MODEL, PILLARS
 from almanac.reports.screener import Column, Mask, Texts
+from almanac.store.companies import filings
 from almanac.store.companies import rows as company_rows
-from almanac.store.companies.aliases import beginning
-from almanac.store.companies.rows import Company, by_id, by_ids, by_lookup, last_tickers
+from almanac.store.companies.rows import Company, beginning, by_id, by_ids, by_lookup, last_tickers
 from almanac.store.companies.statements import (
     BALANCE,
     CASH_FLOW,
     FREQUENCIES,
     INCOME,
+    KINDS,
     StatementRow,
-    last_period,
     newest,
 )
 from almanac.store.companies.succession import known_successions
@@ -146,7 +146,17 @@ class CompanyScoring:
         if place is not None and self.peers.newest[place]:
             return int(self.peers.newest[place])
         ctx = self._ctx
-        return last_period(ctx.view, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
+        statements = newest(
+            ctx.view,
+            entity,
+            KINDS,
+            FREQUENCIES,
+            version=ctx.version,
+            known_by=ctx.as_of,
+            ends_from=ctx.window_start,
+            limit=1,
+        )
+        return statements[0].period if statements else None
 
 
 def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
@@ -244,7 +254,7 @@ def _filings(ctx: Context, company: Company) -> list[dict[str, Any]]:
             "periodEnd": None if one.report_date is None else wire_day(date.fromordinal(one.report_date)),
             "url": None if invented else page_of(company.cik, one.accession, one.document),
         }
-        for one in company_rows.filings(ctx.view, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS)
+        for one in filings.newest(ctx.view, company.entity, known_by=ctx.as_of, filed_from=since, limit=_FILINGS)
     ]
 
 
@@ -357,7 +367,7 @@ def financials(ctx: Context) -> ItemAnswer:
         kind: newest(
             ctx.view,
             company.entity,
-            kind,
+            [kind],
             _FREQUENCIES[asked],
             version=ctx.version,
             known_by=ctx.as_of,

@@ -30,7 +30,6 @@ from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.reports import names as report
 from almanac.reports.names import Match, Spellings, Subject, foreign_names
-from almanac.store.companies import aliases
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
@@ -363,7 +362,7 @@ def of_entity(ctx: Context) -> ListAnswer:
     if entity.kind in PLACES:
         found = names.of_place(entity)
     else:
-        found = aliases.of_entity(ctx.view, entity.id)
+        found = company_rows.of_entity(ctx.view, entity.id)
     page, following = keyset(ctx, {(one.scheme, one.alias, one.valid_from or 0): one for one in found})
     return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
 
@@ -410,7 +409,7 @@ class Resolver:
             return ItemAnswer(msgspec.json.encode(_resolved(_by_code(ctx.view, text, subjects))))
         equal = set(report.norms(text).values())
         found = [one for one in index.places if one.norm in equal]
-        found += aliases.matching(ctx.view, sorted(equal)) if equal else []
+        found += company_rows.matching(ctx.view, sorted(equal)) if equal else []
         found += _by_id(ctx.view.directory, text)
         schemes = None if scheme is None else frozenset([scheme])
         if schemes is not None:
@@ -430,7 +429,7 @@ class Resolver:
         for entity, name, slug, reports in company_rows.subjects(view):
             subjects["company"][entity] = Subject(entity, "company", name, slug, reports=reports)
         subjects[None] = {entity: one for found in subjects.values() for entity, one in found.items()}
-        spelled = [*english, *aliases.spelled_out(view)]
+        spelled = [*english, *company_rows.spelled_out(view)]
         if self._spelled is None or self._spelled[0] != spelled:
             self._spelled = spelled, Spellings(spelled)
         return _Index([*english, *foreign_names(kept)], subjects, self._spelled[1])

@@ -140,7 +140,7 @@ class Reader:
         most_sorted: int = MOST_SORTED,
         at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
     ) -> None:
-        self._path, self._identity = path, opening.identity_of(path)
+        self._path = path
         self._most_sorted = most_sorted
         self._busy, self._at_turn = busy_seconds, at_turn
         self._here = _Thread()
@@ -182,7 +182,7 @@ class Reader:
 
     def _begin(self) -> None:
         """Take a snapshot of the newest state."""
-        here, file = self._here, self._identity()
+        here, file = self._here, opening.identity_of(self._path)
         if here.connection is None or here.file != file:
             self.close()
             here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
