@@ -179,6 +179,8 @@ def _turned(before: float, now: float) -> bool:
 
 #: Start (None: an instant) → history, for one tag and one last day.
 HistoriesByStart = dict[int | None, FactHistory]
+_NO_FACTS: HistoriesByStart = {}
+_NO_ENDS: dict[int, HistoriesByStart] = {}
 
 
 class Disclosure(NamedTuple):
@@ -253,9 +255,13 @@ class KnownFacts:
             state.known < disclosure.known and agree(state.value, value) for fact in beside for state in fact.states
         )
 
+    def ending(self, tag: str, end: int) -> HistoriesByStart:
+        """Return what is known of a tag for the periods that end on a day, or for the instant."""
+        return self.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS)
+
     def fact(self, tag: str, start: int | None, end: int) -> FactHistory | None:
         """Return what is known of one fact."""
-        return self.tags.get(tag, {}).get(end, {}).get(start)
+        return self.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS).get(start)
 
     def given(self, tag: str, end: int) -> bool:
         """Whether anything is known of a tag for an instant, or a period of any length, that ends on a day."""

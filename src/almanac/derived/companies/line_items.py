@@ -14,7 +14,8 @@ from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods
-from almanac.derived.companies.reading.item_reader import ItemReader
+from almanac.derived.companies.reading.item_reader import item_of, remark, year_of_quarters
+from almanac.derived.companies.reading.quarters import Known
 from almanac.derived.companies.reporting_basis import basis_of
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
@@ -61,16 +62,16 @@ class LineItems:
 
     def compute(self, names: Iterable[PeriodName]) -> set[PeriodName]:
         """Compute the items of some periods anew. Returns the periods that came out different."""
-        readers = [ItemReader(facts, self.fiscal_periods, self.history) for facts in self.facts]
+        known = [Known(facts, self.fiscal_periods, self.history) for facts in self.facts]
         changed: set[PeriodName] = set()
         for name in sorted(names, key=lambda name: (KINDS.index(name[0]), name[1])):
-            made = self._period_items(readers, *name)
+            made = self._period_items(known, *name)
             if made != self.periods.get(name, NO_ITEMS):
                 changed.add(name)
                 self.periods[name] = made
         return changed
 
-    def _period_items(self, readers: list[ItemReader], kind: str, end: int) -> PeriodItems:
+    def _period_items(self, known: list[Known], kind: str, end: int) -> PeriodItems:
         """Compute every item of one period; none where there is no such period."""
         span = None if kind == INSTANT else self.fiscal_periods.of(kind).get(end)
         length = letter(span.start, end) if span is not None and kind == TO_DATE else kind
@@ -78,20 +79,20 @@ class LineItems:
             return NO_ITEMS
         mapping = self.history.mapping
         basis = basis_of(self.facts, mapping.whole_sheet if kind == INSTANT else mapping.core, kind, end)
-        reader = readers[basis]
         amounts: dict[str, Amount] = {}
         remarks: dict[str, str] = {}
         for item in mapping.order:
             if item.is_instant != (kind == INSTANT) or (kind == TO_DATE and not item.additive):
                 continue
-            made = reader.balance(item, end, amounts) if span is None else reader.flow(item, length, span, amounts)
-            if made is None and span is not None and kind == YEAR:
-                made = reader.year_of_quarters(item, span, lambda last: self.of(QUARTER, last).amounts)
-            remark = reader.refused if made is None else reader.remark(item, made)
-            if made is not None:
+            made = item_of(known[basis], item, "" if span is None else length, end, span, amounts)
+            if not isinstance(made, Amount) and span is not None and kind == YEAR:
+                own = year_of_quarters(self.fiscal_periods, item, span, lambda last: self.of(QUARTER, last).amounts)
+                made = own or made
+            said = remark(known[basis], item, made) if isinstance(made, Amount) else made
+            if isinstance(made, Amount):
                 amounts[item.key] = made._replace(reporting_basis=basis) if basis else made
-            if remark is not None:
-                remarks[item.key] = remark
+            if said is not None:
+                remarks[item.key] = said
         return PeriodItems(basis, amounts, remarks)
 
     def financials(self) -> CompanyFinancials:

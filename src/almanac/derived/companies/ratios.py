@@ -8,13 +8,12 @@ input the company does not state. Balances that flows are set against are means 
 from __future__ import annotations
 
 import functools
-import math
 from typing import Final, NamedTuple
 
 from almanac.catalog import measures as catalogue
 from almanac.derived.companies.financials import Amount, CompanyFinancials
-from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs
-from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, ScoreCriterion, mean, over
+from almanac.derived.companies.ratio_inputs import RatioInputs
+from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, ScoreCriterion
 from almanac.derived.companies.ttm import MISMATCH, REACH_DAYS, periods
 from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
@@ -70,102 +69,43 @@ class MeasureValue(NamedTuple):
         return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
 
 
-def _growth(now: float, then: float) -> float:
-    return over(now, then) - 1
-
-
-def _yearly_growth(now: float, then: float) -> float:
-    """Over three years; a value that is not positive now has no rate either."""
-    if now <= 0:
-        raise ZeroDivisionError
-    return math.cbrt(over(now, then)) - 1
-
-
-def _to_mean(flow: float, now: float, then: float) -> float:
-    return over(flow, mean(now, then))
-
-
-#: Most of income before tax that is taken for a lasting tax rate.
-_HIGHEST_TAX = 0.35
-
-
-def _return_on_capital(
-    income: float, tax: float, before_tax: float,
-    debt: float, equity: float, minority: float, cash: float, securities: float,
-    debt1: float, equity1: float, minority1: float, cash1: float, securities1: float,
-    statutory: float,
-) -> float:  # fmt: skip
-    rate = min(max(tax / before_tax, 0.0), _HIGHEST_TAX) if before_tax > 0 else statutory
-    now = debt + equity + minority - cash - securities
-    then = debt1 + equity1 + minority1 - cash1 - securities1
-    return over(income * (1 - rate), mean(now, then))
-
-
-_RATIOS: Final = (
-    ScoreCriterion("gross_margin", ("gross_profit_ttm", "revenue_ttm"), over),
-    ScoreCriterion("operating_margin", ("operating_income_ttm", "revenue_ttm"), over),
-    ScoreCriterion("net_margin", ("net_income_ttm", "revenue_ttm"), over),
-    ScoreCriterion("fcf_margin", ("free_cash_flow_ttm", "revenue_ttm"), over),
-    ScoreCriterion(
-        "return_on_equity", ("net_income_ttm", "shareholders_equity", "shareholders_equity_1y_ago"), _to_mean
-    ),
-    ScoreCriterion("return_on_assets", ("net_income_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
-    ScoreCriterion(
-        "return_on_invested_capital",
-        (
-            "operating_income_ttm",
-            "income_tax_ttm",
-            "income_before_tax_ttm",
-            "total_debt",
-            "shareholders_equity",
-            "minority_interest?",
-            "cash_and_equivalents",
-            "short_term_investments?",
-            "total_debt_1y_ago",
-            "shareholders_equity_1y_ago",
-            "minority_interest_1y_ago?",
-            "cash_and_equivalents_1y_ago",
-            "short_term_investments_1y_ago?",
-            STATUTORY_TAX,
+RATIOS: Final = {
+    name: ScoreCriterion(name, formula)
+    for name, formula in {
+        "gross_margin": "gross_profit_ttm / revenue_ttm",
+        "operating_margin": "operating_income_ttm / revenue_ttm",
+        "net_margin": "net_income_ttm / revenue_ttm",
+        "fcf_margin": "free_cash_flow_ttm / revenue_ttm",
+        "return_on_equity": "net_income_ttm / mean(shareholders_equity, shareholders_equity_1y_ago)",
+        "return_on_assets": "net_income_ttm / mean(total_assets, total_assets_1y_ago)",
+        "return_on_invested_capital": (
+            "operating_income_ttm * (1 - tax_rate(income_tax_ttm, income_before_tax_ttm, statutory_tax_rate)) / mean("
+            "total_debt + shareholders_equity + minority_interest? - cash_and_equivalents - short_term_investments?, "
+            "total_debt_1y_ago + shareholders_equity_1y_ago + minority_interest_1y_ago?"
+            " - cash_and_equivalents_1y_ago - short_term_investments_1y_ago?)"
         ),
-        _return_on_capital,
-    ),
-    ScoreCriterion("current_ratio", ("current_assets", "current_liabilities"), over),
-    ScoreCriterion(
-        "quick_ratio",
-        ("cash_and_equivalents", "short_term_investments?", "accounts_receivable", "current_liabilities"),
-        lambda cash, securities, receivable, liabilities: over(cash + securities + receivable, liabilities),
-    ),
-    ScoreCriterion("debt_to_equity", ("total_debt", "shareholders_equity"), over),
-    ScoreCriterion(
-        "net_debt_to_ebitda",
-        ("total_debt", "cash_and_equivalents", "short_term_investments?", "ebitda_ttm"),
-        lambda debt, cash, securities, ebitda: over(debt - cash - securities, ebitda),
-    ),
-    ScoreCriterion("interest_coverage", ("operating_income_ttm", "interest_expense_ttm"), over),
-    ScoreCriterion("asset_turnover", ("revenue_ttm", "total_assets", "total_assets_1y_ago"), _to_mean),
-    ScoreCriterion("inventory_turnover", ("cost_of_revenue_ttm", "inventory", "inventory_1y_ago"), _to_mean),
-    ScoreCriterion("revenue_growth_yoy", ("revenue_ttm", "revenue_ttm_1y_ago"), _growth),
-    ScoreCriterion("revenue_cagr_3y", ("revenue_ttm", "revenue_ttm_3y_ago"), _yearly_growth),
-    ScoreCriterion("net_income_growth_yoy", ("net_income_ttm", "net_income_ttm_1y_ago"), _growth),
-    ScoreCriterion(
-        "eps_growth_yoy", ("earnings_per_share_diluted_ttm", "earnings_per_share_diluted_ttm_1y_ago"), _growth
-    ),
-    ScoreCriterion(
-        "accruals_ratio",
-        ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets", "total_assets_1y_ago"),
-        lambda income, cash, assets, assets1: over(income - cash, mean(assets, assets1)),
-    ),
-    ScoreCriterion("cash_conversion", ("net_cash_flow_from_operations_ttm", "net_income_ttm"), over),
-    ScoreCriterion("capex_to_revenue", ("capital_expenditure_ttm", "revenue_ttm"), over),
-    ScoreCriterion("rd_to_revenue", ("research_and_development_ttm", "revenue_ttm"), over),
-    ScoreCriterion(
-        "share_count_change_yoy",
-        ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"),
-        _growth,
-    ),
-)
-RATIOS: Final = {ratio.name: ratio for ratio in _RATIOS}
+        "current_ratio": "current_assets / current_liabilities",
+        "quick_ratio": "(cash_and_equivalents + short_term_investments? + accounts_receivable) / current_liabilities",
+        "debt_to_equity": "total_debt / shareholders_equity",
+        "net_debt_to_ebitda": "(total_debt - cash_and_equivalents - short_term_investments?) / ebitda_ttm",
+        "interest_coverage": "operating_income_ttm / interest_expense_ttm",
+        "asset_turnover": "revenue_ttm / mean(total_assets, total_assets_1y_ago)",
+        "inventory_turnover": "cost_of_revenue_ttm / mean(inventory, inventory_1y_ago)",
+        "revenue_growth_yoy": "revenue_ttm / revenue_ttm_1y_ago - 1",
+        "revenue_cagr_3y": "cube_root(revenue_ttm / revenue_ttm_3y_ago) - 1",
+        "net_income_growth_yoy": "net_income_ttm / net_income_ttm_1y_ago - 1",
+        "eps_growth_yoy": "earnings_per_share_diluted_ttm / earnings_per_share_diluted_ttm_1y_ago - 1",
+        "accruals_ratio": (
+            "(net_income_ttm - net_cash_flow_from_operations_ttm) / mean(total_assets, total_assets_1y_ago)"
+        ),
+        "cash_conversion": "net_cash_flow_from_operations_ttm / net_income_ttm",
+        "capex_to_revenue": "capital_expenditure_ttm / revenue_ttm",
+        "rd_to_revenue": "research_and_development_ttm / revenue_ttm",
+        "share_count_change_yoy": (
+            "weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1"
+        ),
+    }.items()
+}
 
 _TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
 
@@ -197,10 +137,7 @@ def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> d
 #: Scores, and ratios that are shown with them as scores of one test.
 _SHOWN: Final = {
     **SCORES,
-    **{
-        slug: Score((RATIOS[slug],), lambda _, values: values[0])
-        for slug in ("accruals_ratio", "return_on_invested_capital")
-    },
+    **{slug: Score((RATIOS[slug],), (1.0,)) for slug in ("accruals_ratio", "return_on_invested_capital")},
 }
 
 

@@ -14,9 +14,13 @@ other than current ones and property are not reduced by securities, as in Beneis
 
 from __future__ import annotations
 
+import ast
+import functools
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+import operator
+import re
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -24,21 +28,86 @@ from almanac.derived.companies.ratio_inputs import Figure, RatioInputs
 from almanac.domain.numbers import significant
 
 
+def _over(number: float, base: float) -> float:
+    """Return a quotient. Raise ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
+    if base <= 0:
+        raise ZeroDivisionError
+    return number / base
+
+
+def _mean(now: float, then: float) -> float:
+    return (now + then) / 2
+
+
+def _cube_root(growth: float) -> float:
+    """Return a cube root; a value that is not positive now has no rate either."""
+    if growth <= 0:
+        raise ZeroDivisionError
+    return math.cbrt(growth)
+
+
+#: Most of income before tax that is taken for a lasting tax rate.
+_HIGHEST_TAX = 0.35
+
+
+def _tax_rate(tax: float, before_tax: float, statutory: float) -> float:
+    return min(max(tax / before_tax, 0.0), _HIGHEST_TAX) if before_tax > 0 else statutory
+
+
+#: What formulas may call.
+_FUNCTIONS: Final = {"over": _over, "mean": _mean, "cube_root": _cube_root, "tax_rate": _tax_rate}
+_NAME = re.compile(r"[a-z][a-z_0-9]*\??")
+
+
+class _Quotients(ast.NodeTransformer):
+    """Replacement of each division by `_over`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = ast.BinOp(self.visit(node.left), node.op, self.visit(node.right))
+        if not isinstance(node.op, ast.Div):
+            return node
+        return ast.Call(ast.Name("over", ast.Load()), [node.left, node.right], [])
+
+
 class ScoreCriterion(NamedTuple):
     """
-    A ratio, or one test of a score: input names (see `ratio_inputs`), the formula over them (ZeroDivisionError: no value), and
-    what passes (None: nothing does).
+    A ratio, or one test of a score: the `formula` over inputs (see `ratio_inputs`), and how a value that passes compares
+    with zero (None: nothing does). A division by what is not positive has no value.
     """
 
     name: str
-    inputs: tuple[str, ...]
-    formula: Callable[..., float]
-    passes: Callable[[float], bool] | None = None
+    formula: str
+    passes: Callable[[float, int], bool] | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of all inputs, each once, as they come in the formula."""
+        return _inputs(self.formula)
 
     def value(self, inputs: RatioInputs) -> Figure | None:
         """Return the value at the end that the inputs are of, or None."""
-        figures = inputs.all(self.inputs)
-        return None if figures is None else _computed_from(figures, self.formula, [figure.value for figure in figures])
+        figures = inputs.all(_inputs(self.formula))
+        if figures is None:
+            return None
+        try:
+            value = _function(self.formula)(*[figure.value for figure in figures])
+        except (ZeroDivisionError, OverflowError):
+            return None
+        return _made_of(figures, value)
+
+
+@functools.cache
+def _inputs(formula: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in _NAME.findall(formula) if name not in _FUNCTIONS))
+
+
+@functools.cache
+def _function(formula: str) -> Callable[..., float]:
+    names = ", ".join(_inputs(formula))
+    tree = ast.parse(f"lambda {names}: {formula}".replace("?", ""), mode="eval")
+    code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), formula, "eval")
+    function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
+    return function
 
 
 class CriterionResult(msgspec.Struct, frozen=True):
@@ -66,10 +135,11 @@ class ScoreBreakdown(msgspec.Struct, frozen=True):
 
 
 class Score(NamedTuple):
-    """A score: its tests, how what they passed and their values make it (in the tests' order), and what a value is called."""
+    """A score: its tests, and the sum that weights make of their values (none: how many are passed) with its name."""
 
     tests: tuple[ScoreCriterion, ...]
-    total: Callable[[list[bool | None], list[float]], float]
+    weights: tuple[float, ...] = ()
+    constant: float = 0.0
     verdict: Callable[[float], str] | None = None
 
     @property
@@ -78,253 +148,137 @@ class Score(NamedTuple):
         return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
 
     def value(self, inputs: RatioInputs) -> Figure | None:
-        """Return the score at the end that the inputs are of, None unless every test has a value; as `over`, without the detail."""
+        """Return the score at the end that the inputs are of, None unless every test has a value."""
         figures: list[Figure] = []
-        passed: list[bool | None] = []
         for test in self.tests:
             figure = test.value(inputs)
             if figure is None:
                 return None
             figures.append(figure)
-            passed.append(None if test.passes is None else test.passes(figure.value))
-        return _computed_from(figures, self.total, [passed, [figure.value for figure in figures]])
+        if self.weights:
+            weighted = zip(self.weights, figures, strict=True)
+            return _made_of(figures, self.constant + sum(weight * figure.value for weight, figure in weighted))
+        passed = (
+            test.passes and test.passes(figure.value, 0) for test, figure in zip(self.tests, figures, strict=True)
+        )
+        return _made_of(figures, float(sum(map(bool, passed))))
 
     def over(self, inputs: RatioInputs) -> ScoreBreakdown:
         """Return the score at the end that the inputs are of, with all its tests."""
         results: list[CriterionResult] = []
         for test in self.tests:
-            readings = [inputs.read(name) for name in test.inputs]
-            found = [reading for reading in readings if reading is not None]
-            whole = len(found) == len(readings)
-            value = _computed(test.formula, [reading.value for reading in found]) if whole else None
-            shown = {
-                name.removesuffix("?"): reading and reading.value
-                for name, reading in zip(test.inputs, readings, strict=True)
-            }
-            passed = None if value is None or test.passes is None else test.passes(value)
-            results.append(CriterionResult(test.name, shown, value, passed))
-        values = [result.value for result in results if result.value is not None]
-        total = None
-        if len(values) == len(results):
-            total = _computed(self.total, [[result.passed for result in results], values])
-        verdict = self.verdict(total) if self.verdict is not None and total is not None else None
+            figure = test.value(inputs)
+            shown = {name.removesuffix("?"): (read := inputs.read(name)) and read.value for name in test.inputs}
+            passed = None if figure is None or test.passes is None else test.passes(figure.value, 0)
+            results.append(CriterionResult(test.name, shown, figure and figure.value, passed))
+        present = sum(result.value is not None for result in results)
+        total = self.value(inputs)
+        verdict = self.verdict(total.value) if self.verdict is not None and total is not None else None
         judged = [result.passed for result in results if result.passed is not None]
-        return ScoreBreakdown(total, verdict, len(values), len(results), sum(judged) if judged else None, results)
+        return ScoreBreakdown(
+            total and total.value, verdict, present, len(results), sum(judged) if judged else None, results
+        )
 
 
-def _computed_from(figures: Sequence[Figure], formula: Callable[..., float], arguments: Sequence[Any]) -> Figure | None:
-    """Return what a formula gives, with the amounts that the figures behind its arguments were made of."""
-    value = _computed(formula, arguments)
-    if value is None:
+def _made_of(figures: list[Figure], value: float) -> Figure | None:
+    """Return a value to twelve significant digits with the amounts that figures were made of; None for one not finite."""
+    if not math.isfinite(value):
         return None
     parts = tuple([amount for figure in figures for amount in figure.parts])
-    return Figure(value, parts, any(figure.mismatch for figure in figures))
-
-
-def _computed(formula: Callable[..., float], arguments: Sequence[Any]) -> float | None:
-    """Return what a formula gives, to twelve significant digits; None where it has no value or none that is finite."""
-    try:
-        value = formula(*arguments)
-    except (ZeroDivisionError, OverflowError):
-        return None
-    return significant(value) if math.isfinite(value) else None
-
-
-def over(number: float, base: float) -> float:
-    """Return a quotient. Raise ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
-    if base <= 0:
-        raise ZeroDivisionError
-    return number / base
-
-
-def mean(one: float, other: float) -> float:
-    """Of a balance now and a year ago."""
-    return (one + other) / 2
-
-
-# -- Piotroski F --------------------------------------------------------------------------------------------------------
-
-
-def _roa_change(income: float, assets1: float, income1: float, assets2: float) -> float:
-    return over(income, assets1) - over(income1, assets2)
-
-
-def _leverage_change(debt: float, assets: float, assets1: float, debt1: float, assets2: float) -> float:
-    return over(debt, mean(assets, assets1)) - over(debt1, mean(assets1, assets2))
-
-
-def _quotient_change(number: float, base: float, number1: float, base1: float) -> float:
-    return over(number, base) - over(number1, base1)
+    return Figure(significant(value), parts, any(figure.mismatch for figure in figures))
 
 
 PIOTROSKI: Final = Score(
     (
-        ScoreCriterion("return_on_assets_positive", ("net_income_ttm", "total_assets_1y_ago"), over, lambda x: x > 0),
-        ScoreCriterion(
-            "cash_flow_positive", ("net_cash_flow_from_operations_ttm", "total_assets_1y_ago"), over, lambda x: x > 0
-        ),
+        ScoreCriterion("return_on_assets_positive", "net_income_ttm / total_assets_1y_ago", operator.gt),
+        ScoreCriterion("cash_flow_positive", "net_cash_flow_from_operations_ttm / total_assets_1y_ago", operator.gt),
         ScoreCriterion(
             "return_on_assets_rising",
-            ("net_income_ttm", "total_assets_1y_ago", "net_income_ttm_1y_ago", "total_assets_2y_ago"),
-            _roa_change,
-            lambda x: x > 0,
+            "net_income_ttm / total_assets_1y_ago - net_income_ttm_1y_ago / total_assets_2y_ago",
+            operator.gt,
         ),
         ScoreCriterion(
             "cash_flow_above_income",
-            ("net_cash_flow_from_operations_ttm", "net_income_ttm", "total_assets_1y_ago"),
-            lambda cash, income, assets1: over(cash, assets1) - over(income, assets1),
-            lambda x: x > 0,
+            "net_cash_flow_from_operations_ttm / total_assets_1y_ago - net_income_ttm / total_assets_1y_ago",
+            operator.gt,
         ),
         ScoreCriterion(
             "leverage_falling",
-            ("long_term_debt", "total_assets", "total_assets_1y_ago", "long_term_debt_1y_ago", "total_assets_2y_ago"),
-            _leverage_change,
-            lambda x: x < 0,
+            "long_term_debt / mean(total_assets, total_assets_1y_ago)"
+            " - long_term_debt_1y_ago / mean(total_assets_1y_ago, total_assets_2y_ago)",
+            operator.lt,
         ),
         ScoreCriterion(
             "current_ratio_rising",
-            ("current_assets", "current_liabilities", "current_assets_1y_ago", "current_liabilities_1y_ago"),
-            _quotient_change,
-            lambda x: x > 0,
+            "current_assets / current_liabilities - current_assets_1y_ago / current_liabilities_1y_ago",
+            operator.gt,
         ),
         ScoreCriterion(
             "no_shares_issued",
-            ("weighted_average_shares_diluted_ttm", "weighted_average_shares_diluted_ttm_1y_ago"),
-            lambda shares, shares1: over(shares, shares1) - 1,
-            lambda x: x <= 0,
+            "weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1",
+            operator.le,
         ),
         ScoreCriterion(
             "gross_margin_rising",
-            ("gross_profit_ttm", "revenue_ttm", "gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago"),
-            _quotient_change,
-            lambda x: x > 0,
+            "gross_profit_ttm / revenue_ttm - gross_profit_ttm_1y_ago / revenue_ttm_1y_ago",
+            operator.gt,
         ),
         ScoreCriterion(
             "asset_turnover_rising",
-            ("revenue_ttm", "total_assets_1y_ago", "revenue_ttm_1y_ago", "total_assets_2y_ago"),
-            _roa_change,
-            lambda x: x > 0,
+            "revenue_ttm / total_assets_1y_ago - revenue_ttm_1y_ago / total_assets_2y_ago",
+            operator.gt,
         ),
-    ),
-    lambda passed, _: float(passed.count(True)),
+    )
 )
-
-
-# -- Altman Z″ ----------------------------------------------------------------------------------------------------------
-
-_ALTMAN = (6.56, 3.26, 6.72, 1.05)
-
-
-def _zone(z: float) -> str:
-    return "safe" if z > 2.6 else "distress" if z < 1.1 else "grey"
-
 
 ALTMAN: Final = Score(
     (
-        ScoreCriterion(
-            "working_capital_to_assets",
-            ("current_assets", "current_liabilities", "total_assets"),
-            lambda assets, liabilities, total: over(assets - liabilities, total),
-        ),
-        ScoreCriterion("retained_earnings_to_assets", ("retained_earnings", "total_assets"), over),
-        ScoreCriterion("operating_income_to_assets", ("operating_income_ttm", "total_assets"), over),
-        ScoreCriterion("equity_to_liabilities", ("shareholders_equity", "total_liabilities"), over),
+        ScoreCriterion("working_capital_to_assets", "(current_assets - current_liabilities) / total_assets"),
+        ScoreCriterion("retained_earnings_to_assets", "retained_earnings / total_assets"),
+        ScoreCriterion("operating_income_to_assets", "operating_income_ttm / total_assets"),
+        ScoreCriterion("equity_to_liabilities", "shareholders_equity / total_liabilities"),
     ),
-    lambda _, values: sum(weight * value for weight, value in zip(_ALTMAN, values, strict=True)),
-    _zone,
+    (6.56, 3.26, 6.72, 1.05),
+    verdict=lambda z: "safe" if z > 2.6 else "distress" if z < 1.1 else "grey",
 )
 
-
-# -- Beneish M ----------------------------------------------------------------------------------------------------------
-
-_BENEISH = (0.920, 0.528, 0.404, 0.892, 0.115, -0.172, 4.679, -0.327)
 #: Where calling an honest company a manipulator costs a twentieth of missing one.
 BENEISH_THRESHOLD = -1.78
-
-
-def _index(number: float, base: float, number1: float, base1: float) -> float:
-    """Return a quotient over the same a year ago."""
-    return over(over(number, base), over(number1, base1))
-
-
-def _asset_quality(
-    current: float, property_: float, total: float, current1: float, property1: float, total1: float
-) -> float:
-    return over(1 - over(current + property_, total), 1 - over(current1 + property1, total1))
-
-
-def _depreciation(charge: float, property_: float, charge1: float, property1: float) -> float:
-    return over(over(charge1, charge1 + property1), over(charge, charge + property_))
-
-
-def _leverage(current: float, debt: float, total: float, current1: float, debt1: float, total1: float) -> float:
-    return over(over(current + debt, total), over(current1 + debt1, total1))
-
-
 BENEISH: Final = Score(
     (
         ScoreCriterion(
             "days_sales_in_receivables_index",
-            ("accounts_receivable", "revenue_ttm", "accounts_receivable_1y_ago", "revenue_ttm_1y_ago"),
-            _index,
+            "(accounts_receivable / revenue_ttm) / (accounts_receivable_1y_ago / revenue_ttm_1y_ago)",
         ),
         ScoreCriterion(
-            "gross_margin_index",
-            ("gross_profit_ttm_1y_ago", "revenue_ttm_1y_ago", "gross_profit_ttm", "revenue_ttm"),
-            _index,
+            "gross_margin_index", "(gross_profit_ttm_1y_ago / revenue_ttm_1y_ago) / (gross_profit_ttm / revenue_ttm)"
         ),
         ScoreCriterion(
             "asset_quality_index",
-            (
-                "current_assets",
-                "property_plant_equipment",
-                "total_assets",
-                "current_assets_1y_ago",
-                "property_plant_equipment_1y_ago",
-                "total_assets_1y_ago",
-            ),
-            _asset_quality,
+            "(1 - (current_assets + property_plant_equipment) / total_assets)"
+            " / (1 - (current_assets_1y_ago + property_plant_equipment_1y_ago) / total_assets_1y_ago)",
         ),
-        ScoreCriterion("sales_growth_index", ("revenue_ttm", "revenue_ttm_1y_ago"), over),
+        ScoreCriterion("sales_growth_index", "revenue_ttm / revenue_ttm_1y_ago"),
         ScoreCriterion(
             "depreciation_index",
-            (
-                "depreciation_and_amortization_ttm",
-                "property_plant_equipment",
-                "depreciation_and_amortization_ttm_1y_ago",
-                "property_plant_equipment_1y_ago",
-            ),
-            _depreciation,
+            "(depreciation_and_amortization_ttm_1y_ago"
+            " / (depreciation_and_amortization_ttm_1y_ago + property_plant_equipment_1y_ago))"
+            " / (depreciation_and_amortization_ttm / (depreciation_and_amortization_ttm + property_plant_equipment))",
         ),
         ScoreCriterion(
             "overhead_index",
-            (
-                "selling_general_and_administrative_ttm",
-                "revenue_ttm",
-                "selling_general_and_administrative_ttm_1y_ago",
-                "revenue_ttm_1y_ago",
-            ),
-            _index,
+            "(selling_general_and_administrative_ttm / revenue_ttm)"
+            " / (selling_general_and_administrative_ttm_1y_ago / revenue_ttm_1y_ago)",
         ),
-        ScoreCriterion(
-            "accruals_to_assets",
-            ("net_income_ttm", "net_cash_flow_from_operations_ttm", "total_assets"),
-            lambda income, cash, assets: over(income - cash, assets),
-        ),
+        ScoreCriterion("accruals_to_assets", "(net_income_ttm - net_cash_flow_from_operations_ttm) / total_assets"),
         ScoreCriterion(
             "leverage_index",
-            (
-                "current_liabilities",
-                "long_term_debt",
-                "total_assets",
-                "current_liabilities_1y_ago",
-                "long_term_debt_1y_ago",
-                "total_assets_1y_ago",
-            ),
-            _leverage,
+            "((current_liabilities + long_term_debt) / total_assets)"
+            " / ((current_liabilities_1y_ago + long_term_debt_1y_ago) / total_assets_1y_ago)",
         ),
     ),
-    lambda _, values: -4.84 + sum(weight * value for weight, value in zip(_BENEISH, values, strict=True)),
+    (0.920, 0.528, 0.404, 0.892, 0.115, -0.172, 4.679, -0.327),
+    -4.84,
     lambda m: "possible_manipulation" if m > BENEISH_THRESHOLD else "unlikely_manipulation",
 )
 

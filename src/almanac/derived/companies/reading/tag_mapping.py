@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Style
 from almanac.derived.companies.facts import Signs
-from almanac.derived.companies.reading.quarters import TagCriteria
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
 BESIDE = {
@@ -33,23 +32,44 @@ COVER_DAYS = 130
 DWARFS = 1.5
 
 
-class Reading(NamedTuple):
-    """How items are read in one style."""
+class TagCriteria(NamedTuple):
+    """What an item asks of the periods of its tags."""
 
-    candidates: Mapping[str, tuple[Expression, ...]]
-    #: How many of an item's candidates count without proof: the others come last.
-    sure: Mapping[str, int]
-    #: Item → what it asks of its tags.
-    criteria: Mapping[str, TagCriteria]
-    #: How many of an item's candidates are the style's own, and so sure that no other tag dwarfs them.
-    own: Mapping[str, int]
+    #: Whether parts are differences of longer periods.
+    additive: bool
+    never_negative: bool = False
+    #: Tags of which one may hold the total, and how many times the value is then a slice of it.
+    rivals: tuple[str, ...] = ()
+    dominance: float = math.inf
+    #: Of amounts per share and averages of shares: tags of the basic average.
+    shares: tuple[str, ...] = ()
+    #: Whether a balance must be of the same sheet as others.
+    whole: bool = False
+
+
+class ItemRule(NamedTuple):
+    """How one item is read in one style."""
+
+    candidates: tuple[Expression, ...]
+    #: How many of the candidates are the style's own, and so sure that no other tag dwarfs them.
+    own: int
+    #: How many count without proof: the others come last.
+    sure: int
+    criteria: TagCriteria
+    #: Whether candidates are weighed against each other: the first with a value is not always the item.
+    is_weighed: bool
+    #: Whether the item is computed from others: not all lines mean something for every kind of company.
+    is_computed: bool
+    #: Tags of the items that prove this one, where a candidate is made of them.
+    made_of_proof: frozenset[str]
 
 
 class TagMapping(NamedTuple):
     """What applies to companies of one template, worked out once."""
 
-    #: Items in an order in which each comes after all that it needs.
+    #: Items in an order in which each comes after all that it needs, and the place of each.
     order: tuple[Item, ...]
+    places: Mapping[str, int]
     #: Item → keys of the items computed from it, or chosen by it.
     dependents: Mapping[str, frozenset[str]]
     #: Tags that show that a period was reported.
@@ -58,25 +78,14 @@ class TagMapping(NamedTuple):
     whole_sheet: frozenset[str]
     #: Which tags must have a sign.
     signs: Signs
-    #: Style → how items are read in it.
-    styles: Mapping[str, Reading]
+    #: How items are read where nothing tells the style.
+    rules: Mapping[str, ItemRule]
+    #: Style → the items that may be read otherwise in it.
+    of_style: Mapping[str, Mapping[str, ItemRule]]
     #: Tag that is a sign of a style → the style.
     signs_of_style: Mapping[str, str]
     #: The style of a period without any sign.
     style: str
-    #: Items whose candidates are weighed against each other: the first with a value is not always it.
-    weighed: frozenset[str]
-    #: Item → tags of the items that prove it, where a candidate is made of them.
-    made_of_proof: Mapping[str, frozenset[str]]
-    #: Item → place in the order.
-    places: Mapping[str, int]
-    #: Items that are computed from others: not all lines mean something for every kind of company.
-    computed: frozenset[str]
-
-    @property
-    def reading(self) -> Reading:
-        """How items are read where nothing tells the style."""
-        return self.styles[self.style]
 
 
 def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, Style]) -> TagMapping:
@@ -92,91 +101,92 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
         # What comes before is looked at as it was read, what comes after by all that it may be read from.
         for needed in {*needs(item), *(key for key in proving if places[key] < places[item.key])}:
             dependents[needed].add(item.key)
-    signs_of_style = {f"us-gaap:{tag}": style.key for style in styles.values() for tag in style.signs}
+
+    def tags(*keys: str) -> frozenset[str]:
+        return frozenset(tag for key in keys if key in items for tag in items[key].tags())
+
+    style = next((key for key, style in styles.items() if template in style.templates), next(iter(styles)))
     # What revenue can be added up from is no revenue.
-    parts = {tag for key in ("gross_profit", "cost_of_revenue") if key in items for tag in items[key].tags()}
-    core = frozenset(
-        tag
-        for key in ("revenue", "net_income", "net_cash_flow_from_operations", "income_before_tax")
-        if key in items
-        for tag in items[key].tags() - parts
-    )
+    costs = tags("gross_profit", "cost_of_revenue")
+    core = tags("revenue", "net_income", "net_cash_flow_from_operations", "income_before_tax") - costs
     return TagMapping(
         order,
+        places,
         {key: frozenset(keys) for key, keys in dependents.items()},
         core,
-        frozenset(
-            tag for key in ("total_assets", "liabilities_and_equity") if key in items for tag in items[key].tags()
-        ),
+        tags("total_assets", "liabilities_and_equity"),
         _signs(items),
-        {key: _reading(order, items, key) for key in styles},
-        signs_of_style,
-        next((key for key, style in styles.items() if template in style.templates), next(iter(styles))),
-        frozenset(
-            item.key for item in order if item.proofs or item.parts or item.largest or item.undisputed or item.slices
-        ),
-        {item.key: _made_of_proof(item, items) for item in order},
-        places,
-        frozenset(item.key for item in order if template in item.templates),
+        {item.key: _rule(item, items, style, template) for item in order},
+        {key: {item.key: _rule(item, items, key, template) for item in order if item.for_style} for key in styles},
+        {f"us-gaap:{tag}": style.key for style in styles.values() for tag in style.signs},
+        style,
     )
-
-
-def _made_of_proof(item: Item, items: Mapping[str, Item]) -> frozenset[str]:
-    for proof in item.proofs:
-        tags = frozenset(tag for term in proof for tag in items[term.name].tags())
-        # A single tag is stated by itself, even where another line's sums name it.
-        if any(len(candidate) > 1 and {term.name for term in candidate} <= tags for candidate in item.candidates):
-            return tags
-    return frozenset()
 
 
 def limited_to(mapping: TagMapping, filed: Container[str]) -> TagMapping:
     """Leave out the candidates and signs that a filer never has: what is no tag of any filing is not looked for at each period."""
-    signs = {tag: style for tag, style in mapping.signs_of_style.items() if tag in filed}
-    styles = {style: _of_filed(reading, filed) for style, reading in mapping.styles.items()}
-    return mapping._replace(styles=styles, signs_of_style=signs)
-
-
-def _of_filed(reading: Reading, filed: Container[str]) -> Reading:
-    kept = {
-        key: [
-            place
-            for place, candidate in enumerate(candidates)
-            if any(term.name in filed for term in candidate)
-            and all(term.optional or term.name in filed for term in candidate)
-        ]
-        for key, candidates in reading.candidates.items()
-    }
-    return reading._replace(
-        candidates={key: tuple(reading.candidates[key][place] for place in places) for key, places in kept.items()},
-        sure={key: sum(place < reading.sure[key] for place in places) for key, places in kept.items()},
-        own={key: sum(place < reading.own[key] for place in places) for key, places in kept.items()},
+    return mapping._replace(
+        rules=_of_filed(mapping.rules, filed),
+        of_style={style: _of_filed(rules, filed) for style, rules in mapping.of_style.items()},
+        signs_of_style={tag: style for tag, style in mapping.signs_of_style.items() if tag in filed},
     )
 
 
+def _of_filed(rules: Mapping[str, ItemRule], filed: Container[str]) -> dict[str, ItemRule]:
+    limited: dict[str, ItemRule] = {}
+    for key, rule in rules.items():
+        kept = [
+            place
+            for place, candidate in enumerate(rule.candidates)
+            if any(term.name in filed for term in candidate)
+            and all(term.optional or term.name in filed for term in candidate)
+        ]
+        limited[key] = rule._replace(
+            candidates=tuple(rule.candidates[place] for place in kept),
+            own=sum(place < rule.own for place in kept),
+            sure=sum(place < rule.sure for place in kept),
+        )
+    return limited
+
+
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
-    order: list[Item] = []
-    done: set[str] = set()
+    order: dict[str, Item] = {}
 
     def visit(key: str) -> None:
-        if key in done:
-            return
-        done.add(key)
-        for needed in needs(items[key]):
-            visit(needed)
-        order.append(items[key])
+        if key not in order:
+            for needed in needs(items[key]):
+                visit(needed)
+            order[key] = items[key]
 
     for key in items:
         visit(key)
-    return tuple(order)
+    return tuple(order.values())
 
 
-def _reading(order: Iterable[Item], items: Mapping[str, Item], style: str) -> Reading:
-    return Reading(
-        {item.key: (*item.candidates_for(style), *item.proven) for item in order},
-        {item.key: len(item.candidates_for(style)) for item in order},
-        {item.key: _criteria(item, items, style) for item in order},
-        {item.key: len(item.for_style.get(style, ())) for item in order},
+def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> ItemRule:
+    shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
+    made_of_proof = frozenset[str]()
+    for proof in item.proofs:
+        proving = frozenset(tag for term in proof for tag in items[term.name].tags())
+        # A single tag is stated by itself, even where another line's sums name it.
+        if any(len(candidate) > 1 and {term.name for term in candidate} <= proving for candidate in item.candidates):
+            made_of_proof = proving
+            break
+    return ItemRule(
+        (*item.candidates_for(style), *item.proven),
+        len(item.for_style.get(style, ())),
+        len(item.candidates_for(style)),
+        TagCriteria(
+            item.additive,
+            item.never_negative,
+            _alone(item, style),
+            DWARFS if (item.largest or item.undisputed) and style not in item.for_style else math.inf,
+            () if shares is None else _alone(shares),
+            item.is_instant and item.key not in _OF_THE_CASH_FLOW,
+        ),
+        bool(item.proofs or item.parts or item.largest or item.undisputed or item.slices),
+        template in item.templates,
+        made_of_proof,
     )
 
 
@@ -190,30 +200,15 @@ def _alone(item: Item, style: str = "") -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _criteria(item: Item, items: Mapping[str, Item], style: str) -> TagCriteria:
-    shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
-    return TagCriteria(
-        item.additive,
-        item.never_negative,
-        _alone(item, style),
-        DWARFS if (item.largest or item.undisputed) and style not in item.for_style else math.inf,
-        () if shares is None else _alone(shares),
-        item.is_instant and item.key not in _OF_THE_CASH_FLOW,
-    )
-
-
 def _signs(items: Mapping[str, Item]) -> Signs:
     every = {key: _alone(item) for key, item in items.items()}
-    positive = {tag for key, item in items.items() if item.never_negative for tag in every[key]}
-    incomes = tuple(dict.fromkeys(tag for key in _INCOMES if key in every for tag in every[key]))
-    after_tax = tuple(tag for tag in every.get("net_income", ()))
     return Signs(
-        frozenset(positive),
-        incomes,
+        frozenset(tag for key, item in items.items() if item.never_negative for tag in every[key]),
+        tuple(dict.fromkeys(tag for key in _INCOMES if key in every for tag in every[key])),
         frozenset(every.get("income_tax", ())),
         every.get("income_before_tax", ()),
         # With minority interests first: that is what the tax leads to.
-        tuple(sorted(after_tax, key=lambda tag: not tag.endswith("ProfitLoss"))),
+        tuple(sorted(every.get(NET_INCOME, ()), key=lambda tag: not tag.endswith("ProfitLoss"))),
     )
 
 
