@@ -21,8 +21,7 @@ from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
-from almanac.api.rows.redaction import redaction_of
-from almanac.api.rows.rights import of_row
+from almanac.api.rows.redaction import of_row, redaction_of
 from almanac.domain import fields
 from almanac.domain.events import COMING
 from almanac.domain.fields import says

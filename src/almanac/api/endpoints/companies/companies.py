@@ -22,7 +22,7 @@ from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
 from almanac.api.rows.names import exactly, suggested_word
-from almanac.api.rows.rights import of_source
+from almanac.api.rows.redaction import of_source
 from almanac.domain.filings import page_of
 from almanac.domain.names import folded, normal
 from almanac.domain.numbers import plain

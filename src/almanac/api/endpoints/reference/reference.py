@@ -18,7 +18,6 @@ from almanac.api.endpoints.macro.indicators import day
 from almanac.api.rows.filters import AS_OF, LICENSE, licensed
 from almanac.api.rows.names import PLACES, place, suggested_place
 from almanac.api.rows.names import entity as named
-from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain import aliases as names
 from almanac.domain import fields
@@ -243,7 +242,7 @@ def providers(ctx: Context) -> ListAnswer:
             )
         )
 
-    page, following = keyset(ctx, directory.providers)
+    page, following = ctx.page(directory.providers)
     return ListAnswer([record(one) for one in page], following)
 
 
@@ -286,7 +285,7 @@ def sources(ctx: Context) -> ListAnswer:
             )
         )
 
-    page, following = keyset(ctx, licensed(ctx))
+    page, following = ctx.page(licensed(ctx))
     return ListAnswer([record(one) for one in page], following)
 
 
@@ -299,7 +298,7 @@ def countries(ctx: Context) -> ListAnswer:
         for e in ctx.view.directory.entities.values()
         if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
     }
-    page, following = keyset(ctx, places)
+    page, following = ctx.page(places)
     return ListAnswer([_country(one, counts.get(one.id, 0), freshness.get(one.id)) for one in page], following)
 
 
@@ -364,7 +363,7 @@ def of_entity(ctx: Context) -> ListAnswer:
         found = names.of_place(entity)
     else:
         found = aliases.of_entity(ctx.view, entity.id)
-    page, following = keyset(ctx, {(one.scheme, one.alias, one.valid_from or 0): one for one in found})
+    page, following = ctx.page({(one.scheme, one.alias, one.valid_from or 0): one for one in found})
     return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
 
 
