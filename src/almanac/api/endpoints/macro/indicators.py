@@ -157,21 +157,11 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     return indicator
 
 
-#: By slug.
-_RECORDS: Remembered[dict[str, bytes]] = Remembered("indicator records", lambda _: {})
 _FIGURES: Remembered[dict[str, Figures]] = Remembered("figures", by_indicator)
 
 
 def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
-    """Return the record of an indicator, as JSON: written once for a state of the store."""
-    held = _RECORDS.of(ctx.view)
-    found = held.get(indicator.slug)
-    if found is None:
-        found = held[indicator.slug] = _record(ctx, indicator, figures)
-    return found
-
-
-def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> bytes:
+    """Return the record of an indicator, as JSON, with what is counted of it: looked up where it is not given."""
     directory = ctx.view.directory
     if figures is None:
         figures = by_indicator(ctx.view, [indicator.slug]).get(indicator.slug, Figures())
@@ -364,6 +354,8 @@ DERIVED_ENDPOINTS = (
         handler=lambda ctx: listing(ctx, kind="derived"),
         params=FILTERS[:1] + FILTERS[2:],
         kind="list",
+        cost="thread",
+        cached=True,
     ),
     _ANALYTICS(
         path="/derived-indicators/{idOrSlug}",
