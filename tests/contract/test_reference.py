@@ -285,7 +285,7 @@ def test_countries(service):
         ("untied-states", "united-states"), ("Untied%20States", "united-states"), ("Cote d'Ivore", "cote-divoire"),
     ):  # fmt: skip
         assert service.error(f"/countries/{name}", 404)["details"]["suggestion"] == slug
-    assert service.error("/countries/ZZ", 404).get("details") is None
+        assert service.error("/countries/ZZ", 404)["details"] == {"parameter": "idOrIso"}
 
 
 def test_countries_with_data(service):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -24,6 +24,8 @@ from almanac.domain.times import DAY_SECONDS, midnight
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.query import ScanStrategy
 from almanac.store.observations.reading.reader import View
+
+T = TypeVar("T")
 
 #: The scope that holds all others.
 ALL_SCOPES = "data:read"
@@ -126,6 +128,19 @@ class Context(msgspec.Struct):
     def may_read(self, scope: str) -> bool:
         """Whether the key may read what a scope is for, beside what the path asks for."""
         return not {scope, ALL_SCOPES}.isdisjoint(self.key.scopes)
+
+    def page(self, by_key: Mapping[Any, T]) -> tuple[list[T], list[Any] | None]:
+        """Return one page of records held in memory, in the order of their keys (an id, or a tuple ending in one), and the key to go on after."""
+        descending, limit = self.params["order"] == "desc", self.params["limit"]
+        keys = sorted(by_key, reverse=descending)
+        if self.after is not None:
+            place: Any = self.after[0] if len(self.after) == 1 else tuple(self.after)
+            keys = [key for key in keys if (key < place if descending else key > place)]
+        page = [by_key[key] for key in keys[:limit]]
+        if len(keys) <= limit:
+            return page, None
+        last = keys[limit - 1]
+        return page, list(last) if isinstance(last, tuple) else [last]
 
     @property
     def as_of(self) -> int:

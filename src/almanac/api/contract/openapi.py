@@ -176,7 +176,10 @@ def document(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
         },
         "servers": [{"url": "/"}],
         "security": [{"apiKey": []}, {"bearer": []}],
-        "tags": [_tag(name) for name in dict.fromkeys(e.tag for e in endpoints if e.tag)],
+        "tags": [
+            {"name": name} | ({"description": _TAGS[name]} if name in _TAGS else {})
+            for name in dict.fromkeys(endpoint.tag for endpoint in endpoints if endpoint.tag)
+        ],
         "paths": {endpoint.path: _path(endpoint) for endpoint in endpoints},
         "components": {
             "securitySchemes": {
@@ -219,7 +222,17 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
         "description": f"{endpoint.description}\n\n{_scope(endpoint)}".strip(),
-        "parameters": [_path_parameter(part) for part in endpoint.braces]
+        "parameters": [
+            {
+                "name": part.name,
+                "in": "path",
+                "required": True,
+                "description": part.description,
+                "example": part.example,
+                "schema": {**_STRING, "minLength": 1, "maxLength": part.longest},
+            }
+            for part in endpoint.braces
+        ]
         + [_query_parameter(param) for param in endpoint.by_name.values()],
         "responses": {
             "200": _success(endpoint),
@@ -230,21 +243,6 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.tag:
         operation["tags"] = [endpoint.tag]
     return operation
-
-
-def _path_parameter(part: Param) -> dict[str, Any]:
-    return {
-        "name": part.name,
-        "in": "path",
-        "required": True,
-        "description": part.description,
-        "example": part.example,
-        "schema": {**_STRING, "minLength": 1, "maxLength": part.longest},
-    }
-
-
-def _tag(name: str) -> dict[str, str]:
-    return {"name": name, "description": _TAGS[name]} if name in _TAGS else {"name": name}
 
 
 def _query_parameter(param: Param) -> dict[str, Any]:
@@ -258,20 +256,15 @@ def _query_parameter(param: Param) -> dict[str, Any]:
         told["required"] = True
     if param.kind == "list":
         told |= {"style": "form", "explode": False}
-    if param.example is not None:
-        told["example"] = _example(param.kind, param.example)
+    if (text := param.example) is not None:
+        told["example"] = text.split(",") if param.kind == "list" else int(text) if param.kind == "integer" else text
     return told
 
 
-def _example(kind: str, text: str) -> Any:
-    """Return an example as its schema has it."""
-    if kind == "list":
-        return text.split(",")
-    return int(text) if kind == "integer" else text
-
-
 def _schema(param: Param) -> dict[str, Any]:
-    word: dict[str, Any] = {"type": "string", "enum": param.names} if param.choices else _filled(param)
+    word: dict[str, Any] = _STRING | {"minLength": 1, "maxLength": param.longest, "pattern": r"\S"}
+    if param.choices:
+        word = _STRING | {"enum": param.names}
     schema: dict[str, Any]
     if param.kind == "integer":
         schema = {"type": "integer", "minimum": param.minimum or 0}
@@ -291,11 +284,6 @@ def _schema(param: Param) -> dict[str, Any]:
     if isinstance(param.default, str | int):
         schema["default"] = param.default
     return schema
-
-
-def _filled(param: Param) -> dict[str, Any]:
-    """Return the schema of a text that is not blank."""
-    return {**_STRING, "minLength": 1, "maxLength": param.longest, "pattern": r"\S"}
 
 
 def _success(endpoint: Endpoint) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,33 +27,6 @@ _TYPES: dict[Kind, Any] = {
 _ID = "id"
 
 
-class _Sink:
-    """A file that keeps what is written until it is taken."""
-
-    closed = False
-
-    def __init__(self) -> None:
-        self._parts: list[bytes] = []
-        self._length = 0
-
-    def write(self, data: Any) -> int:
-        part = bytes(data)
-        self._parts.append(part)
-        self._length += len(part)
-        return len(part)
-
-    def tell(self) -> int:
-        return self._length
-
-    def flush(self) -> None:
-        """Do nothing: what was written is at hand."""
-
-    def take(self) -> bytes:
-        """Return what was written since the last time."""
-        taken, self._parts = b"".join(self._parts), []
-        return taken
-
-
 class ArrowWriter:
     """Writes the rows of a list. `whole`: with a last column that tells a list that was cut from one that is complete."""
 
@@ -60,7 +34,7 @@ class ArrowWriter:
         self._table, self._whole = table, whole
         columns = [*table.columns, *([Column(ROWS_IN_ALL, "integer")] if whole else [])]
         self._schema = pa.schema([pa.field(column.name, _type(column)) for column in columns])
-        self._sink = _Sink()
+        self._sink = io.BytesIO()
         self._stream: Any = None
         self._count = 0
 
@@ -82,7 +56,10 @@ class ArrowWriter:
             self._stream.write_batch(pa.RecordBatch.from_arrays(arrays, schema=self._schema))
         if last:
             self._stream.close()
-        return self._sink.take()
+        part = self._sink.getvalue()
+        self._sink.seek(0)
+        self._sink.truncate()
+        return part
 
 
 def _arrays(block: Block, length: int) -> list[Any]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -16,8 +15,8 @@ from almanac.domain.times import FIRST_SECOND
 
 #: A text that begins so is taken for a formula by spreadsheets. An apostrophe is set before it, and before one of its own.
 _FORMULA = frozenset("=+-@\t\r'")
-#: What a text is quoted for, beside the end of a line.
-_QUOTED = (",", '"', "\r")
+#: What a text is quoted for.
+_QUOTED = (",", '"', "\r", "\n")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -38,7 +37,7 @@ class CsvWriter:
         length, blocks = self._table.batch(rows)
         self._count += length
         # Neighbours that follow from the same thing are joined before they are dealt out to rows.
-        texts = [_dealt(list(group)) for _, group in groupby(blocks, key=_codes)]
+        texts = [_dealt(list(group)) for _, group in groupby(blocks, key=lambda block: id(block.codes))]
         if self._whole:
             if last and not self._count:
                 texts = [[""]] * len(self._table.columns)
@@ -48,11 +47,6 @@ class CsvWriter:
             texts.append(end)
         lines += map(",".join, zip(*texts, strict=True))
         return "".join([line + "\r\n" for line in lines]).encode()
-
-
-def _codes(block: Block) -> int:
-    """Return a number that blocks of the same codes share."""
-    return id(block.codes)
 
 
 def _dealt(blocks: Sequence[Block]) -> list[str]:
@@ -82,16 +76,14 @@ def _texts(column: Column, values: Sequence[Any]) -> list[str]:
     if column.kind in {"time", "day"}:
         return present
     # Nearly no column has a text that needs more than to be written down, and most repeat a few.
-    different = set(present)
-    joined = "\n".join(different)
-    if (
-        not any(mark in joined for mark in _QUOTED)
-        and joined.count("\n") == len(different) - 1
-        and _FORMULA.isdisjoint([text[:1] for text in different])
-    ):
-        return present
-    quoted = _quoted(different)
-    return [quoted[text] for text in present]
+    written = {text: _written(text) for text in set(present)}
+    return [written[text] for text in present]
+
+
+def _written(text: str) -> str:
+    """Return a text as a cell: with an apostrophe before what spreadsheets would compute, in quotes where it must be (RFC 4180)."""
+    text = f"'{text}" if text[:1] in _FORMULA else text
+    return '"' + text.replace('"', '""') + '"' if any(mark in text for mark in _QUOTED) else text
 
 
 def _floats(values: npt.NDArray[np.float64]) -> list[str]:
@@ -112,16 +104,3 @@ def _times(seconds: Sequence[int | None]) -> list[str]:
     texts[[moment is None for moment in moments]] = ""
     times: list[str] = texts[codes].tolist()
     return times
-
-
-def _quoted(texts: Collection[str]) -> dict[str, str]:
-    """Return texts with the form that each has in a line."""
-    lines: list[str] = []
-
-    class _Lines:
-        write = lines.append
-
-    writer = csv.writer(_Lines())
-    # Beside an empty cell: alone in its line, an empty text would be quoted.
-    writer.writerows((f"'{text}" if text[:1] in _FORMULA else text, "") for text in texts)
-    return {text: line.removesuffix(",\r\n") for text, line in zip(texts, lines, strict=True)}

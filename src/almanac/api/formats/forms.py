@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from typing import Protocol
+from typing import Protocol, cast
 
 import msgspec
 
-from almanac.api.formats.columns import Rows, Table
+from almanac.api.formats.columns import Batch, Rows, Table
 from almanac.api.formats.csv_writer import CsvWriter
-from almanac.api.formats.ndjson_writer import NdjsonWriter
 
 
 class Writer(Protocol):
@@ -38,6 +37,24 @@ class Form(msgspec.Struct, frozen=True):
     def is_available(self) -> bool:
         """Return whether the library that it needs is installed."""
         return self.library is None or find_spec(self.library) is not None
+
+
+class NdjsonWriter:
+    """Writes each row as a line, the JSON that it is in the list. `whole`: with a last line `{"end":{"rows":…}}`, without which it was cut."""
+
+    def __init__(self, _table: Table, *, whole: bool) -> None:
+        self._whole = whole
+        self._count = 0
+
+    def write(self, rows: Rows, *, last: bool) -> bytes:
+        """Return the next lines. Rows do not come as columns: the form has none."""
+        assert not isinstance(rows, Batch)
+        self._count += len(rows)
+        if rows and isinstance(rows[0], bytes):
+            lines = b"\n".join(cast("Sequence[bytes]", rows)) + b"\n"
+        else:
+            lines = msgspec.json.Encoder().encode_lines(rows)
+        return lines + b'{"end":{"rows":%d}}\n' % self._count if last and self._whole else lines
 
 
 def _arrow(table: Table, *, whole: bool) -> Writer:

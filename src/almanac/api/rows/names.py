@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.contract.params import day_of
+from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.params import Param, day_of
 from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
 from almanac.domain.reference import Entity
@@ -20,6 +21,7 @@ T = TypeVar("T")
 
 PLACES = ("country", "region")
 _ANY = (*PLACES, "company")
+_HOW_TO_NAME = ": give an ISO-2 or ISO-3 code, a name, an id or a slug; EUR for the euro area"
 #: Scopes of which a key needs one to be told of companies.
 _COMPANIES = frozenset(["data:read", "companies:read", "reference:read"])
 
@@ -34,6 +36,24 @@ def place(ctx: Context, text: str) -> Entity | None:
     return found
 
 
+#: What stands in a path for a place.
+PLACE_IN_PATH = Param(
+    "country", "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.", example="USA"
+)
+
+
+def place_in_path(ctx: Context, parameter: str) -> Entity:
+    """Return the country or region that a part of the path names. Raises ApiError 404."""
+    name = ctx.path[parameter]
+    entity = place(ctx, name)
+    if entity is None:
+        near = suggested_place(ctx, name)
+        hint = f"; did you mean '{near}'?" if near else _HOW_TO_NAME
+        details = {"parameter": parameter} | ({"suggestion": near} if near else {})
+        raise ApiError(404, f"there is no country {quoted(name)}{hint}", details)
+    return entity
+
+
 def entity(ctx: Context, text: str) -> Entity | None:
     """Return the entity of a name: an id or slug, or any name that /entities/resolve finds exactly."""
     directory = ctx.view.directory
@@ -46,10 +66,8 @@ def entity(ctx: Context, text: str) -> Entity | None:
 
 def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
     """Return what /entities/resolve finds exactly among entities of these types, as of the moment of the request."""
-    view, equal = ctx.view, sorted(set(report.norms(text).values()))
-    found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
-    if "company" in types and equal:
-        found += company_rows.matching(view, equal)
+    view = ctx.view
+    found = matching(view, text, companies="company" in types)
     subjects = _subjects(view, found, types)
 
     def beginning(norm: str) -> list[Alias]:
@@ -66,6 +84,13 @@ def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject |
         return others
 
     return report.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
+
+
+def matching(view: View, text: str, *, companies: bool = True) -> list[Alias]:
+    """Return the names of entities that are equal to a text, as names are compared."""
+    equal = sorted(set(report.norms(text).values()))
+    found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
+    return found + company_rows.matching(view, equal) if companies and equal else found
 
 
 def _names_of_places(view: View) -> dict[str, list[Alias]]:

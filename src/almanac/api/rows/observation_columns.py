@@ -41,7 +41,10 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
     if not rows:
         return Batch(0, [])
     _, _, periods, numbers, known, released, ingested, flags, lineages, values, texts, notes = zip(*rows, strict=True)
-    ends, by_end = _ends(flags, notes, released, values, texts)
+    # What the metadata of rows follow from beside their series.
+    unreleased = [moment is None for moment in released]
+    withdrawn = [value is None and text is None for value, text in zip(values, texts, strict=True)]
+    ends, by_end = distinct(list(zip(flags, notes, unreleased, withdrawn, strict=True)))
     pairs, by_origin = distinct(list(zip(numbers, lineages, strict=True)))
     origins = _Origins(redaction, pairs)
     withheld = np.array([rights.withheld for rights in origins.rights])[by_origin]
@@ -120,30 +123,13 @@ def _metadata(
     for column, own in zip(field.columns, said, strict=True):
         name = column.name.removeprefix(f"{field.name}.")
         of_series = shared.get(name, (None,))
-        if _is_empty(of_series):
+        if not any(cell is not None for cell in of_series):
             yield Block((column,), [own], by_end)
-        elif _is_empty(own):
+        elif not any(cell is not None for cell in own):
             yield Block((column,), [of_series], by_origin)
         else:
             pairs = zip(_deal(own, by_end), _deal(of_series, by_origin), strict=True)
             yield Block((column,), [[first if first is not None else second for first, second in pairs]])
-
-
-def _is_empty(cells: Sequence[Any]) -> bool:
-    return cells.count(None) == len(cells)
-
-
-def _ends(
-    flags: Sequence[int],
-    notes: Sequence[str | None],
-    released: Sequence[int | None],
-    values: Sequence[float | None],
-    texts: Sequence[str | None],
-) -> tuple[list[tuple[int, str | None, bool, bool]], Codes]:
-    """Return what the metadata of rows follow from beside their series: flags, note, and whether there is neither release nor value."""
-    unreleased = [moment is None for moment in released]
-    withdrawn = [value is None and text is None for value, text in zip(values, texts, strict=True)]
-    return distinct(list(zip(flags, notes, unreleased, withdrawn, strict=True)))
 
 
 def _deal(cells: Sequence[T], codes: Codes) -> list[T]:

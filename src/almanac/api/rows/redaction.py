@@ -1,4 +1,4 @@
-"""The one exit of observations: rights, freshness and lineage of every row, then its JSON."""
+"""The one exit of observations: rights, freshness and lineage of every row, then its JSON; and rights that stand beside other rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import msgspec
 
 from almanac.api.contract.endpoint import Context, ListAnswer
 from almanac.api.contract.params import day_of
+from almanac.api.contract.records import RowRights
 from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
 from almanac.domain.periods import Period
+from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
 from almanac.store.observations.ids import known_part, period_part
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo, SeriesRights
@@ -205,3 +207,36 @@ def redaction_of(ctx: Context) -> Redaction:
     """Return the redaction of a request: freshness is judged at its `as_of`, else at the moment its walk is pinned to."""
     asked = ctx.params.get("as_of")
     return Redaction(ctx.view, ctx.version, asked, day_of(ctx.at if asked is None else asked))
+
+
+def of_row(rights: SeriesRights) -> RowRights:
+    """Return the rights of a row, as the store knows them."""
+    return _record(rights.exposure, rights.reason, rights.license, rights.license_class, rights.attribution)
+
+
+def of_source(ctx: Context, name: str) -> RowRights:
+    """Return the rights of a source as they are now, without tighter words of single series. A source that is not known is shut."""
+    directory = ctx.view.directory
+    source = directory.sources.get(name)
+    if source is None:
+        return _record(Exposure.blocked, f"the source '{name}' is not known any more", "unknown", "consent", "unknown")
+    exposure = effective(source.rights, Exposure.public, directory.consents.get(name))
+    reason = None
+    if exposure is not Exposure.public:
+        own = source.rights.reason if exposure == source.rights.exposure else None
+        reason = own or source.rights.channel_reason or source.rights.reason
+        reason = reason or f"{source.name} may not be redistributed"
+    return _record(exposure, reason, source.rights.license, source.rights.asks_for, source.rights.attribution)
+
+
+def _record(exposure: Exposure, reason: str | None, license_: str, license_class: str, attribution: str) -> RowRights:
+    public = exposure is Exposure.public
+    return RowRights(
+        exposure=exposure.name,  # type: ignore[arg-type]  # the names of the enumeration are these
+        redistributable=public,
+        value_withheld=not public,
+        reason=reason,
+        license=license_,
+        license_class=license_class,  # type: ignore[arg-type]  # the catalogue has these alone
+        attribution=attribution,
+    )

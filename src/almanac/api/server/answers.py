@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from datetime import date
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -19,10 +18,10 @@ import structlog
 from cachetools import LRUCache
 
 from almanac.api.contract.cursor import Cursor, Signer, fingerprint
-from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer, TextAnswer
+from almanac.api.contract.endpoint import Answer, Context, Endpoint, ItemAnswer, ListAnswer
 from almanac.api.contract.errors import Header
-from almanac.api.contract.params import CLOCK_TOLERANCE
-from almanac.api.formats.columns import NOTHING_OPENED, Rows, Table
+from almanac.api.contract.params import CLOCK_TOLERANCE, day_of
+from almanac.api.formats.columns import NOTHING_OPENED, Table
 from almanac.api.formats.forms import Form, Writer
 from almanac.api.server import envelope
 from almanac.api.server.request import ClientRequest, Reply
@@ -30,7 +29,7 @@ from almanac.config import Plan, Settings
 from almanac.distribution import version as program_version
 from almanac.domain.memory import uncollected
 from almanac.domain.periods import add_months
-from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, wire_time
+from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.store.accounts.accounts import KeyRecord
 from almanac.store.observations.reading.reader import View
 
@@ -48,16 +47,14 @@ _ENTRY = 2_048
 
 
 class Kept(msgspec.Struct):
-    """
-    An answer with its rows joined, its warnings as a JSON list (empty: none) and its ETag, as pages are kept; and the cursor to
-    the next page as it was last written, with its times.
-    """
+    """An answer as pages are kept: its rows joined, its ETag, its warnings as a JSON list (empty: none); of a list, its place and length."""
 
-    answer: Answer
     data: bytes
     etag: bytes
     warnings: bytes = b""
-    #: ((time of issue, pinned moment), cursor).
+    next_key: list[Any] | None = None
+    total: int | None = None
+    #: The cursor to the next page as it was last written: ((time of issue, pinned moment), cursor).
     following: tuple[tuple[int, int], str] | None = None
 
 
@@ -164,7 +161,7 @@ class Answers:
             path=request.path,
             key=cast("KeyRecord", request.key),
             plan=plan,
-            window_start=None if plan.history_months is None else _window_start(plan.history_months, now),
+            window_start=None if plan.history_months is None else add_months(day_of(now), -plan.history_months),
             now=now,
             view=view,
             settings=self._settings,
@@ -191,7 +188,7 @@ class Answers:
                 whole.place, whole.reply = None, Reply(304, headers)
                 return whole
             part = self._batch(whole, ctx)
-        headers += _meta_headers(ctx, _encode(ctx.warnings) if ctx.warnings else b"", None, None)
+        headers += _meta_headers(ctx, _encode(ctx.warnings) if ctx.warnings else b"")
         whole.compress, coding = envelope.compressor(request.headers.get(b"accept-encoding"))
         headers += [(b"content-type", form.content_type), *([] if coding is None else [(b"content-encoding", coding)])]
         whole.reply = Reply(200, headers, whole.compress(part, whole.place is None))
@@ -218,30 +215,29 @@ class Answers:
 
     def _wrap(self, request: ClientRequest, ctx: Context, kept: Kept) -> Reply:
         """Return the reply of a page: 304 where the client has it already, else its body in the envelope."""
-        answer, data, form = kept.answer, kept.data, request.form
+        kind, form = ctx.endpoint.kind, request.form
         headers = _headers(request, ctx, kept.etag)
         if b"if-none-match" in request.headers and envelope.is_unchanged(request.headers, headers):
             return Reply(304, headers)
-        content_type, following = envelope.JSON, None
-        if isinstance(answer, ListAnswer) and answer.next_key is not None:
+        body, content_type, following = kept.data, envelope.JSON, None
+        if kept.next_key is not None:
             times = (ctx.walk.issued, ctx.at)
             if kept.following is None or kept.following[0] != times:
-                kept.following = times, self._signer.write(ctx.walk, answer.next_key)
+                kept.following = times, self._signer.write(ctx.walk, kept.next_key)
             following = kept.following[1]
         if form is not None:
-            total = answer.total if isinstance(answer, ListAnswer) else None
-            headers += _meta_headers(ctx, kept.warnings, total, _next_link(request, following))
-            body, content_type = data, (b"content-type", form.content_type)
-        elif isinstance(answer, ListAnswer):
-            body = list_body(
-                answer, data, request.id, ctx.params["limit"], ctx.params["cursor"], following, kept.warnings
-            )
-        elif isinstance(answer, ItemAnswer):
-            body = item_body(data, request.id)
-        else:
-            body = data
-            if ctx.endpoint.kind == "text":
-                content_type = envelope.PLAIN
+            content_type = (b"content-type", form.content_type)
+            headers += _meta_headers(ctx, kept.warnings, kept.total)
+            if following is not None:  # relative to the address of this page
+                pairs = [(name, value) for name, value in request.pairs if name != "cursor"]
+                headers.append((b"link", b'<?%b>; rel="next"' % urlencode([*pairs, ("cursor", following)]).encode()))
+        elif kind == "list":
+            limit, cursor = ctx.params["limit"], ctx.params["cursor"]
+            body = list_body(body, request.id, limit, cursor, following, kept.total, kept.warnings)
+        elif kind == "item":
+            body = item_body(body, request.id)
+        elif kind == "text":
+            content_type = envelope.PLAIN
         headers.append(content_type)
         if (accepted := request.headers.get(b"accept-encoding")) is not None:
             body, coding = envelope.encode(body, accepted)
@@ -300,7 +296,9 @@ def _kept(ctx: Context, answer: Answer, form: Form | None) -> Kept:
     """
     warnings = _encode(ctx.warnings) if ctx.warnings else b""
     if form is not None:
-        data = _writer(ctx.endpoint, form, answer, whole=False).write(_rows(ctx.endpoint, answer), last=True)
+        lines = ctx.endpoint.lines
+        rows = cast("ListAnswer", answer).rows if lines is None else lines.of(cast("ItemAnswer", answer).data)
+        data = _writer(ctx.endpoint, form, answer, whole=False).write(rows, last=True)
     elif isinstance(answer, ListAnswer):
         rows = answer.rows
         data = b",".join(cast("Sequence[bytes]", rows)) if rows and isinstance(rows[0], bytes) else _encode(rows)[1:-1]
@@ -309,9 +307,7 @@ def _kept(ctx: Context, answer: Answer, form: Form | None) -> Kept:
     else:
         data = answer.body.encode() if isinstance(answer.body, str) else answer.body
     if not isinstance(answer, ListAnswer):
-        return Kept(
-            ItemAnswer(b"") if isinstance(answer, ItemAnswer) else TextAnswer(b""), data, etag_of(data), warnings
-        )
+        return Kept(data, etag_of(data), warnings)
     following = None if answer.next_key is None else [answer.next_key, ctx.walk.issued // DAY_SECONDS]
     about = [ctx.params["limit"], ctx.params["cursor"], answer.total, ctx.walk.epoch, following, warnings]
     if form is not None:
@@ -320,16 +316,16 @@ def _kept(ctx: Context, answer: Answer, form: Form | None) -> Kept:
         etag = etag_of(_encode(about), data)
     else:  # the same parts are written otherwise by another version of the program
         etag = etag_of(_encode([*about, program_version()]), answer.parts)
-    return Kept(ListAnswer((), answer.next_key, answer.total), data, etag, warnings)
+    return Kept(data, etag, warnings, answer.next_key, answer.total)
 
 
 def list_body(
-    page: ListAnswer,
     data: bytes,
     request_id: bytes,
     limit: int,
     cursor: str | None,
     following: str | None,
+    total: int | None,
     warnings: bytes,
 ) -> bytes:
     """
@@ -338,12 +334,12 @@ def list_body(
     """
     used = b"null" if cursor is None else b'"%b"' % cursor.encode()
     next_page = b'null,"has_more":false' if following is None else b'"%b","has_more":true' % following.encode()
-    total = b',"total":%d' % page.total if page.total is not None else b""
+    counted = b"" if total is None else b',"total":%d' % total
     more = b',"warnings":' + warnings if warnings else b""
     return (
         b'{"data":[%b],"meta":{"request_id":"%b","requestId":"%b","api_version":"v1",'
         b'"pagination":{"limit":%d,"cursor":%b,"next_cursor":%b%b}%b},"requestId":"%b"}'
-    ) % (data, request_id, request_id, limit, used, next_page, total, more, request_id)
+    ) % (data, request_id, request_id, limit, used, next_page, counted, more, request_id)
 
 
 def item_body(data: bytes, request_id: bytes) -> bytes:
@@ -359,13 +355,6 @@ def etag_of(*parts: bytes) -> bytes:
     for part in parts:
         digest.update(part)
     return b'W/"%s"' % digest.digest()[:_ETAG_BYTES].hex().encode()
-
-
-def _rows(endpoint: Endpoint, answer: Answer) -> Rows:
-    """Return what the rows of an answer are in another form than JSON."""
-    if endpoint.lines is not None:
-        return endpoint.lines.of(cast("ItemAnswer", answer).data)
-    return cast("ListAnswer", answer).rows
 
 
 def _writer(endpoint: Endpoint, form: Form, answer: Answer, *, whole: bool) -> Writer:
@@ -385,33 +374,14 @@ def _headers(request: ClientRequest, ctx: Context, etag: bytes) -> list[Header]:
     return headers
 
 
-def _meta_headers(ctx: Context, warnings: bytes, total: int | None, next_link: bytes | None) -> list[Header]:
-    """Return what `meta` says, for forms that have no place for it."""
+def _meta_headers(ctx: Context, warnings: bytes, total: int | None = None) -> list[Header]:
+    """Return what `meta` says, for forms that have no place for it: of the warnings as many as a header takes, in ASCII."""
     headers: list[Header] = [(b"x-as-of", wire_time(ctx.as_of).encode())]
     if warnings:
-        headers.append((b"x-warnings", _ascii(warnings)))
+        several: list[Any] = msgspec.json.decode(warnings)
+        while len(text := json.dumps(several, separators=(",", ":"))) > _WARNINGS_BYTES:
+            several.pop()
+        headers.append((b"x-warnings", text.encode()))
     if total is not None:
         headers.append((b"x-total-count", b"%d" % total))
-    if next_link is not None:
-        headers.append((b"link", next_link))
     return headers
-
-
-def _ascii(warnings: bytes) -> bytes:
-    """Return as many of the warnings as a header takes, as a JSON list in ASCII."""
-    several: list[Any] = msgspec.json.decode(warnings)
-    while len(text := json.dumps(several, separators=(",", ":"))) > _WARNINGS_BYTES:
-        several.pop()
-    return text.encode()
-
-
-def _next_link(request: ClientRequest, following: str | None) -> bytes | None:
-    """Return the link to the next page, relative to the address of this one."""
-    if following is None:
-        return None
-    pairs = [(name, value) for name, value in request.pairs if name != "cursor"]
-    return b'<?%b>; rel="next"' % urlencode([*pairs, ("cursor", following)]).encode()
-
-
-def _window_start(months: int, now: int) -> date:
-    return add_months(date.fromordinal(EPOCH_ORDINAL + now // DAY_SECONDS), -months)

@@ -11,8 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
-from almanac.api.contract.errors import ApiError, quoted
-from almanac.api.contract.params import Param, day_of
+from almanac.api.contract.params import day_of
 from almanac.api.contract.records import Record, RowRights, wire_number
 from almanac.api.endpoints.calendar.events import EventSchema
 from almanac.api.endpoints.calendar.events import records as event_records
@@ -21,8 +20,7 @@ from almanac.api.endpoints.screeners import screening
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache
 from almanac.api.rows import names
 from almanac.api.rows.filters import AS_OF
-from almanac.api.rows.redaction import redaction_of
-from almanac.api.rows.rights import of_row
+from almanac.api.rows.redaction import of_row, redaction_of
 from almanac.domain import fields
 from almanac.domain.events import COMING
 from almanac.domain.fields import says
@@ -294,7 +292,7 @@ _OFFICIAL = ("macro_release", "central_bank")
 
 def _brief(cache: ProcessCache, ctx: Context) -> ItemAnswer:
     """Return the brief of one country."""
-    entity = _entity(ctx)
+    entity = names.place_in_path(ctx, "country")
     place = briefs.BriefSubject(entity.name, shares(entity))
     gathered = {section.key: gather(cache, ctx, entity, section) for section in SECTIONS}
     coming, coming_known = _upcoming(ctx, entity)
@@ -323,19 +321,6 @@ def _brief(cache: ProcessCache, ctx: Context) -> ItemAnswer:
         derived_from=sorted({reading.series_id for found in gathered.values() for reading in found.records}),
     )
     return ItemAnswer(msgspec.json.encode(record))
-
-
-def _entity(ctx: Context) -> Entity:
-    """Return the country the path names. Raises ApiError 404."""
-    name = ctx.path["country"]
-    found = names.place(ctx, name)
-    if found is None:
-        raise ApiError(
-            404,
-            f"there is no country {quoted(name)}: give an ISO-2 or ISO-3 code, a name, an id or a slug; EUR for the euro area",
-            {"parameter": "country"},
-        )
-    return found
 
 
 def _upcoming(ctx: Context, entity: Entity) -> tuple[list[EventSchema], list[int]]:
@@ -371,17 +356,10 @@ def endpoint(cache: ProcessCache) -> Endpoint:
         "highest value; ranks and percentiles are over public values only. Then the next official events and the newest "
         "releases. By ISO-2, ISO-3, id, slug or any name that /entities/resolve finds exactly; EUR for the euro area.",
         handler=partial(_brief, cache),
-        braces=(
-            Param(
-                "country",
-                "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
-                example="USA",
-            ),
-        ),
+        braces=(names.PLACE_IN_PATH,),
         warm=lambda view, now: prepare(cache, view, day_of(now)),
         scope="analytics:read",
         params=(AS_OF,),
-        kind="item",
         record=Brief,
         dated=True,
         cost="thread",

@@ -14,7 +14,7 @@ from almanac.api.contract.records import Record, RowRights, wire_number
 from almanac.api.endpoints.calendar.releases import before_of, key_of, readable, series_of, span_of, stated
 from almanac.api.rows import filters
 from almanac.api.rows.names import suggested
-from almanac.api.rows.rights import of_row, of_source
+from almanac.api.rows.redaction import of_row, of_source
 from almanac.domain import fields
 from almanac.domain.events import CATEGORIES, COMING, SERVED_STATUSES, Category, EventState, Precision, ServedStatus
 from almanac.domain.fields import Time, says

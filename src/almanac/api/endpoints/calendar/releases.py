@@ -13,7 +13,7 @@ import msgspec
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
 from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
-from almanac.api.rows.rights import of_row
+from almanac.api.rows.redaction import of_row
 from almanac.domain import fields
 from almanac.domain.fields import Time, says
 from almanac.domain.numbers import plain

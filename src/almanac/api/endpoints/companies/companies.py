@@ -22,7 +22,7 @@ from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
 from almanac.api.rows.names import exactly, suggested_word
-from almanac.api.rows.rights import of_source
+from almanac.api.rows.redaction import of_source
 from almanac.domain.filings import page_of
 from almanac.domain.names import folded, normal
 from almanac.domain.numbers import plain
@@ -48,6 +48,7 @@ from almanac.store.companies.universe import reporting
 from almanac.store.observations.reading.reader import View
 
 K = TypeVar("K")
+R = TypeVar("R", bound=CompanySchema)
 
 #: Explains the scores of a company to the interface, which knows no formulas: of (view, entity, moment in unix seconds, `ends_from`)
 #: it gives score (`piotroskiF`, `altmanZ2`, `beneishM`) → its detail (the fields of `ScoreDetailSchema`) as known at the moment. Of
@@ -101,8 +102,8 @@ def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | Non
         return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
 
     return {
-        "predecessorOf": None if after is None else relative(*after),
-        "successorOf": None if before is None else relative(*before),
+        "predecessor_of": None if after is None else relative(*after),
+        "successor_of": None if before is None else relative(*before),
     }
 
 
@@ -116,30 +117,26 @@ class CompanyScoring:
         told = {name: self.peers.readings(name) for name in (PIOTROSKI, ALTMAN, _BENEISH)}
         self.tests = {name: values for name, values in of_the_newest_end(told).items() if name in TESTS}
 
-    def row(self, company: Company) -> dict[str, Any]:
-        """Fields of a row of /companies, by the names of the wire."""
+    def record(self, company: Company, kind: type[R], **fields: Any) -> R:
+        """Return the record of a company: a row of /companies or, with more fields, another kind."""
         place = self.peers.table.row.get(company.entity)
         end = company.record.fiscal_year_end
         last = self.last(company.entity, place)
         scores = self.scores
-        return {
-            "entityId": company.entity,
-            "name": company.name,
-            "ticker": company.ticker,
-            "cik": f"{company.cik:010d}",
-            "exchange": company.exchange,
-            "country": company.country,
-            "sector": company.sector,
-            "industry": company.industry,
-            "fiscalYearEnd": f"{end[:2]}-{end[2:]}" if end is not None and len(end) == 4 else None,
-            "lastPeriodEnd": None if last is None else wire_day(end_of(last)),
-            "score": _shown(scores.score, place),
-            "scores": {name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
-            "piotroskiF": _shown(self.tests[PIOTROSKI], place),
-            "altmanZ2": _shown(self.tests[ALTMAN], place),
-            "scoreCoverage": 0 if place is None else plain(float(scores.coverage[place])),
-            "scoreModel": MODEL,
-        }
+        return kind.from_attributes(
+            company,
+            entity_id=company.entity,
+            cik=f"{company.cik:010d}",
+            fiscal_year_end=f"{end[:2]}-{end[2:]}" if end is not None and len(end) == 4 else None,
+            last_period_end=None if last is None else wire_day(end_of(last)),
+            score=_shown(scores.score, place),
+            scores={name: _shown(scores.pillars[name], place) for name in CompanyScores.__struct_fields__},
+            piotroski_f=_shown(self.tests[PIOTROSKI], place),
+            altman_z2=_shown(self.tests[ALTMAN], place),
+            score_coverage=0 if place is None else plain(float(scores.coverage[place])),
+            score_model=MODEL,
+            **fields,
+        )
 
     def last(self, entity: str, place: int | None) -> int | None:
         """Key of the newest period it has a statement of: of those that take part it is known, older ones are looked up."""
@@ -176,6 +173,8 @@ _FILINGS, _PEERS = 10, 8
 #: What begins a further word of a score's name on the wire.
 _CAPITAL = re.compile(r"[A-Z]")
 _REVENUE = "revenue_ttm"
+#: Fields of a profile that the register of companies states.
+_REGISTERED = ("sic", "sic_description", "lei", "state_of_incorporation", "website")
 #: Key figure → indicator.
 FIGURES = {
     "revenue": _REVENUE,
@@ -196,26 +195,22 @@ def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
         company = company_of(ctx)
         standing = CompanyScoring(cache, ctx)
         record, relatives = company.record, _relatives(ctx, company)
-        whole: bytes = msgspec.json.encode(
-            {
-                **standing.row(company),
-                "legalName": record.legal_name or company.name,
-                "tickers": company_rows.tickers(ctx.view, company),
-                "sic": record.sic,
-                "sicDescription": record.sic_description,
-                "lei": record.lei,
-                "stateOfIncorporation": record.state_of_incorporation,
-                "website": record.website,
-                "formerNames": _former_names(company, relatives["successorOf"]),
-                **relatives,
-                "latestFilings": _filings(ctx, company),
-                "keyFigures": {name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
-                "scoreDetail": _detail(ctx, company, explain, standing.peers),
-                "scorePeers": _score_peers(ctx, standing.peers, company),
-                "peers": _alike(standing, company),
-            }
+        registered = {name: getattr(record, name) for name in _REGISTERED}
+        whole = standing.record(
+            company,
+            Profile,
+            **registered,
+            legal_name=record.legal_name or company.name,
+            tickers=company_rows.tickers(ctx.view, company),
+            former_names=_former_names(company, relatives["successor_of"]),
+            **relatives,
+            latest_filings=_filings(ctx, company),
+            key_figures={name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
+            score_detail=_detail(ctx, company, explain, standing.peers),
+            score_peers=_score_peers(ctx, standing.peers, company),
+            peers=_alike(standing, company),
         )
-        return ItemAnswer(whole)
+        return ItemAnswer(msgspec.json.encode(whole))
 
     return _COMPANIES(
         path="/companies/{idOrLookup}/profile",
@@ -381,6 +376,7 @@ def financials(ctx: Context) -> ItemAnswer:
     moment = as_of if as_of is not None else max(used, default=None)
     rights = of_source(ctx, company.source)
     withheld = rights.reason if rights.value_withheld else None
+    relatives = _relatives(ctx, company)
     data: bytes = msgspec.json.encode(
         {
             "entityId": company.entity,
@@ -390,7 +386,8 @@ def financials(ctx: Context) -> ItemAnswer:
             "cik": f"{company.cik:010d}",
             "currency": company.currency if as_of is None else _currency_then(told.values()),
             "asOf": None if moment is None else wire_time(moment),
-            **_relatives(ctx, company),
+            "predecessorOf": relatives["predecessor_of"],
+            "successorOf": relatives["successor_of"],
             "incomeStatements": _joined(told[INCOME], withheld),
             "balanceSheets": _joined(told[BALANCE], withheld),
             "cashFlowStatements": _joined(told[CASH_FLOW], withheld),
@@ -479,8 +476,6 @@ _FINANCIALS = _COMPANIES(
     ),
     record=Financials,
     lines=Lines(StatementLine, statement_lines),
-    dated=True,
-    tag="Companies",
 )
 
 
@@ -498,7 +493,9 @@ def listed(cache: ProcessCache, ctx: Context) -> ListAnswer:
     wanted = _wanted(cache, ctx, standing.peers)
     numbers, following, _ = cut_page(ctx, wanted, table.ties, columns[params["sort"]])
     found = by_ids(ctx.view, [table.companies.ids[number] for number in numbers])
-    rows = [msgspec.json.encode(standing.row(found[table.companies.ids[number]])) for number in numbers]
+    rows = [
+        msgspec.json.encode(standing.record(found[table.companies.ids[number]], CompanySchema)) for number in numbers
+    ]
     return ListAnswer(rows, following)
 
 
@@ -566,10 +563,8 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             ),
             kind="list",
             record=CompanySchema,
-            dated=True,
             cached=True,
             cost="thread",
-            tag="Companies",
         ),
         profile_endpoint(cache, explain),
         _FINANCIALS,

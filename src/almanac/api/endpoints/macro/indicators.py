@@ -17,7 +17,6 @@ from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows import filters
 from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
 from almanac.api.rows.names import suggested_indicator
-from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain import fields
 from almanac.domain.companies import is_company, raw_slug
@@ -158,21 +157,11 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     return indicator
 
 
-#: By slug.
-_RECORDS: Remembered[dict[str, bytes]] = Remembered("indicator records", lambda _: {})
 _FIGURES: Remembered[dict[str, Figures]] = Remembered("figures", by_indicator)
 
 
 def encoded(ctx: Context, indicator: Indicator, figures: Figures | None = None) -> bytes:
-    """Return the record of an indicator, as JSON: written once for a state of the store."""
-    held = _RECORDS.of(ctx.view)
-    found = held.get(indicator.slug)
-    if found is None:
-        found = held[indicator.slug] = _record(ctx, indicator, figures)
-    return found
-
-
-def _record(ctx: Context, indicator: Indicator, figures: Figures | None) -> bytes:
+    """Return the record of an indicator, as JSON, with what is counted of it: looked up where it is not given."""
     directory = ctx.view.directory
     if figures is None:
         figures = by_indicator(ctx.view, [indicator.slug]).get(indicator.slug, Figures())
@@ -230,7 +219,7 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
     keyed: dict[Any, Indicator] = {i.id: i for i in found}
     if params["sort"] == _RELEVANCE:
         keyed = {relevance(i, near[i.slug], every): i for i in found}
-    page, following = keyset(ctx, keyed)
+    page, following = ctx.page(keyed)
     figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
@@ -348,7 +337,7 @@ def entities_of_derived(ctx: Context) -> ListAnswer:
         ids = [i for i in ids if not is_company(i)]
     companies = company_names(ctx.view) if any(i not in places for i in ids) else {}
     named = {i: places[i].name if i in places else companies[i] for i in ids if i in places or i in companies}
-    page, following = keyset(ctx, {(name, i): i for i, name in named.items()})
+    page, following = ctx.page({(name, i): i for i, name in named.items()})
     rows = [msgspec.json.encode(DerivedIndicatorEntity(entity_id=i, name=named[i])) for i in page]
     return ListAnswer(rows, following)
 
@@ -365,6 +354,8 @@ DERIVED_ENDPOINTS = (
         handler=lambda ctx: listing(ctx, kind="derived"),
         params=FILTERS[:1] + FILTERS[2:],
         kind="list",
+        cost="thread",
+        cached=True,
     ),
     _ANALYTICS(
         path="/derived-indicators/{idOrSlug}",

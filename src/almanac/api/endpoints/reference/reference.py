@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
@@ -16,9 +16,8 @@ from almanac.api.contract.params import Param, day_of
 from almanac.api.contract.records import Record
 from almanac.api.endpoints.macro.indicators import day
 from almanac.api.rows.filters import AS_OF, LICENSE, licensed
-from almanac.api.rows.names import PLACES, place, suggested_place
+from almanac.api.rows.names import PLACE_IN_PATH, PLACES, matching, place_in_path
 from almanac.api.rows.names import entity as named
-from almanac.api.rows.paging import keyset
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain import aliases as names
 from almanac.domain import fields
@@ -29,7 +28,7 @@ from almanac.domain.reference import Entity, Provider, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.reports import names as report
-from almanac.reports.names import Match, Spellings, Subject, foreign_names
+from almanac.reports.names import Match, Spellings, Subject
 from almanac.store.companies import rows as company_rows
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
@@ -242,7 +241,7 @@ def providers(ctx: Context) -> ListAnswer:
             )
         )
 
-    page, following = keyset(ctx, directory.providers)
+    page, following = ctx.page(directory.providers)
     return ListAnswer([record(one) for one in page], following)
 
 
@@ -285,7 +284,7 @@ def sources(ctx: Context) -> ListAnswer:
             )
         )
 
-    page, following = keyset(ctx, licensed(ctx))
+    page, following = ctx.page(licensed(ctx))
     return ListAnswer([record(one) for one in page], following)
 
 
@@ -298,22 +297,13 @@ def countries(ctx: Context) -> ListAnswer:
         for e in ctx.view.directory.entities.values()
         if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
     }
-    page, following = keyset(ctx, places)
+    page, following = ctx.page(places)
     return ListAnswer([_country(one, counts.get(one.id, 0), freshness.get(one.id)) for one in page], following)
 
 
 def country(ctx: Context) -> ItemAnswer:
     """One country or region."""
-    name = ctx.path["idOrIso"]
-    found = place(ctx, name)
-    if found is None:
-        close = suggested_place(ctx, name)
-        raise ApiError(
-            404,
-            f"there is no country {quoted(name)}"
-            + (f"; did you mean '{close}'?" if close else ": give an ISO-2 or ISO-3 code, a name, an id or a slug"),
-            {"parameter": "idOrIso", "suggestion": close} if close else None,
-        )
+    found = place_in_path(ctx, "idOrIso")
     count = figures.indicators_of_entities(ctx.view, found.id).get(found.id, 0)
     return ItemAnswer(_country(found, count, of_place(ctx.view, redaction_of(ctx), found.id)))
 
@@ -363,7 +353,7 @@ def of_entity(ctx: Context) -> ListAnswer:
         found = names.of_place(entity)
     else:
         found = company_rows.of_entity(ctx.view, entity.id)
-    page, following = keyset(ctx, {(one.scheme, one.alias, one.valid_from or 0): one for one in found})
+    page, following = ctx.page({(one.scheme, one.alias, one.valid_from or 0): one for one in found})
     return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
 
 
@@ -381,16 +371,6 @@ def _time(day: int | None) -> str | None:
     return None if day is None else wire_day(date.fromordinal(day))
 
 
-class _Index(NamedTuple):
-    """All that may be meant in one state of the store."""
-
-    places: list[names.Alias]
-    #: By type asked for (None: any), by entity id.
-    subjects: Mapping[str | None, Mapping[str, Subject]]
-    #: Names of places and companies, to be found by likeness.
-    spellings: Spellings
-
-
 class Resolver:
     """Resolves names for all threads of one process."""
 
@@ -403,24 +383,22 @@ class Resolver:
         """Return the entity that an alias means."""
         params = ctx.params
         text, scheme = params["alias"], params["scheme"]
-        index = self._index.of(ctx.view)
-        subjects = index.subjects[params["type"]]
+        by_type, spellings = self._index.of(ctx.view)
+        subjects = by_type[params["type"]]
         if scheme == NATIVE:
             return ItemAnswer(msgspec.json.encode(_resolved(_by_code(ctx.view, text, subjects))))
-        equal = set(report.norms(text).values())
-        found = [one for one in index.places if one.norm in equal]
-        found += company_rows.matching(ctx.view, sorted(equal)) if equal else []
-        found += _by_id(ctx.view.directory, text)
+        found = [*matching(ctx.view, text), *_by_id(ctx.view.directory, text)]
         schemes = None if scheme is None else frozenset([scheme])
         if schemes is not None:
             found = [one for one in found if one.scheme in schemes]
-        told = report.resolve(text, found, subjects, index.spellings, day_of(ctx.as_of).toordinal(), schemes)
+        told = report.resolve(text, found, subjects, spellings, day_of(ctx.as_of).toordinal(), schemes)
         if told is None:
             hint = "; it is a publisher's code of a series: ask with scheme=native" if with_code(ctx.view, text) else ""
             raise ApiError(404, f"nothing is called {quoted(text)} or anything like it{hint}", {"parameter": "alias"})
         return ItemAnswer(msgspec.json.encode(_resolved(told)))
 
-    def _made(self, view: View) -> _Index:
+    def _made(self, view: View) -> tuple[dict[str | None, dict[str, Subject]], Spellings]:
+        """Return all that may be meant, by type asked for (None: any) and entity id, and their names, to be found by likeness."""
         kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
         english = [alias for entity in kept for alias in names.of_place(entity)]
         subjects: dict[str | None, dict[str, Subject]] = {kind: {} for kind in (*PLACES, "company")}
@@ -432,7 +410,7 @@ class Resolver:
         spelled = [*english, *company_rows.spelled_out(view)]
         if self._spelled is None or self._spelled[0] != spelled:
             self._spelled = spelled, Spellings(spelled)
-        return _Index([*english, *foreign_names(kept)], subjects, self._spelled[1])
+        return subjects, self._spelled[1]
 
 
 def _by_id(directory: MetadataCache, text: str) -> list[names.Alias]:
@@ -509,7 +487,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             cost="thread",
             record=SourceSchema,
         ),
-        Endpoint(
+        _REFERENCE(
             path="/countries",
             operation_id="listCountries",
             summary="Countries and regions",
@@ -527,25 +505,17 @@ def endpoints() -> tuple[Endpoint, ...]:
             cost="thread",
             cached=True,
             record=Country,
-            tag="Reference",
         ),
-        Endpoint(
+        _REFERENCE(
             path="/countries/{idOrIso}",
             operation_id="getCountry",
             summary="One country or region",
             description="By id, slug, ISO-2, ISO-3 or ISO numeric code, or any name that /entities/resolve finds exactly; EUR for the "
             "euro area.",
             handler=country,
-            braces=(
-                Param(
-                    "idOrIso",
-                    "Id, slug, ISO code or exact name of a country or region; EUR for the euro area.",
-                    example="USA",
-                ),
-            ),
+            braces=(replace(PLACE_IN_PATH, name="idOrIso"),),
             scope="macro:read",
             record=Country,
-            tag="Reference",
         ),
         Endpoint(
             path="/coverage",
@@ -556,7 +526,7 @@ def endpoints() -> tuple[Endpoint, ...]:
             record=coverage.Coverage,
             tag="Reference",
         ),
-        Endpoint(
+        _REFERENCE(
             path="/entities/{idOrSlug}/aliases",
             operation_id="listEntityAliases",
             summary="Names of one entity",
@@ -565,12 +535,11 @@ def endpoints() -> tuple[Endpoint, ...]:
             "last seen.",
             handler=of_entity,
             braces=(Param("idOrSlug", "Id, slug or exact name of an entity.", example="apple-inc"),),
-            scope="reference:read",
             kind="list",
             record=AliasSchema,
             tag="Entities",
         ),
-        Endpoint(
+        _REFERENCE(
             path="/entities/resolve",
             operation_id="resolveEntity",
             summary="Which entity a name means",
@@ -580,7 +549,6 @@ def endpoints() -> tuple[Endpoint, ...]:
             "all of them are candidates; likeness alone never answers for what looks like a ticker or a CIK. Nothing close: 404. "
             "With `scheme=native` the entity of which a published series has this code of its publisher's.",
             handler=Resolver().resolve,
-            scope="reference:read",
             params=(
                 Param("alias", "The name.", required=True, example="Apple Computer"),
                 Param("type", "Only entities of this type.", "enum", choices=(*PLACES, "company")),
