@@ -45,11 +45,6 @@ def administration(chosen: Settings) -> Iterator[Administration]:
         yield Administration(store, COMMAND_LINE)
 
 
-def now() -> int:
-    """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
-    return real_time()
-
-
 @click.group()
 def accounts() -> None:
     """Make and change accounts: who may ask."""
@@ -66,14 +61,14 @@ def accounts_create(email: str, plan: str, operator: bool, password_stdin: bool,
     """Make an account and print its id."""
     if password_stdin and link:
         raise click.UsageError("--password-stdin and --link exclude each other")
-    chosen, at, made_link = settings(), now(), None
+    chosen, at, made_link = settings(), real_time(), None
     kept = _hashed() if password_stdin else None
     with administration(chosen) as store, store.together():
         made = store.create(email, plan, chosen.plans, now=at, role="operator" if operator else "user")
         if kept is not None:
             made = store.set_password_hash(made.email, kept, now=at)
         if link:
-            made_link = _address(chosen, "reset", store.reset_link(made.email, now=at))
+            made_link = f"{chosen.dashboard_address}/reset/{store.reset_link(made.email, now=at)}"
     if as_json:
         put_json(_row(made) | ({"link": made_link} if link else {}))
         return
@@ -100,7 +95,7 @@ def accounts_plan(email: str, plan: str, as_json: bool) -> None:
     """Move an account to another plan. Every worker goes by it within half a second."""
     chosen = settings()
     with administration(chosen) as store:
-        found = store.set_plan(email, plan, chosen.plans, now=now())
+        found = store.set_plan(email, plan, chosen.plans, now=real_time())
     _tell(found, f"{found.email} is on the {found.plan} plan.", as_json)
 
 
@@ -111,7 +106,7 @@ def accounts_plan(email: str, plan: str, as_json: bool) -> None:
 def accounts_role(email: str, role: str, as_json: bool) -> None:
     """Make an account an operator's, or a user's again."""
     with administration(settings()) as store:
-        found = store.set_role(email, role, now=now())
+        found = store.set_role(email, role, now=real_time())
     _tell(found, f"{found.email} has the role {found.role}.", as_json)
 
 
@@ -121,7 +116,7 @@ def accounts_role(email: str, role: str, as_json: bool) -> None:
 def accounts_disable(email: str, as_json: bool) -> None:
     """Refuse an account's keys with 403 and end its web sessions, within half a second. Nothing of it is lost."""
     with administration(settings()) as store:
-        found = store.disable(email, now=now())
+        found = store.disable(email, now=real_time())
     _tell(found, f"{found.email} is disabled since {time(found.disabled)}.", as_json)
 
 
@@ -131,7 +126,7 @@ def accounts_disable(email: str, as_json: bool) -> None:
 def accounts_enable(email: str, as_json: bool) -> None:
     """Let a disabled account's keys in again."""
     with administration(settings()) as store:
-        found = store.enable(email, now=now())
+        found = store.enable(email, now=real_time())
     _tell(found, f"{found.email} is enabled.", as_json)
 
 
@@ -150,7 +145,7 @@ def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
             if not sys.stdin.isatty():
                 raise click.UsageError(f"deleting {found.email} with its {keys} keys cannot be undone: say --yes")
             click.confirm(f"Delete {found.email} with its {keys} keys? This cannot be undone.", abort=True, err=True)
-        found, keys = store.delete(email, now=now())
+        found, keys = store.delete(email, now=real_time())
     _tell(found, f"{found.email} is deleted with its {keys} keys.", as_json, keys=keys)
 
 
@@ -160,14 +155,14 @@ def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
 @_JSON
 def accounts_password(email: str, password_stdin: bool, as_json: bool) -> None:
     """Print a link by which a password is chosen, once, within half an hour; or set one. Web sessions then end."""
-    chosen, at = settings(), now()
+    chosen, at = settings(), real_time()
     kept = _hashed() if password_stdin else None
     with administration(chosen) as store:
         if kept is not None:
             found = store.set_password_hash(email, kept, now=at)
             _tell(found, f"{found.email} has a new password; its web sessions have ended.", as_json)
             return
-        link = _address(chosen, "reset", store.reset_link(email, now=at))
+        link = f"{chosen.dashboard_address}/reset/{store.reset_link(email, now=at)}"
     _link(link, as_json, "Good once, for half an hour.")
 
 
@@ -181,9 +176,13 @@ def accounts_invite(email: str, plan: str | None, operator: bool, as_json: bool)
     chosen = settings()
     with administration(chosen) as store:
         token, _ = store.invite(
-            email, plan or chosen.signup_plan, chosen.plans, now=now(), role="operator" if operator else "user"
+            email, plan or chosen.signup_plan, chosen.plans, now=real_time(), role="operator" if operator else "user"
         )
-    _link(_address(chosen, "signup", token), as_json, "Good once, for a week. Send it to them; nothing was sent.")
+    _link(
+        f"{chosen.dashboard_address}/signup/{token}",
+        as_json,
+        "Good once, for a week. Send it to them; nothing was sent.",
+    )
 
 
 @accounts.command("deeds")
@@ -203,10 +202,6 @@ def accounts_deeds(limit: int, as_json: bool) -> None:
 def _hashed() -> str:
     """Read the password on standard input and return its hash. Raises AccountError for one that is not allowed."""
     return Passwords().hash(sys.stdin.readline().rstrip("\r\n"))
-
-
-def _address(chosen: Settings, page: str, token: str) -> str:
-    return f"{chosen.dashboard_address}/{page}/{token}"
 
 
 def _link(link: str, as_json: bool, words: str) -> None:
