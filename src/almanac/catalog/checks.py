@@ -69,8 +69,6 @@ def contradictions(catalog: Catalog) -> Found:
     for formula in catalog.formulas.values():
         where, inputs = f"derived {formula.slug}", [part for text in formula.inputs for part in input_slugs(text)]
         derived[formula.slug] = [slug for _, slug in inputs]
-        if not inputs:
-            yield where, "a formula without inputs"
         yield from _unknown(where, "input", derived[formula.slug], catalog.indicators)
         places = (*(entity for entity, _ in inputs if entity is not None), *formula.except_entities, *formula.redefined)
         yield from _unknown(where, "entity", places, catalog.entities)
@@ -223,17 +221,12 @@ def _native(service: Service, spec: SeriesSpec) -> Found:
 # -- tables about companies -------------------------------------------------------------------------------------------
 
 
-_UNIT_OF_KIND = {"flow": "money", "average": "shares", "per_share": "per_share", "cover": "shares", "instant": "money"}
-
-
 def items(lines: Sequence[Item], styles: Mapping[str, Style]) -> Found:
     """Yield every contradiction of the lines of statements."""
     yield from ((f"item {key}", "is there twice") for key in twice(item.key for item in lines))
     found = {item.key: item for item in lines}
     for item in found.values():
         where = f"item {item.key}"
-        if _UNIT_OF_KIND[item.kind] != item.unit:
-            yield where, f"a {item.kind} is not counted in {item.unit}"
         if item.is_instant != (item.statement == "balance"):
             yield where, f"a {item.kind} does not belong on the {item.statement} statement"
         if item.additive and item.is_instant:
@@ -271,8 +264,6 @@ def measures(lines: Sequence[Measure], sums: Collection[Measure], items: Mapping
         where = f"measure {measure.key}"
         if measure.kind == "ttm" or measure.of_item is not None:
             yield where, "twelve-month figures follow from the items, allowed are ratio, score"
-        if not measure.inputs:
-            yield where, "no inputs"
         if not measure.templates:
             yield where, "no kind of company has it"
         yield from _unknown(where, "input", measure.inputs, known)
@@ -313,8 +304,6 @@ def releases(found: Collection[Release], catalog: Catalog | None = None) -> Foun
             yield where, "only_countries and except_countries exclude each other"
         if one.headline not in one.indicators[:1]:
             yield where, "the headline is not the first of its indicators"
-        if not one.frequencies:
-            yield where, "needs frequencies"
         zones = {c.zone for c in one.calendars}
         yield from _unknown(where, "zone", sorted(zones), available_timezones())
         if catalog is not None:
