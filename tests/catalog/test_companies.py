@@ -5,7 +5,9 @@ import pytest
 from almanac.catalog import companies
 from almanac.catalog.companies import Term, expression, items
 from almanac.catalog.load import shipped
+from almanac.catalog.measures import measures
 from almanac.catalog.records import CatalogError
+from almanac.catalog.sectors import TEMPLATES
 
 #: The keys the interface promises, by statement.
 PROMISED = {
@@ -128,3 +130,34 @@ def test_a_formula_may_not_mix_periods_and_instants(instead):
     assets = {**GOOD, "key": "assets", "statement": "balance", "kind": "instant", "us_gaap": ["Assets"]}
     with pytest.raises(CatalogError, match="item sales: assets in its formula is of another kind"):
         instead(items, {FILE: {"item": [{**GOOD, "formulas": ["assets"]}, assets]}})
+
+
+def measure(**more):
+    base = {
+        "key": "x", "kind": "ratio", "name": "X", "description": "X.", "formula": "a/b", "inputs": ["revenue_ttm"],
+    }  # fmt: skip
+    return {**base, **more}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            {"measure": [measure(kind="index")]},
+            "measure x: Invalid enum value 'index' at kind, allowed are ttm, ratio, score",
+        ),
+        ({"measure": [measure(inputs=["total_asset"])]}, "measure x: unknown input total_asset"),
+        ({"measure": [measure(), measure()]}, "measure x: is there twice"),
+        (
+            {"measure": [measure(kind="ttm")]},
+            "measure x: twelve-month figures follow from the items, allowed are ratio, score",
+        ),
+        ({"measure": [measure(key="revenue_ttm")]}, "measure revenue_ttm: is there twice"),
+        ({"measure": [measure(**{"except": list(TEMPLATES)})]}, "measure x: no kind of company has it"),
+        ({"measures": [measure()]}, "unknown table [[measures]], allowed are measure"),
+    ],
+)
+def test_a_measure_that_does_not_fit_is_named(instead, part, message):
+    with pytest.raises(CatalogError) as raised:
+        instead(measures, {"companies/measures.toml": part})
+    assert f"companies/measures.toml: {message}" in str(raised.value).splitlines()
