@@ -89,7 +89,7 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
     @functools.cached_property
     def money(self) -> Currencies:
         """Return what is known of currencies, to tell in which one amounts are."""
-        return Currencies(self.currencies.values(), self.changeovers.values(), self.entities)
+        return Currencies(self.currencies.values(), self.changeovers.values(), self.entities.values())
 
     @functools.cached_property
     def series_by_id(self) -> Mapping[str, SeriesSpec]:
