@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -64,6 +65,15 @@ without_missing_option = click.option(
     metavar="N",
     type=click.IntRange(0),
     help="Go on without the N payloads that are missing from the raw store, for good. N must be their number.",
+)
+
+
+#: For commands that ask publishers.
+mirror_option = click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Read a mirror folder (mirror.csv) in place of the network.",
 )
 
 
