@@ -348,13 +348,13 @@ def test_help_lists_every_command_without_loading_what_they_need():
 
 
 @pytest.mark.parametrize(
-    ("stream", "arguments", "code"),
+    ("stream", "arguments"),
     [
-        ("stdout", ["sources"], 141), ("stdout", ["sources", "--json"], 141), ("stdout", ["--version"], 141),
-        ("stderr", ["restore", "no-such-archive"], 1),
+        ("stdout", ["sources"]), ("stdout", ["sources", "--json"]), ("stdout", ["--version"]),
+        ("stderr", ["restore", "no-such-archive"]),
     ],
 )  # fmt: skip
-def test_a_command_ends_quietly_where_nobody_reads_on(tmp_path, stream, arguments, code):
+def test_a_command_ends_quietly_where_nobody_reads_on(tmp_path, stream, arguments):
     """`almanac sources | head`, and `2>&1 | head` of one that fails."""
     reading, writing = os.pipe()
     os.close(reading)
@@ -366,4 +366,4 @@ def test_a_command_ends_quietly_where_nobody_reads_on(tmp_path, stream, argument
         os.close(writing)
         told = running.communicate(timeout=60)
     assert [one for one in told if one] == []
-    assert running.returncode == code
+    assert running.returncode == 1

@@ -199,7 +199,7 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         put("source", declared_release="same_day"),
         "source office-prices: a declared release needs release_url",
     ),
-    "no inputs": (put("derived", inputs=[]), "derived inflation: a formula without inputs"),
+    "no inputs": (put("derived", inputs=[]), "derived inflation: Expected array of length >= 1 at inputs"),
     "unit of a formula": (put("derived", unit="furlong"), "indicator inflation: unknown unit furlong"),
     "input": (put("derived", inputs=["rents|prices"]), "derived inflation: unknown input rents"),
     "entity of an input": (
@@ -237,7 +237,7 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
     ),
     "no codes": (
         lambda part: part["series"].append({"source": "office-prices", "codes": []}),
-        "series office-prices: a group has no codes",
+        "series office-prices: codes: Expected array of length >= 1",
     ),
 }
 

@@ -3,9 +3,11 @@
 import pytest
 
 from almanac.catalog import companies
-from almanac.catalog.companies import Term, expression, items, read
+from almanac.catalog.companies import Term, expression, items
 from almanac.catalog.load import shipped
+from almanac.catalog.measures import measures
 from almanac.catalog.records import CatalogError
+from almanac.catalog.sectors import TEMPLATES
 
 #: The keys the interface promises, by statement.
 PROMISED = {
@@ -85,11 +87,11 @@ def test_what_is_no_sum_is_refused_in_its_own_words(text):
         expression(text)
 
 
+FILE = "companies/items.toml"
 GOOD = {
     "key": "sales",
     "statement": "income",
     "kind": "flow",
-    "unit": "money",
     "name": "Sales",
     "description": "For this test.",
     "us_gaap": ["Revenues"],
@@ -103,7 +105,6 @@ GOOD = {
             {"statement": "equity"},
             "item sales: Invalid enum value 'equity' at statement, allowed are income, balance, cash_flow",
         ),
-        ({"unit": "shares"}, "item sales: a flow is not counted in shares"),
         ({"us_gaap": []}, "item sales: neither tags nor formulas"),
         ({"agrees": True}, "item sales: it must agree, and with nothing"),
         ({"slices": ["SalesRevenueNet"]}, "item sales: us-gaap:SalesRevenueNet is a slice and no candidate"),
@@ -112,20 +113,51 @@ GOOD = {
         ({"colour": "red"}, "item sales: unknown field colour, allowed are key, statement, "),
     ],
 )
-def test_a_contradiction_is_an_error_that_names_it(changes, problem):
+def test_a_contradiction_is_an_error_that_names_it(instead, changes, problem):
     with pytest.raises(CatalogError) as raised:
-        read({"item": [{**GOOD, **changes}]})
+        instead(items, {FILE: {"item": [{**GOOD, **changes}]}})
     assert problem in str(raised.value)
 
 
-def test_a_line_that_is_there_twice_and_an_unknown_table_are_errors():
+def test_a_line_that_is_there_twice_and_an_unknown_table_are_errors(instead):
     with pytest.raises(CatalogError, match="item sales: is there twice"):
-        read({"item": [GOOD, GOOD]})
+        instead(items, {FILE: {"item": [GOOD, GOOD]}})
     with pytest.raises(CatalogError, match=r"unknown table \[\[items\]\]"):
-        read({"items": [GOOD]})
+        instead(items, {FILE: {"items": [GOOD]}})
 
 
-def test_a_formula_may_not_mix_periods_and_instants():
+def test_a_formula_may_not_mix_periods_and_instants(instead):
     assets = {**GOOD, "key": "assets", "statement": "balance", "kind": "instant", "us_gaap": ["Assets"]}
     with pytest.raises(CatalogError, match="item sales: assets in its formula is of another kind"):
-        read({"item": [{**GOOD, "formulas": ["assets"]}, assets]})
+        instead(items, {FILE: {"item": [{**GOOD, "formulas": ["assets"]}, assets]}})
+
+
+def measure(**more):
+    base = {
+        "key": "x", "kind": "ratio", "name": "X", "description": "X.", "formula": "a/b", "inputs": ["revenue_ttm"],
+    }  # fmt: skip
+    return {**base, **more}
+
+
+@pytest.mark.parametrize(
+    ("part", "message"),
+    [
+        (
+            {"measure": [measure(kind="index")]},
+            "measure x: Invalid enum value 'index' at kind, allowed are ttm, ratio, score",
+        ),
+        ({"measure": [measure(inputs=["total_asset"])]}, "measure x: unknown input total_asset"),
+        ({"measure": [measure(), measure()]}, "measure x: is there twice"),
+        (
+            {"measure": [measure(kind="ttm")]},
+            "measure x: twelve-month figures follow from the items, allowed are ratio, score",
+        ),
+        ({"measure": [measure(key="revenue_ttm")]}, "measure revenue_ttm: is there twice"),
+        ({"measure": [measure(**{"except": list(TEMPLATES)})]}, "measure x: no kind of company has it"),
+        ({"measures": [measure()]}, "unknown table [[measures]], allowed are measure"),
+    ],
+)
+def test_a_measure_that_does_not_fit_is_named(instead, part, message):
+    with pytest.raises(CatalogError) as raised:
+        instead(measures, {"companies/measures.toml": part})
+    assert f"companies/measures.toml: {message}" in str(raised.value).splitlines()

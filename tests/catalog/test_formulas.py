@@ -10,7 +10,7 @@ import pytest
 
 from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog, CatalogError, Formula
-from almanac.catalog.releases import check, meetings_of, parse, scheduled, simulated
+from almanac.catalog.releases import check, meetings, simulated
 from almanac.catalog.releases import shipped as releases
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, compare, peer_comparison
 from almanac.derived.macro.derivation import InputSeries, derive
@@ -216,8 +216,14 @@ def test_what_ships_fits_the_catalogue():
     assert not by_type["gross_domestic_product_annualized"].exists_in("country_gbr")
 
 
-def test_the_simulated_world_has_copies_of_the_calendars():
-    made = parse({"release": [{**RELEASE, "calendars": [CALENDAR, {**CALENDAR, "source": "bls-calendar"}]}]})
+def parse(instead, file, *plans):
+    """The releases of a file, with these schedules."""
+    schedules = {"entered": date(2026, 1, 1), "schedule": [*plans]}
+    return instead(releases, {"events/releases.toml": file, "events/schedules.toml": schedules})
+
+
+def test_the_simulated_world_has_copies_of_the_calendars(instead):
+    made = parse(instead, {"release": [{**RELEASE, "calendars": [CALENDAR, {**CALENDAR, "source": "bls-calendar"}]}]})
     (one,) = simulated(made, {"sandbox-fred", "sandbox-bls-calendar"})
     assert [c.source for c in one.calendars] == ["sandbox-fred", "sandbox-bls-calendar"]
 
@@ -227,16 +233,16 @@ def test_the_simulated_world_has_copies_of_the_calendars():
     [
         ([{}, {"calendars": []}], "release prices: is there twice"),
         ([{"only_countries": ["a"], "except_countries": ["b"]}], "release prices: only_countries and except_countries exclude"),
-        ([{"frequencies": []}], "release prices: needs frequencies"),
+        ([{"frequencies": []}], "release prices: Expected array of length >= 1 at frequencies"),
         ([{"headline": "gdp"}], "release prices: the headline is not the first of its indicators"),
         ([{"calendars": [{**CALENDAR, "zone": "Mars"}]}], "release prices: unknown zone Mars"),
         ([{"calendars": [CALENDAR, CALENDAR]}], "calendar fred: 10 is there twice"),
         ([{"calendars": [{**CALENDAR, "after": 8}]}], r"release prices: unknown field after at calendars\[0\], allowed are source, native, "),
     ],
 )  # fmt: skip
-def test_a_contradiction_is_named(changes, culprit):
+def test_a_contradiction_is_named(instead, changes, culprit):
     with pytest.raises(CatalogError, match=culprit):
-        parse({"release": [{**RELEASE, **change} for change in changes]})
+        parse(instead, {"release": [{**RELEASE, **change} for change in changes]})
 
 
 @pytest.mark.parametrize(
@@ -250,16 +256,15 @@ def test_a_contradiction_is_named(changes, culprit):
         ({"colour": "red"}, "schedule fred: unknown field colour, allowed are source, native, page, days"),
     ],
 )
-def test_a_schedule_that_does_not_fit_is_named(change, culprit):
-    made = parse({"release": [RELEASE]})
+def test_a_schedule_that_does_not_fit_is_named(instead, change, culprit):
     plan = {"source": "fred", "native": "10", "page": "https://x.example", "days": {"2026-10": date(2026, 11, 10)}}
-    (one,) = scheduled(made, {"entered": date(2026, 1, 1), "schedule": [plan]})
+    (one,) = parse(instead, {"release": [RELEASE]}, plan)
     assert one.calendars[0].schedule == {date(2026, 11, 10).toordinal(): "2026-10"}
     with pytest.raises(CatalogError, match=culprit):
-        scheduled(made, {"entered": date(2026, 1, 1), "schedule": [plan | change]})
+        parse(instead, {"release": [RELEASE]}, plan | change)
 
 
-def test_names_the_catalogue_does_not_have():
+def test_names_the_catalogue_does_not_have(instead):
     calendars = [{**CALENDAR, "source": "nobody"}]
     change = {
         "headline": "nothing",
@@ -267,12 +272,12 @@ def test_names_the_catalogue_does_not_have():
         "except_countries": ["country_xxx"],
         "calendars": calendars,
     }
-    assert list(check(parse({"release": [{**RELEASE, **change}]}), shipped())) == [
+    assert list(check(parse(instead, {"release": [{**RELEASE, **change}]}), shipped())) == [
         "release prices: unknown indicator nothing", "release prices: unknown entity country_xxx", "release prices: unknown source nobody",
     ]  # fmt: skip
 
 
-def test_a_wrong_list_of_meetings_is_named():
+def test_a_wrong_list_of_meetings_is_named(instead):
     bank = {
         "id": "b",
         "name": "B",
@@ -282,6 +287,7 @@ def test_a_wrong_list_of_meetings_is_named():
         "days": [date(2026, 2, 1), date(2026, 1, 1)],
     }
     with pytest.raises(CatalogError, match="bank b: its days must ascend"):
-        meetings_of({"entered": date(2026, 1, 1), "bank": [bank]})
+        instead(meetings, {"events/meetings.toml": {"entered": date(2026, 1, 1), "bank": [bank]}})
     with pytest.raises(CatalogError, match="bank b: unknown zone X"):
-        meetings_of({"entered": date(2026, 1, 1), "bank": [{**bank, "zone": "X", "days": []}]})
+        bank |= {"zone": "X", "days": []}
+        instead(meetings, {"events/meetings.toml": {"entered": date(2026, 1, 1), "bank": [bank]}})

@@ -3,16 +3,23 @@
 import pytest
 
 from almanac.catalog.records import CatalogError
-from almanac.catalog.sectors import Classified, Sectors, classify, shipped
+from almanac.catalog.sectors import Classified, classify, shipped
+from almanac.catalog.tables import packaged
 
 
 def test_the_list_is_whole_and_every_code_of_it_has_a_sector():
-    tables = shipped()
-    assert len(tables._industries) == 444
-    assert {classify(code).sector for code in tables._industries} == set(tables.names)
-    assert [code for code in tables._industries if classify(code).sector == "Unclassified"] == [
+    codes = {code for code, classified in shipped().items() if classified.industry is not None}
+    assert len(codes) == 444
+    names = {group["name"] for group in packaged("companies/sectors.toml")["sector"]}
+    assert {classify(code).sector for code in codes} == names
+    assert sorted(code for code in codes if classify(code).sector == "Unclassified") == [
         "6770", "8880", "8888", "9721", "9995",
     ]  # fmt: skip
+
+
+def read(instead, sectors, industries):
+    files = {"companies/sectors.toml": sectors, "companies/industries.toml": {"industry": industries}}
+    return instead(shipped, files)
 
 
 GOOD = {
@@ -22,16 +29,16 @@ GOOD = {
 }
 
 
-def test_the_narrowest_range_decides():
+def test_the_narrowest_range_decides(instead):
     groups = [
         {"name": "None", "codes": ["2800-2899"]},
         {"name": "Few", "codes": ["2833-2836"]},
         {"name": "One", "codes": ["2834"]},
     ]
-    tables = Sectors(GOOD | {"sector": groups}, {})
-    assert [tables.classify(code).sector for code in ("2832", "2833", "2834", "2900")] == ["None", "Few", "One", "None"]
+    codes = read(instead, GOOD | {"sector": groups}, {})
+    assert [codes[code].sector for code in ("2832", "2833", "2834", "2900")] == ["None", "Few", "One", "None"]
     with pytest.raises(CatalogError, match="industry 9999: has no sector"):
-        Sectors(GOOD | {"sector": groups}, {"2834": "Medicines", "9999": "Others"})
+        read(instead, GOOD | {"sector": groups}, {"2834": "Medicines", "9999": "Others"})
 
 
 @pytest.mark.parametrize(
@@ -46,8 +53,8 @@ def test_the_narrowest_range_decides():
         ({}, {"200": "Sheep"}, "industry '200': is not a code of four digits"),
     ],
 )  # fmt: skip
-def test_a_contradiction_is_named(change, industries, told):
+def test_a_contradiction_is_named(instead, change, industries, told):
     with pytest.raises(CatalogError) as caught:
-        Sectors(GOOD | change, industries)
+        read(instead, GOOD | change, industries)
     assert told in str(caught.value)
-    assert Sectors(GOOD, {"0150": "Sheep"}).classify("150") == Classified("Some", "Sheep", "bank")
+    assert read(instead, GOOD, {"0150": "Sheep"})["0150"] == Classified("Some", "Sheep", "bank")

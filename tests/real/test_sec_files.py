@@ -15,7 +15,7 @@ import pytest
 
 from almanac.catalog.companies import wanted_tags
 from almanac.catalog.filing_events import shipped as filing_events
-from almanac.catalog.sectors import shipped as sectors
+from almanac.catalog.sectors import classify
 from almanac.domain.companies import Fact, Listing, raw_slug
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
@@ -194,7 +194,7 @@ def test_every_filing_is_taken_and_never_known_before_its_stamp(file):
     for company in read.companies:
         assert (company.cik, company.name, company.sic) == (int(again["cik"]), again["name"], again["sic"])
         assert [listing.ticker for listing in company.listings] == again["tickers"]
-        assert company.sic_description == sectors().classify(company.sic).industry
+        assert company.sic_description == classify(company.sic).industry
         assert company.country is not None
 
 
@@ -255,7 +255,7 @@ def test_tickers_with_exchanges():
 def test_our_industries_are_those_of_the_secs_list():
     with (FOLDER / "sec/reference/sic_codes.csv").open(newline="") as file:
         listed = {row["SIC Code"].zfill(4): row["Industry Title"] for row in csv.DictReader(file)}
-    ours = {code: sectors().classify(code).industry for code in listed}
+    ours = {code: classify(code).industry for code in listed}
     assert {code: " ".join(title.split()).upper() for code, title in listed.items()} == {
         code: title.upper() for code, title in ours.items()
     }

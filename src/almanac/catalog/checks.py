@@ -29,10 +29,9 @@ if TYPE_CHECKING:
 Found = Iterator[tuple[str, str]]
 
 
-def _unknown(where: str, what: str, names: Iterable[str], known: Collection[str], context: str = "") -> Found:
-    for name in names:
-        if name not in known:
-            yield where, f"unknown {what} {name}{context}"
+def _unknown(where: str, what: str, names: Iterable[str | None], known: Collection[str], context: str = "") -> Found:
+    """Yield names that are there and not known."""
+    return ((where, f"unknown {what} {name}{context}") for name in names if name is not None and name not in known)
 
 
 def twice(names: Iterable[str]) -> list[str]:
@@ -56,8 +55,7 @@ def contradictions(catalog: Catalog) -> Found:
     """Yield every contradiction of the catalogue but those of the tables about companies and events."""
     for indicator in catalog.indicators.values():
         where = f"indicator {indicator.slug}"
-        if indicator.unit is not None:
-            yield from _unknown(where, "unit", [indicator.unit], catalog.units)
+        yield from _unknown(where, "unit", [indicator.unit], catalog.units)
         yield from _unknown(where, "source", indicator.preferred, catalog.sources, " in its order")
         for published in indicator.published_as:
             if all(spec.indicator != indicator.slug for spec in catalog.series.get(published.source, {}).values()):
@@ -69,10 +67,8 @@ def contradictions(catalog: Catalog) -> Found:
     for formula in catalog.formulas.values():
         where, inputs = f"derived {formula.slug}", [part for text in formula.inputs for part in input_slugs(text)]
         derived[formula.slug] = [slug for _, slug in inputs]
-        if not inputs:
-            yield where, "a formula without inputs"
         yield from _unknown(where, "input", derived[formula.slug], catalog.indicators)
-        places = (*(entity for entity, _ in inputs if entity is not None), *formula.except_entities, *formula.redefined)
+        places = (*(entity for entity, _ in inputs), *formula.except_entities, *formula.redefined)
         yield from _unknown(where, "entity", places, catalog.entities)
     yield from circles("derived", derived)
     yield from currencies(catalog)
@@ -137,16 +133,13 @@ def _source(source: Source, catalog: Catalog) -> Found:
 def _series(spec: SeriesSpec, catalog: Catalog) -> Found:
     where = f"series {spec.source} {spec.native}"
     indicator, entity = catalog.indicators.get(spec.indicator), catalog.entities.get(spec.entity)
-    if indicator is None:
-        yield where, f"unknown indicator {spec.indicator}"
-    elif indicator.kind == "derived":
+    yield from _unknown(where, "indicator", [spec.indicator], catalog.indicators)
+    if indicator is not None and indicator.kind == "derived":
         yield where, f"{spec.indicator} is derived"
-    if entity is None:
-        yield where, f"unknown entity {spec.entity}"
-    elif is_money(spec.unit) and currency_of(spec.unit, spec.currency or entity.currency) is None:
+    yield from _unknown(where, "entity", [spec.entity], catalog.entities)
+    if entity and is_money(spec.unit) and currency_of(spec.unit, spec.currency or entity.currency) is None:
         yield where, f"money in {spec.unit}, and neither it nor {spec.entity} has a currency"
-    if spec.unit not in catalog.units:
-        yield where, f"unknown unit {spec.unit}"
+    yield from _unknown(where, "unit", [spec.unit], catalog.units)
     if spec.exposure is not Exposure.public and not spec.reason:
         yield where, f"exposure {spec.exposure.name} needs a reason"
 
@@ -184,16 +177,14 @@ def currencies(catalog: Catalog) -> Found:
             yield where, f"{change.currency} is the currency of today"
         yield from _unknown(where, "currency", [change.currency], known)
     for entity in catalog.entities.values() if known else ():
-        if entity.currency is not None:
-            yield from _unknown(f"entity {entity.id}", "currency", [entity.currency], known)
+        yield from _unknown(f"entity {entity.id}", "currency", [entity.currency], known)
 
 
 def _service(service: Service) -> Found:
     where = f"service {service.id}"
     if not set(service.confidential) <= set(service.flags):
         yield where, f"confidential {service.confidential} is not among its flags {service.flags}"
-    if service.zone is not None:
-        yield from _unknown(where, "time zone", [service.zone], available_timezones())
+    yield from _unknown(where, "time zone", [service.zone], available_timezones())
     names = Counter((name, flow.version) for flow in service.flow for name in (flow.id, *flow.names))
     for name, version in sorted((key for key, count in names.items() if count > 1), key=str):
         yield where, f"two flows are called {name}" + (f" in version {version}" if version else "")
@@ -223,17 +214,12 @@ def _native(service: Service, spec: SeriesSpec) -> Found:
 # -- tables about companies -------------------------------------------------------------------------------------------
 
 
-_UNIT_OF_KIND = {"flow": "money", "average": "shares", "per_share": "per_share", "cover": "shares", "instant": "money"}
-
-
 def items(lines: Sequence[Item], styles: Mapping[str, Style]) -> Found:
     """Yield every contradiction of the lines of statements."""
     yield from ((f"item {key}", "is there twice") for key in twice(item.key for item in lines))
     found = {item.key: item for item in lines}
     for item in found.values():
         where = f"item {item.key}"
-        if _UNIT_OF_KIND[item.kind] != item.unit:
-            yield where, f"a {item.kind} is not counted in {item.unit}"
         if item.is_instant != (item.statement == "balance"):
             yield where, f"a {item.kind} does not belong on the {item.statement} statement"
         if item.additive and item.is_instant:
@@ -271,8 +257,6 @@ def measures(lines: Sequence[Measure], sums: Collection[Measure], items: Mapping
         where = f"measure {measure.key}"
         if measure.kind == "ttm" or measure.of_item is not None:
             yield where, "twelve-month figures follow from the items, allowed are ratio, score"
-        if not measure.inputs:
-            yield where, "no inputs"
         if not measure.templates:
             yield where, "no kind of company has it"
         yield from _unknown(where, "input", measure.inputs, known)
@@ -313,8 +297,6 @@ def releases(found: Collection[Release], catalog: Catalog | None = None) -> Foun
             yield where, "only_countries and except_countries exclude each other"
         if one.headline not in one.indicators[:1]:
             yield where, "the headline is not the first of its indicators"
-        if not one.frequencies:
-            yield where, "needs frequencies"
         zones = {c.zone for c in one.calendars}
         yield from _unknown(where, "zone", sorted(zones), available_timezones())
         if catalog is not None:

@@ -16,7 +16,6 @@ import msgspec
 
 from almanac.catalog import checks, tables
 from almanac.catalog.sectors import Template
-from almanac.catalog.tables import packaged
 from almanac.domain.companies import raw_slug
 from almanac.domain.reference import Indicator
 
@@ -83,13 +82,18 @@ class _Dei(Expression):
     taxonomy = "dei"
 
 
+#: What each kind of item is counted in.
+_UNITS: dict[str, Literal["money", "shares", "per_share"]] = {
+    "flow": "money", "instant": "money", "average": "shares", "cover": "shares", "per_share": "per_share",
+}  # fmt: skip
+
+
 class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     """One line of a statement, as items.toml explains its fields."""
 
     key: str
     statement: Literal["income", "balance", "cash_flow"]
     kind: Literal["flow", "average", "per_share", "instant", "cover"]
-    unit: Literal["money", "shares", "per_share"]
     name: str
     description: str
     additive: bool = False
@@ -124,6 +128,11 @@ class Item(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             names = getattr(self, field)
             msgspec.structs.force_setattr(self, field, type(names)(_tagged(name) for name in names))
         msgspec.structs.force_setattr(self, "additive", self.additive or self.kind == "flow")
+
+    @property
+    def unit(self) -> Literal["money", "shares", "per_share"]:
+        """Return in what it is counted."""
+        return _UNITS[self.kind]
 
     @property
     def is_instant(self) -> bool:
@@ -168,21 +177,15 @@ class _Styles(msgspec.Struct, frozen=True):
 
 @functools.cache
 def items() -> Mapping[str, Item]:
-    """Return all items by key, in the order of the statements. Raise CatalogError."""
-    return read(packaged("companies/items.toml"), "companies/items.toml")
-
-
-def read(part: Mapping[str, Any], file: str = "") -> Mapping[str, Item]:
-    """Return the items of a parsed file. Raise CatalogError with one line per problem."""
-    lines = tables.read(part, _Items, file, lambda table: checks.items(table.item, styles()), _sum)
-    return {item.key: item for item in lines.item}
+    """Return all items by key, in the order of the statements. Raise CatalogError with one line per problem."""
+    table = tables.read("companies/items.toml", _Items, lambda table: checks.items(table.item, styles()), _sum)
+    return {item.key: item for item in table.item}
 
 
 @functools.cache
 def styles() -> Mapping[str, Style]:
     """Return all styles by key; the first is that of a period that nothing tells of. Raise CatalogError."""
-    file = "companies/styles.toml"
-    return {style.key: style for style in tables.read(packaged(file), _Styles, file, lambda _: ()).style}
+    return {style.key: style for style in tables.read("companies/styles.toml", _Styles).style}
 
 
 #: Told by the reader, not by a filer: that a later report gives the balance sheet of a day anew.
@@ -218,6 +221,7 @@ def indicators() -> tuple[Indicator, ...]:
 
 
 def _of_item(item: Item) -> Indicator:
+    texts = list(dict.fromkeys(map(_written, (*item.candidates, *item.formulas))))
     return Indicator(
         slug=item.key,
         name=item.name,
@@ -225,7 +229,8 @@ def _of_item(item: Item) -> Indicator:
         category="fundamentals",
         kind="derived",
         unit="shares" if item.unit == "shares" else None,
-        formula=formula_text(item),
+        # For people: the candidates in order, then the formulas.
+        formula="first of: " + "; ".join(texts) if len(texts) > 1 else texts[0],
         inputs=tuple(dict.fromkeys(raw_slug(tag) for tag in _inputs(item, set()))),
         # A flow is screened by its sum over twelve months: quarters of a seasonal trade, and years, do not compare.
         screenable=item.is_instant,
@@ -242,12 +247,6 @@ def _inputs(item: Item, seen: set[str]) -> Iterable[str]:
         for term in formula:
             if term.name not in seen:
                 yield from _inputs(items()[term.name], seen)
-
-
-def formula_text(item: Item) -> str:
-    """Say for people how the item is computed: the candidates in order, then the formulas."""
-    texts = list(dict.fromkeys(_written(expression_) for expression_ in (*item.candidates, *item.formulas)))
-    return "first of: " + "; ".join(texts) if len(texts) > 1 else texts[0]
 
 
 def _written(terms: Expression) -> str:

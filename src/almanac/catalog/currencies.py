@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date
 
 import msgspec
@@ -46,28 +46,27 @@ class UnknownCurrency(Exception):  # noqa: N818  (the name says what was met)
 
 
 class Currencies:
-    """What is known of currencies, and of which places had which."""
+    """The currencies that there are, and those that places have and had."""
 
     def __init__(
         self,
         currencies: Iterable[Currency] = (),
         changeovers: Iterable[Changeover] = (),
-        entities: Mapping[str, Entity] | None = None,
+        entities: Iterable[Entity] = (),
     ) -> None:
-        self._entities = entities or {}
+        self._today = {entity.id: entity.currency for entity in entities}
         self._codes: dict[str, set[str]] = defaultdict(set)
-        for one in currencies:
-            for name in (one.id, *one.names):
-                self._codes[_plain(name)].add(one.id)
+        for currency in currencies:
+            for name in (currency.id, *currency.names):
+                self._codes[_plain(name)].add(currency.id)
         self._former: dict[str, list[Changeover]] = defaultdict(list)
-        for change in sorted(changeovers, key=lambda one: one.until):
+        for change in sorted(changeovers, key=lambda change: change.until):
             self._former[change.entity].append(change)
 
     def of_day(self, entity: str, day: date) -> str | None:
         """Return the ISO code of a place's currency on a day; None where it has none."""
-        place = self._entities.get(entity)
-        now = None if place is None else place.currency
-        return next((one.currency for one in self._former.get(entity, ()) if day < one.until), now)
+        former = (change.currency for change in self._former.get(entity, ()) if day < change.until)
+        return next(former, self._today.get(entity))
 
     def native(self, native: str, spec: SeriesSpec, stated: str | None, day: date) -> str:
         """
@@ -76,30 +75,19 @@ class Currencies:
 
         Raise UnknownCurrency naming what the message states if nobody knows it.
         """
-        if spec.currency is not None or currency_of(spec.unit, LOCAL) != LOCAL:
+        today = self._today.get(spec.entity)
+        if today is None or spec.currency is not None or currency_of(spec.unit, LOCAL) != LOCAL:
             return native
-        place = self._entities.get(spec.entity)
-        if place is None or place.currency is None:
-            return native
-        code = self._stated(stated, spec.entity, day) or self.of_day(spec.entity, day)
-        return native if code in {None, place.currency} else f"{native}{IN_CURRENCY}{code}"
-
-    def _stated(self, text: str | None, entity: str, day: date) -> str | None:
-        """Return the ISO code of what a message states; None where it states nothing."""
-        if (text or "").strip() in _NOT_SAID:
-            return None
-        codes = self._codes.get(_plain(text or ""), set())
-        likely = [
-            self.of_day(entity, day),
-            self.of_day(entity, date.max),
-            *(one.currency for one in self._former.get(entity, ())),
-        ]
-        found = next((code for code in likely if code in codes), None)
-        if found is None and len(codes) == 1:
-            (found,) = codes
-        if found is None:
-            raise UnknownCurrency(text)
-        return found
+        code = self.of_day(spec.entity, day)
+        if stated is not None and stated.strip() not in _NOT_SAID:
+            # One name of several currencies is that of the place, and of the day.
+            codes = self._codes.get(_plain(stated), set())
+            likely = [code, today, *(change.currency for change in self._former.get(spec.entity, ()))]
+            likely += codes if len(codes) == 1 else ()
+            code = next((each for each in likely if each in codes), None)
+            if code is None:
+                raise UnknownCurrency(stated)
+        return native if code in {None, today} else f"{native}{IN_CURRENCY}{code}"
 
 
 def apart(native: str) -> tuple[str, str | None]:
@@ -123,7 +111,5 @@ def in_currency(spec: SeriesSpec, code: str) -> SeriesSpec:
 def _plain(name: str) -> str:
     """Return a name without capitals, accents and punctuation."""
     letters = unicodedata.normalize("NFKD", name.casefold()).replace("ł", "l")
-    words = "".join(
-        one if one.isalnum() else "" if one in "'.’" or unicodedata.combining(one) else " " for one in letters
-    )
-    return " ".join(words.split())
+    letters = "".join(letter for letter in letters if letter not in "'.’" and not unicodedata.combining(letter))
+    return " ".join("".join(letter if letter.isalnum() else " " for letter in letters).split())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Literal, get_args
 
 import msgspec
 
 from almanac.catalog import checks
-from almanac.catalog.tables import packaged, read
+from almanac.catalog.tables import read
 from almanac.domain.companies import base_form
 
 Category = Literal["issuer_filing", "issuer_disclosure", "corporate_action", "regulator_notice"]
@@ -60,8 +60,8 @@ class FilingEventsFile(msgspec.Struct, frozen=True):
 class FilingEvents:
     """The table, checked whole. Raises CatalogError with one line per problem."""
 
-    def __init__(self, table: Mapping[str, Any]) -> None:
-        file = read(table, FilingEventsFile, "companies/events.toml", checks.filing_events)
+    def __init__(self) -> None:
+        file = read("companies/events.toml", FilingEventsFile, checks.filing_events)
         self._forms: dict[str, EventKind] = {form: kind for kind in file.form for form in kind.forms}
         self._nobody, self._current = file.nobody.forms, file.current_report
         self._items = {number: kind for kind in file.item for number in (kind.item, kind.before_2004) if number}
@@ -86,4 +86,4 @@ class FilingEvents:
 @functools.cache
 def shipped() -> FilingEvents:
     """Return the table of the package. Raise CatalogError."""
-    return FilingEvents(packaged("companies/events.toml"))
+    return FilingEvents()

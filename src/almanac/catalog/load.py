@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from itertools import chain, repeat
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -16,6 +16,8 @@ from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.catalog.services import Areas, Service, expanded
 from almanac.catalog.tables import Problems, convert, decode, packaged
 from almanac.domain.reference import Entity, Indicator, Provider, SeriesSpec, Source, Unit
+
+_Codes = Annotated[list[dict[str, Any]], msgspec.Meta(min_length=1)]
 
 
 class _File(msgspec.Struct, frozen=True):
@@ -115,12 +117,10 @@ def _map(
 ) -> None:
     """Read one group of native codes into the series of their sources."""
     try:
-        codes = convert(group.get("codes", []), list[dict[str, Any]])
+        codes = convert(group.get("codes", []), _Codes)
     except msgspec.ValidationError as error:
         problems.add(f"series {group.get('source')}", f"codes: {error}")
         return
-    if not codes:
-        problems.add(f"series {group.get('source')}", "a group has no codes")
     for code in codes:
         pattern = {name: value for name, value in {**group, **code}.items() if name != "codes"}
         where = f"series {pattern.get('source')} {pattern.get('native')}"

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import msgspec
 
 from almanac.catalog import checks, companies, tables
 from almanac.catalog.sectors import TEMPLATES, Template
-from almanac.catalog.tables import packaged
 from almanac.domain.reference import Indicator
 
 #: Behind an item's key: twelve months of it.
@@ -29,7 +28,7 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     name: str
     description: str
     formula: str
-    inputs: tuple[str, ...]
+    inputs: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     #: Kinds of company that it says nothing about.
     except_: frozenset[Template] = msgspec.field(default=frozenset(), name="except")
     aliases: tuple[str, ...] = ()
@@ -59,20 +58,16 @@ class _Measures(msgspec.Struct, frozen=True):
 @functools.cache
 def measures() -> Mapping[str, Measure]:
     """Return all measures by slug: twelve-month figures in the order of the items, then ratios and scores. Raise CatalogError."""
-    return read(packaged("companies/measures.toml"), companies.items(), "companies/measures.toml")
+    items = companies.items()
+    sums = [_twelve_months(item) for item in items.values() if item.served and not item.is_instant]
+    file, check = "companies/measures.toml", lambda table: checks.measures(table.measure, sums, items)
+    return {measure.key: measure for measure in (*sums, *tables.read(file, _Measures, check).measure)}
 
 
 @functools.cache
 def of_kind(kind: str) -> tuple[Measure, ...]:
     """Return the measures of kind ttm, ratio or score, in their order."""
     return tuple(measure for measure in measures().values() if measure.kind == kind)
-
-
-def read(part: Mapping[str, Any], items: Mapping[str, companies.Item], file: str = "") -> Mapping[str, Measure]:
-    """Return the measures of a parsed file over these items. Raise CatalogError with one line per problem."""
-    sums = [_twelve_months(item) for item in items.values() if item.served and not item.is_instant]
-    lines = tables.read(part, _Measures, file, lambda table: checks.measures(table.measure, sums, items))
-    return {measure.key: measure for measure in (*sums, *lines.measure)}
 
 
 _HOW = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Mapping
 from datetime import date
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
@@ -48,7 +48,7 @@ class Formula(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     category: IndicatorCategory
     formula: str
     operator: str
-    inputs: tuple[str, ...]
+    inputs: Annotated[tuple[str, ...], msgspec.Meta(min_length=1)]
     #: None: a score, which has none.
     unit: str | None = None
     params: dict[str, Any] = {}
@@ -89,7 +89,7 @@ class Catalog(msgspec.Struct, frozen=True, dict=True):
     @functools.cached_property
     def money(self) -> Currencies:
         """Return what is known of currencies, to tell in which one amounts are."""
-        return Currencies(self.currencies.values(), self.changeovers.values(), self.entities)
+        return Currencies(self.currencies.values(), self.changeovers.values(), self.entities.values())
 
     @functools.cached_property
     def series_by_id(self) -> Mapping[str, SeriesSpec]:

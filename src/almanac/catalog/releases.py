@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import UTC, date, datetime, time
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
 
 from almanac.catalog import checks
 from almanac.catalog.records import Catalog, simulated_copy
-from almanac.catalog.tables import packaged, read
-from almanac.domain.releases import Release
+from almanac.catalog.tables import read
+from almanac.domain.releases import Release, ReleaseCalendar
 from almanac.domain.times import instant
 
 
@@ -64,11 +63,6 @@ class Meetings(msgspec.Struct, frozen=True):
     bank: tuple[Bank, ...]
 
 
-def parse(data: Mapping[str, Any], file: str = "") -> tuple[Release, ...]:
-    """Return the releases of a read file, with their calendars. Raise CatalogError naming every culprit."""
-    return read(data, _Releases, file, lambda table: checks.releases(table.release)).release
-
-
 def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
     """Yield what releases name that the catalogue does not have, one line each."""
     return (f"{where}: {what}" for where, what in checks.releases(releases, catalog))
@@ -76,44 +70,37 @@ def check(releases: tuple[Release, ...], catalog: Catalog) -> Iterator[str]:
 
 def simulated(releases: tuple[Release, ...], sources: Collection[str]) -> tuple[Release, ...]:
     """Put simulated copies in place of the sources of releases' calendars, as far as there are any."""
-    copy, found = functools.partial(simulated_copy, sources=sources), []
-    for one in releases:
-        calendars = tuple(
-            msgspec.structs.replace(c, source=source) for c in one.calendars if (source := copy(c.source)) is not None
-        )
-        found.append(msgspec.structs.replace(one, calendars=calendars))
-    return tuple(found)
+
+    def copy(calendar: ReleaseCalendar) -> ReleaseCalendar | None:
+        source = simulated_copy(calendar.source, sources)
+        return None if source is None else msgspec.structs.replace(calendar, source=source)
+
+    return _with_calendars(releases, copy)
 
 
-def scheduled(releases: tuple[Release, ...], data: Mapping[str, Any], file: str = "") -> tuple[Release, ...]:
-    """Add to releases what publishers' schedules say, from a read file. Raise CatalogError naming every culprit."""
-    calendars = {(c.source, c.native): c for one in releases for c in one.calendars}
-    plans = read(data, _Schedules, file, lambda table: checks.schedules(table.schedule, calendars)).schedule
-    days = {(plan.source, plan.native): {day.toordinal(): name for name, day in plan.days.items()} for plan in plans}
+def _with_calendars(
+    releases: Iterable[Release], change: Callable[[ReleaseCalendar], ReleaseCalendar | None]
+) -> tuple[Release, ...]:
+    """Return releases with each calendar changed; one that comes to None is left out."""
     return tuple(
-        msgspec.structs.replace(
-            one,
-            calendars=tuple(
-                msgspec.structs.replace(c, schedule=days.get((c.source, c.native), {})) for c in one.calendars
-            ),
-        )
-        for one in releases
+        msgspec.structs.replace(release, calendars=tuple(filter(None, map(change, release.calendars))))
+        for release in releases
     )
 
 
 @functools.cache
 def shipped() -> tuple[Release, ...]:
-    """Return the releases of the package. Raise CatalogError."""
-    names = ("events/releases.toml", "events/schedules.toml")
-    return scheduled(parse(packaged(names[0]), names[0]), packaged(names[1]), names[1])
-
-
-def meetings_of(data: Mapping[str, Any], file: str = "") -> Meetings:
-    """Return the meetings of a read file. Raise CatalogError naming every culprit."""
-    return read(data, Meetings, file, lambda table: checks.meetings(table.bank))
+    """Return the releases of the package, with what publishers' schedules say. Raise CatalogError naming every culprit."""
+    releases = read("events/releases.toml", _Releases, lambda table: checks.releases(table.release)).release
+    calendars = {(c.source, c.native): c for release in releases for c in release.calendars}
+    plans = read(
+        "events/schedules.toml", _Schedules, lambda table: checks.schedules(table.schedule, calendars)
+    ).schedule
+    days = {(plan.source, plan.native): {day.toordinal(): name for name, day in plan.days.items()} for plan in plans}
+    return _with_calendars(releases, lambda c: msgspec.structs.replace(c, schedule=days.get((c.source, c.native), {})))
 
 
 @functools.cache
 def meetings() -> Meetings:
-    """Return the meetings of the package. Raise CatalogError."""
-    return meetings_of(packaged("events/meetings.toml"), "events/meetings.toml")
+    """Return the meetings of the package. Raise CatalogError naming every culprit."""
+    return read("events/meetings.toml", Meetings, lambda table: checks.meetings(table.bank))

@@ -105,15 +105,14 @@ def decode(data: Mapping[str, Any], kind: type[Record], problems: Problems, hook
 
 
 def read(
-    data: Mapping[str, Any],
-    kind: type[Record],
     file: str,
-    check: Callable[[Record], Iterable[tuple[str, str]]],
+    kind: type[Record],
+    check: Callable[[Record], Iterable[tuple[str, str]]] = lambda _: (),
     hook: Hook | None = None,
 ) -> Record:
-    """Decode a file that is a table of its own, and check it. Raise CatalogError with one line per problem."""
+    """Decode a file of the package that is a table of its own, and check it. Raise CatalogError with one line per problem."""
     problems = Problems(file)
-    record = decode(data, kind, problems, hook)
+    record = decode(packaged(file), kind, problems, hook)
     problems.check(check(record))
     return record
 
@@ -154,6 +153,7 @@ def _explain(message: str, kind: Any) -> str:
     for step in re.findall(r"\.(\w+)|\[", path):
         inner = [part for part in typing.get_args(kind) if part not in {type(None), Ellipsis}]
         kind = _fields(kind)[step].type if step in _fields(kind) else inner[-1] if inner else None
+        kind = getattr(kind, "__origin__", kind) if typing.get_origin(kind) is typing.Annotated else kind
     kinds = [kind, *typing.get_args(kind)]
     kinds += [inner for part in kinds[1:] for inner in typing.get_args(part)]
     if "unknown field" in what:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import click
@@ -29,11 +29,8 @@ def opened(chosen: Settings) -> Iterator[Accounts]:
     """Open the accounts of a home. A database that cannot be used ends the command with its path, the fault and what to do."""
     at = place(chosen.accounts_place)
     try:
-        accounts = Accounts(at, chosen.secret)
-        try:
+        with closing(Accounts(at, chosen.secret)) as accounts:
             yield accounts
-        finally:
-            accounts.close()
     except UnavailableError as error:
         raise StoreError(advise_of_kept(error, at)) from None
 
@@ -43,11 +40,6 @@ def administration(chosen: Settings) -> Iterator[Administration]:
     """Open the accounts of a home for actions that are recorded as those of the command line."""
     with opened(chosen) as store:
         yield Administration(store, COMMAND_LINE)
-
-
-def now() -> int:
-    """Real time in unix seconds. Accounts and keys never follow ALMANAC_NOW."""
-    return real_time()
 
 
 @click.group()
@@ -66,14 +58,14 @@ def accounts_create(email: str, plan: str, operator: bool, password_stdin: bool,
     """Make an account and print its id."""
     if password_stdin and link:
         raise click.UsageError("--password-stdin and --link exclude each other")
-    chosen, at, made_link = settings(), now(), None
+    chosen, at, made_link = settings(), real_time(), None
     kept = _hashed() if password_stdin else None
     with administration(chosen) as store, store.together():
         made = store.create(email, plan, chosen.plans, now=at, role="operator" if operator else "user")
         if kept is not None:
             made = store.set_password_hash(made.email, kept, now=at)
         if link:
-            made_link = _address(chosen, "reset", store.reset_link(made.email, now=at))
+            made_link = f"{chosen.dashboard_address}/reset/{store.reset_link(made.email, now=at)}"
     if as_json:
         put_json(_row(made) | ({"link": made_link} if link else {}))
         return
@@ -100,8 +92,8 @@ def accounts_plan(email: str, plan: str, as_json: bool) -> None:
     """Move an account to another plan. Every worker goes by it within half a second."""
     chosen = settings()
     with administration(chosen) as store:
-        found = store.set_plan(email, plan, chosen.plans, now=now())
-    _tell(found, f"{found.email} is on the {found.plan} plan.", as_json)
+        account = store.set_plan(email, plan, chosen.plans, now=real_time())
+    _tell(account, f"{account.email} is on the {account.plan} plan.", as_json)
 
 
 @accounts.command("role")
@@ -111,8 +103,8 @@ def accounts_plan(email: str, plan: str, as_json: bool) -> None:
 def accounts_role(email: str, role: str, as_json: bool) -> None:
     """Make an account an operator's, or a user's again."""
     with administration(settings()) as store:
-        found = store.set_role(email, role, now=now())
-    _tell(found, f"{found.email} has the role {found.role}.", as_json)
+        account = store.set_role(email, role, now=real_time())
+    _tell(account, f"{account.email} has the role {account.role}.", as_json)
 
 
 @accounts.command("disable")
@@ -121,8 +113,8 @@ def accounts_role(email: str, role: str, as_json: bool) -> None:
 def accounts_disable(email: str, as_json: bool) -> None:
     """Refuse an account's keys with 403 and end its web sessions, within half a second. Nothing of it is lost."""
     with administration(settings()) as store:
-        found = store.disable(email, now=now())
-    _tell(found, f"{found.email} is disabled since {time(found.disabled)}.", as_json)
+        account = store.disable(email, now=real_time())
+    _tell(account, f"{account.email} is disabled since {time(account.disabled)}.", as_json)
 
 
 @accounts.command("enable")
@@ -131,8 +123,8 @@ def accounts_disable(email: str, as_json: bool) -> None:
 def accounts_enable(email: str, as_json: bool) -> None:
     """Let a disabled account's keys in again."""
     with administration(settings()) as store:
-        found = store.enable(email, now=now())
-    _tell(found, f"{found.email} is enabled.", as_json)
+        account = store.enable(email, now=real_time())
+    _tell(account, f"{account.email} is enabled.", as_json)
 
 
 @accounts.command("delete")
@@ -145,13 +137,13 @@ def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
     Asks first; where nobody can be asked, --yes is needed.
     """
     with administration(settings()) as store:
-        found, keys = store.account(email), len(store.keys(email))
+        account, keys = store.account(email), len(store.keys(email))
         if not yes:
             if not sys.stdin.isatty():
-                raise click.UsageError(f"deleting {found.email} with its {keys} keys cannot be undone: say --yes")
-            click.confirm(f"Delete {found.email} with its {keys} keys? This cannot be undone.", abort=True, err=True)
-        found, keys = store.delete(email, now=now())
-    _tell(found, f"{found.email} is deleted with its {keys} keys.", as_json, keys=keys)
+                raise click.UsageError(f"deleting {account.email} with its {keys} keys cannot be undone: say --yes")
+            click.confirm(f"Delete {account.email} with its {keys} keys? This cannot be undone.", abort=True, err=True)
+        account, keys = store.delete(email, now=real_time())
+    _tell(account, f"{account.email} is deleted with its {keys} keys.", as_json, keys=keys)
 
 
 @accounts.command("password")
@@ -160,14 +152,14 @@ def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
 @_JSON
 def accounts_password(email: str, password_stdin: bool, as_json: bool) -> None:
     """Print a link by which a password is chosen, once, within half an hour; or set one. Web sessions then end."""
-    chosen, at = settings(), now()
+    chosen, at = settings(), real_time()
     kept = _hashed() if password_stdin else None
     with administration(chosen) as store:
         if kept is not None:
-            found = store.set_password_hash(email, kept, now=at)
-            _tell(found, f"{found.email} has a new password; its web sessions have ended.", as_json)
+            account = store.set_password_hash(email, kept, now=at)
+            _tell(account, f"{account.email} has a new password; its web sessions have ended.", as_json)
             return
-        link = _address(chosen, "reset", store.reset_link(email, now=at))
+        link = f"{chosen.dashboard_address}/reset/{store.reset_link(email, now=at)}"
     _link(link, as_json, "Good once, for half an hour.")
 
 
@@ -181,9 +173,13 @@ def accounts_invite(email: str, plan: str | None, operator: bool, as_json: bool)
     chosen = settings()
     with administration(chosen) as store:
         token, _ = store.invite(
-            email, plan or chosen.signup_plan, chosen.plans, now=now(), role="operator" if operator else "user"
+            email, plan or chosen.signup_plan, chosen.plans, now=real_time(), role="operator" if operator else "user"
         )
-    _link(_address(chosen, "signup", token), as_json, "Good once, for a week. Send it to them; nothing was sent.")
+    _link(
+        f"{chosen.dashboard_address}/signup/{token}",
+        as_json,
+        "Good once, for a week. Send it to them; nothing was sent.",
+    )
 
 
 @accounts.command("deeds")
@@ -192,10 +188,10 @@ def accounts_invite(email: str, plan: str | None, operator: bool, as_json: bool)
 def accounts_deeds(limit: int, as_json: bool) -> None:
     """List what operators did to accounts, the latest first."""
     with administration(settings()) as store:
-        found = store.audit_log.latest(limit)
+        deeds = store.audit_log.latest(limit)
     rows = [
-        {"at": time(one.at), "who": one.who, "what": one.what, "subject": one.subject, "detail": one.detail}
-        for one in found
+        {"at": time(deed.at), "who": deed.who, "what": deed.what, "subject": deed.subject, "detail": deed.detail}
+        for deed in deeds
     ]
     table(rows, ("at", "who", "what", "subject", "detail"), as_json=as_json)
 
@@ -205,21 +201,17 @@ def _hashed() -> str:
     return Passwords().hash(sys.stdin.readline().rstrip("\r\n"))
 
 
-def _address(chosen: Settings, page: str, token: str) -> str:
-    return f"{chosen.dashboard_address}/{page}/{token}"
-
-
 def _link(link: str, as_json: bool, words: str) -> None:
     put_json({"link": link}) if as_json else put(link)
     if not as_json:
         say(words)
 
 
-def _tell(found: AccountInfo, words: str, as_json: bool, **more: Any) -> None:
+def _tell(account: AccountInfo, words: str, as_json: bool, **more: Any) -> None:
     if as_json:
-        put_json(_row(found) | more)
+        put_json(_row(account) | more)
     else:
-        put(found.id)
+        put(account.id)
         say(words)
 
 

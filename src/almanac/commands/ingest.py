@@ -10,7 +10,7 @@ import click
 
 from almanac.commands import worker
 from almanac.commands.progress import Progress, loading
-from almanac.commands.shared import processes_option, say, settings
+from almanac.commands.shared import mirror_option, processes_option, say, settings
 from almanac.commands.sources import finish, has_key, named_sources
 from almanac.domain.memory import seldom_searched
 from almanac.domain.plain_text import nearest
@@ -30,12 +30,7 @@ from almanac.pipeline.ingest.worker import note_asked
     is_flag=True,
     help="Ask only what is due, of the SOURCEs or of all, as `almanac worker` would: for cron. Nothing due: exit 0.",
 )
-@click.option(
-    "--from",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Read a mirror folder (mirror.csv) in place of the network.",
-)
+@mirror_option
 @click.option(
     "--entity", "entities", multiple=True, help="Ask only for series of this entity, by id or slug; may be given again."
 )

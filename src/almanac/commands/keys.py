@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from almanac.commands.accounts import administration, now, opened
+from almanac.commands.accounts import administration, opened
 from almanac.commands.shared import put, put_json, say, settings, table, time
+from almanac.config import real_time
 from almanac.domain.times import end_of_day, instant
 from almanac.store.accounts.accounts import KeyInfo
 
@@ -32,7 +33,7 @@ def keys_create(account: str, scopes: tuple[str, ...], name: str, expires: str |
     """Make a key and print it. It is shown this once."""
     until = _moment(expires) if expires is not None else None
     with opened(settings()) as store:
-        text, info = store.create_key(account, scopes, name, until, now=now())
+        text, info = store.create_key(account, scopes, name, until, now=real_time())
     if as_json:
         put_json(_made(text, info))
     else:
@@ -62,7 +63,7 @@ def keys_rotate(key_or_prefix: str, grace: str, as_json: bool) -> None:
     """Make a key in the place of another, with its name, scopes and expiry, and print it. It is shown this once."""
     seconds = _seconds(grace)
     with administration(settings()) as store:
-        text, info, old = store.rotate(key_or_prefix, seconds, now=now())
+        text, info, old = store.rotate(key_or_prefix, seconds, now=real_time())
     until = old.revoked if old.revoked is not None else old.expires
     if as_json:
         put_json(_made(text, info) | {"replaces": old.prefix, "replacesUntil": time(until)})
@@ -77,7 +78,7 @@ def keys_rotate(key_or_prefix: str, grace: str, as_json: bool) -> None:
 def keys_revoke(key_or_prefix: str) -> None:
     """End a key, named by its text, its id, or the start of its prefix. Every worker refuses it at once."""
     with administration(settings()) as store:
-        info = store.revoke(key_or_prefix, now=now())
+        info = store.revoke(key_or_prefix, now=real_time())
     put(info.id)
     say(f"The key {info.prefix} of {info.email} is revoked since {time(info.revoked)}.")
 

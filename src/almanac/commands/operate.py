@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from contextlib import closing
 from pathlib import Path
-from typing import NoReturn
 
 import click
 import msgspec
@@ -32,7 +31,7 @@ from almanac.pipeline.operate.rebuild import rebuild as replay
 from almanac.pipeline.operate.rebuild import recompute
 from almanac.pipeline.operate.restore import check as check_backup
 from almanac.pipeline.operate.restore import restore as read_backup
-from almanac.pipeline.operate.status import Status, checkup, failed, room, vitals
+from almanac.pipeline.operate.status import checkup, failed, room, vitals
 from almanac.pipeline.operate.status import status as read_status
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.opening import distribute as distribute_tables
@@ -109,49 +108,40 @@ def status(as_json: bool, as_check: bool) -> None:
     if as_check:
         if as_json:
             raise click.UsageError("--check prints one line: --json does not go with it")
-        _check()
+        # It only looks: it makes no store, upgrades none, and waits for no writer.
+        try:
+            chosen = settings(home=False)
+            with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
+                found = vitals(view, chosen.clock())
+            finding = checkup(found, room(chosen), real_time())
+        except (UserError, OSError) as error:
+            finding = failed(str(error))
+        put(finding.line)
+        sys.exit(finding.code)
 
     chosen = settings()
     with PipelineContext(chosen, tell=say) as world:
-        found = read_status(
+        report = read_status(
             world.db, chosen.clock(), raw_store_binding.explain_other_store(world.db, world.raw, chosen)
         )
     if as_json:
-        put_json(found)
-    else:
-        _tell(found)
-
-
-def _check() -> NoReturn:
-    """Only looks: it makes no store, upgrades none, and waits for no writer."""
-    try:
-        chosen = settings(home=False)
-        with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
-            found = vitals(view, chosen.clock())
-        finding = checkup(found, room(chosen), real_time())
-    except (UserError, OSError) as error:
-        finding = failed(str(error))
-    put(finding.line)
-    sys.exit(finding.code)
-
-
-def _tell(found: Status) -> None:
-
-    held = msgspec.to_builtins(found.coverage)
-    indicators = held.pop("indicators")
-    figures = {**held, "indicators": f"{indicators['raw']} raw, {indicators['derived']} derived"}
+        put_json(report)
+        return
+    figures = msgspec.to_builtins(report.coverage)
+    indicators = figures.pop("indicators")
+    figures["indicators"] = f"{indicators['raw']} raw, {indicators['derived']} derived"
     width = max(map(len, figures))
     for name, value in figures.items():
         put(f"{name.ljust(width)}  {'-' if value is None else value}")
     put()
-    table(msgspec.to_builtins(found.sources), _SOURCE_COLUMNS.split())
-    if found.raw_store is not None:
+    table(msgspec.to_builtins(report.sources), _SOURCE_COLUMNS.split())
+    if report.raw_store is not None:
         put()
-        put(f"another raw store: {found.raw_store}")
+        put(f"another raw store: {report.raw_store}")
     for records, columns in (
-        (found.quarantine, "source url fetchedAt reason"),
-        (found.unmapped, "source nativeId rows"),
-        (found.unread, "source kind name met seenAt"),
+        (report.quarantine, "source url fetchedAt reason"),
+        (report.unmapped, "source nativeId rows"),
+        (report.unread, "source kind name met seenAt"),
     ):
         if records:
             put()

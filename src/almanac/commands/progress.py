@@ -35,13 +35,12 @@ class Progress(contextlib.ExitStack):
         write_events(logging.WARNING, lambda *_: BytesLogger(sys.stderr.buffer))
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bars = Bars(*columns, console=console, transient=True) if console.is_terminal else None
+        self._bars = Bars(*columns, console=console, transient=True, disable=not console.is_terminal)
         self._note = note
         self._said_at = time.monotonic()
 
     def __enter__(self) -> Self:
-        if self._bars is not None:
-            self.enter_context(self._bars)
+        self.enter_context(self._bars)
         return self
 
     def track(self, parts: Sequence[Any], name: str = "") -> Iterator[Any]:
@@ -51,7 +50,7 @@ class Progress(contextlib.ExitStack):
     def meter(self, name: str, total: int, /) -> Advance:
         """Begin a part of the work; what is given back is told how much more is done."""
         bars, note = self._bars, self._note
-        task = None if bars is None else bars.add_task(one_line(name), total=total or None)
+        task = bars.add_task(one_line(name), total=total or None)
         began, done = time.monotonic(), 0.0
 
         def advance(more: float) -> None:
@@ -59,11 +58,14 @@ class Progress(contextlib.ExitStack):
             done += more
             if note is not None:
                 note(f"{name}, {done:,.0f} of {total:,}" if total else f"{name}, {done:,.0f}")
-            if bars is not None and task is not None:
+            if not bars.disable:
                 bars.advance(task, more)
             elif time.monotonic() - self._said_at >= _EVERY and (not total or done < total):
                 self._said_at = time.monotonic()
-                say(_progress_line(name, done, total, self._said_at - began))
+                # `rebuild: 1,200 of 5,000, about 2 min left`, from how long it took so far.
+                left = (self._said_at - began) * (total - done) / done if total and done else 0.0
+                ahead = f", about {_span(left)} left" if left else ""
+                say(f"{name}: {done:,.0f}" + (f" of {total:,}{ahead}" if total else ""))
 
         if note is not None:
             note(f"{name}, 0 of {total:,}" if total else name)
@@ -71,7 +73,7 @@ class Progress(contextlib.ExitStack):
 
     def say(self, line: str) -> None:
         """Talk, above the bars where there are any."""
-        if self._bars is None:
+        if self._bars.disable:
             say(line)
         else:
             self._bars.console.print(one_line(line), markup=False, highlight=False)
@@ -82,15 +84,6 @@ def loading(home: Path, what: str) -> Iterator[Progress]:
     """Show the progress of a load into a home, on the dashboard too."""
     with noted(home, what) as note, Progress(note) as progress:
         yield progress
-
-
-def _progress_line(name: str, done: float, total: int, seconds: float) -> str:
-    """`rebuild: 1,200 of 5,000, about 2 min left`, from how long it took so far."""
-    if not total:
-        return f"{name}: {done:,.0f}"
-    left = seconds * (total - done) / done if done else 0.0
-    ahead = f", about {_span(left)} left" if done else ""
-    return f"{name}: {done:,.0f} of {total:,}{ahead}"
 
 
 def _span(seconds: float) -> str:

@@ -23,27 +23,22 @@ def _address(_context: click.Context, _parameter: click.Parameter, host: str | N
 
 
 _PORT = click.IntRange(1, 65_535)
+#: What each option says over the setting of the same name, and what it takes.
+_LISTENERS: dict[str, tuple[str, dict[str, Any]]] = {
+    "host": ("Address of the API.", {"callback": _address, "metavar": "ADDRESS"}),
+    "port": ("Port of the API.", {"type": _PORT}),
+    "dashboard_port": ("Port of the dashboard.", {"type": _PORT}),
+    "ops_port": ("Port of the operations listener.", {"type": _PORT}),
+    "workers": ("Processes that answer.", {"type": click.IntRange(1, 256)}),
+}
 
 
 def listeners(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that say where to listen, each over the setting of the same name."""
-    for option in (
-        click.option(
-            "--workers", type=click.IntRange(1, 256), help="Processes that answer. Default: ALMANAC_WORKERS, 1."
-        ),
-        click.option(
-            "--ops-port", type=_PORT, help="Port of the operations listener. Default: ALMANAC_OPS_PORT, 9000."
-        ),
-        click.option("--no-dashboard", is_flag=True, help="Leave the dashboard out."),
-        click.option(
-            "--dashboard-port", type=_PORT, help="Port of the dashboard. Default: ALMANAC_DASHBOARD_PORT, 8001."
-        ),
-        click.option("--port", type=_PORT, help="Port of the API. Default: ALMANAC_PORT, 8000."),
-        click.option(
-            "--host", callback=_address, metavar="ADDRESS", help="Address of the API. Default: ALMANAC_HOST, 127.0.0.1."
-        ),
-    ):
-        command = option(command)
+    """Add the options that say where to listen."""
+    command = click.option("--no-dashboard", is_flag=True, help="Leave the dashboard out.")(command)
+    for name, (words, how) in reversed(_LISTENERS.items()):
+        words = f"{words} Default: ALMANAC_{name.upper()}, {getattr(Settings(), name)}."
+        command = click.option(f"--{name.replace('_', '-')}", help=words, **how)(command)
     return command
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +17,6 @@ from almanac.domain.plain_text import escaped, one_line
 
 if TYPE_CHECKING:
     from almanac.config import Settings
-
-
-#: Exit code of a command whose output nobody reads to its end: 128 and the number of SIGPIPE, as shells have it.
-_READER_GONE = 141
 
 
 class Commands(click.Group):
@@ -54,6 +50,8 @@ class Commands(click.Group):
         except click.ClickException as error:
             error.message = _lines(error.message)  # type: ignore[misc]  # final for those who would tell something else
             raise
+        except BrokenPipeError:
+            raise  # click ends quietly where nobody reads on
         except (UserError, OSError) as error:
             ending = click.ClickException(_lines(explain(error) if isinstance(error, OSError) else str(error)))
             if isinstance(error, UserError):
@@ -67,6 +65,15 @@ without_missing_option = click.option(
     metavar="N",
     type=click.IntRange(0),
     help="Go on without the N payloads that are missing from the raw store, for good. N must be their number.",
+)
+
+
+#: For commands that ask publishers.
+mirror_option = click.option(
+    "--from",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Read a mirror folder (mirror.csv) in place of the network.",
 )
 
 
@@ -125,7 +132,7 @@ def _cell(value: Any) -> str:
 
 def put(line: object = "") -> None:
     """Print a line of data on stdout. What others wrote may be in it: no terminal obeys it, and it begins no line."""
-    _written(one_line(str(line)))
+    click.echo(one_line(str(line)))
 
 
 def put_json(value: Any) -> None:
@@ -133,22 +140,12 @@ def put_json(value: Any) -> None:
     import msgspec
 
     plain = isinstance(value, (dict, list))
-    _written(escaped(json.dumps(value, ensure_ascii=False) if plain else msgspec.json.encode(value).decode()))
+    click.echo(escaped(json.dumps(value, ensure_ascii=False) if plain else msgspec.json.encode(value).decode()))
 
 
 def say(line: str) -> None:
     """Print a line of talk on stderr."""
-    _written(one_line(line), err=True)
-
-
-def _written(text: str, *, err: bool = False) -> None:
-    """Write a line. Where who reads has seen enough, as `head` has, the command ends as others do then: at once, without a word."""
-    try:
-        click.echo(text, err=err)
-    except BrokenPipeError:
-        # Nothing is left for the interpreter to write at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), (sys.stderr if err else sys.stdout).fileno())
-        raise SystemExit(_READER_GONE) from None
+    click.echo(one_line(line), err=True)
 
 
 def _lines(text: str) -> str:

@@ -13,7 +13,7 @@ from almanac import serving
 from almanac.catalog.load import shipped
 from almanac.commands.progress import loading
 from almanac.commands.serve import chosen, listeners
-from almanac.commands.shared import put, say
+from almanac.commands.shared import mirror_option, put, say
 from almanac.commands.sources import named_sources, summary
 from almanac.commands.worker import asking
 from almanac.config import Settings
@@ -28,12 +28,7 @@ from almanac.pipeline.ingest.worker import missing_settings
 
 @click.command()
 @listeners
-@click.option(
-    "--from",
-    "folder",
-    type=click.Path(path_type=Path),
-    help="Read a mirror folder (mirror.csv) in place of the network.",
-)
+@mirror_option
 @click.option("--load-only", is_flag=True, help="Load, say what further sources need, and end: nothing is served.")
 def start(folder: Path | None, load_only: bool, **options: Any) -> None:
     """Load and serve data of publishers that ask for no key.

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
 
@@ -63,7 +63,7 @@ class Release(msgspec.Struct, frozen=True, kw_only=True):
     #: All measures, the headline first.
     indicators: tuple[str, ...]
     #: Frequencies of the headline by preference. For each place and source the first existing one counts.
-    frequencies: tuple[Frequency, ...]
+    frequencies: Annotated[tuple[Frequency, ...], msgspec.Meta(min_length=1)]
     #: The only places with this release; empty: all except those where another release covers these indicators.
     only_countries: tuple[str, ...] = ()
     except_countries: tuple[str, ...] = ()

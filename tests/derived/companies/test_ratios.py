@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from almanac.catalog import companies
 from almanac.catalog import measures as catalogue
-from almanac.catalog.records import CatalogError
 from almanac.catalog.sectors import TEMPLATES
 from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs, parsed
 from almanac.derived.companies.ratios import RATIOS, measures
@@ -411,37 +410,6 @@ def test_catalogue_records():
     assert {f"{item}_ttm" for item in flows} == {slug for slug in records if slug.endswith("_ttm")}
     known = set(records) | {item.key for item in companies.served()}
     assert {name for record in records.values() for name in record.inputs} <= known
-
-
-def line(**more):
-    base = {
-        "key": "x", "kind": "ratio", "name": "X", "description": "X.", "formula": "a/b", "inputs": ["revenue_ttm"],
-    }  # fmt: skip
-    return {**base, **more}
-
-
-@pytest.mark.parametrize(
-    ("part", "message"),
-    [
-        (
-            {"measure": [line(kind="index")]},
-            "measure x: Invalid enum value 'index' at kind, allowed are ttm, ratio, score",
-        ),
-        ({"measure": [line(inputs=["total_asset"])]}, "measure x: unknown input total_asset"),
-        ({"measure": [line(), line()]}, "measure x: is there twice"),
-        (
-            {"measure": [line(kind="ttm")]},
-            "measure x: twelve-month figures follow from the items, allowed are ratio, score",
-        ),
-        ({"measure": [line(key="revenue_ttm")]}, "measure revenue_ttm: is there twice"),
-        ({"measure": [line(**{"except": list(TEMPLATES)})]}, "measure x: no kind of company has it"),
-        ({"measures": [line()]}, "unknown table [[measures]], allowed are measure"),
-    ],
-)
-def test_a_contradiction_in_the_catalogue_is_named(part, message):
-    with pytest.raises(CatalogError) as raised:
-        catalogue.read(part, companies.items())
-    assert message in str(raised.value).splitlines()
 
 
 @pytest.mark.parametrize("name", ["", "Revenue", "revenue_ttm?", "revenue_4y_ago", "revenue ttm"])
