@@ -19,8 +19,9 @@ import msgspec
 from almanac.config import Settings
 from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.simulation import load_first
-from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
+from almanac.store.accounts.records import AccountError
 from almanac.store.engine.opening import place
 
 _PLAN = "pro"

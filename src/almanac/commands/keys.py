@@ -11,7 +11,7 @@ import click
 from almanac.commands.accounts import administration, now, opened
 from almanac.commands.shared import put, put_json, say, settings, table, time
 from almanac.domain.times import end_of_day, instant
-from almanac.store.accounts.accounts import KeyInfo
+from almanac.store.accounts.records import KeyInfo
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _MOST_GRACE = 365 * 86_400

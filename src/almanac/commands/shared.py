@@ -86,7 +86,7 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.raw_store_binding import RawStoreError
     from almanac.sources.mirror import MirrorError
-    from almanac.store.accounts.accounts import AccountError
+    from almanac.store.accounts.records import AccountError
     from almanac.store.engine.errors import StoreError, UnavailableError
     from almanac.store.raw.captures import Corrupt
 

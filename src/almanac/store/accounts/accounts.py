@@ -21,11 +21,10 @@ from typing import Any
 
 import msgspec
 
-from almanac.store.accounts.file import AccountsFile, hkdf
+from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.keytext import KEY_SHAPE, LENGTH, PREFIX, new_key, well_formed
 from almanac.store.accounts.records import (
     MALFORMED,
-    SCOPES,
     UNKNOWN,
     AccountError,
     AccountInfo,
@@ -46,19 +45,6 @@ from almanac.store.engine.deadline import check_deadline, lock_held, time_limit
 from almanac.store.engine.errors import ConflictError, StoppedError, UnavailableError
 from almanac.store.engine.opening import Place, Server, faults
 from almanac.store.engine.sql_compat import next_id
-
-__all__ = [
-    "MALFORMED",
-    "SCOPES",
-    "UNKNOWN",
-    "AccountError",
-    "AccountInfo",
-    "Accounts",
-    "KeyInfo",
-    "KeyRecord",
-    "Refused",
-    "hkdf",
-]
 
 _ID = re.compile(r"key_[0-9a-f]{20}")
 _SPELLED = re.compile(r"alm_[0-9A-Za-z]{4,8}")

@@ -64,7 +64,7 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
         spans = [
             (cell.series.topic, cell.series.number, *span_of(ctx, cell.period, cell.frequency)) for _, _, cell in asked
         ]
-        rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
+        rows = store.known(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
         for (event, behind, cell), vintages in zip(asked, rows, strict=True):
             read = _ahead if event.status in COMING else _numbers_of
