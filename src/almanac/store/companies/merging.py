@@ -46,10 +46,6 @@ class Part(msgspec.Struct, frozen=True):
     fetched_at: int
     sha256: str
 
-    @property
-    def order(self) -> tuple[int, str]:
-        return self.fetched_at, self.sha256
-
 
 #: A company of which anything served changed: what it was before (None: it is new) and what it is now.
 Changed = tuple[Company | None, Company]
@@ -133,7 +129,7 @@ def put_records(
     for record in listed:
         of_company, part = parts[record.entity], Part(record, source, fetched_at, sha256)
         known = of_company.get(record.part, part)
-        older, newest = sorted((known, part), key=attrgetter("order"))
+        older, newest = sorted((known, part), key=attrgetter("fetched_at", "sha256"))
         of_company[record.part] = newest
         if record.part in _LISTING and older is not newest:
             moments = seen[record.entity]

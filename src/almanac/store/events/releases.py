@@ -24,22 +24,12 @@ def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, Rele
     Store a payload's calendar entries, each with its release. Of several with one knowledge time the later payload
     wins.
     """
+    times = row.ingested_at, row.fetched_at, row.sha256
     db.executemany(
         "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(source, native, uid, known_at)"
         " DO UPDATE SET fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
         " WHERE (excluded.fetched_at, excluded.sha256) > (calendar_entry.fetched_at, calendar_entry.sha256)",
-        [
-            (
-                row.source,
-                native,
-                entry.uid,
-                row.ingested_at,
-                row.fetched_at,
-                row.sha256,
-                msgspec.json.encode(entry).decode(),
-            )
-            for native, entry in entries
-        ],
+        [(row.source, native, entry.uid, *times, msgspec.json.encode(entry).decode()) for native, entry in entries],
     )
 
 
