@@ -216,7 +216,8 @@ def _warn_of_types(ctx: Context, types: Sequence[str]) -> None:
 
 def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
     """Events as this request may see them."""
-    domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
+    companies = company_rows.by_ids(ctx.view, {one.entity for one in found if one.entity and not one.country})
+    domiciles = {entity: company.country for entity, company in companies.items()}
     rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
     told = numbers(ctx, [one for one in found if _told_by_data(one)])
     return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]
