@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from almanac.__main__ import main
-from almanac.store.accounts.accounts import SCOPES, UNKNOWN, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, SignedIn
 from almanac.store.accounts.keytext import checksum
+from almanac.store.accounts.records import SCOPES, UNKNOWN
 from almanac.store.engine import schemas
 from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Server
@@ -276,7 +277,7 @@ def test_links_lead_to_the_dashboard(run, place):
     people, at = Authentication(accounts), int(time.time())
     assert people.resets.find(reset.rpartition("/")[2], now=at).email == ADA
     assert people.resets.find(made.stdout.strip().rpartition("/")[2], now=at) is None  # the newer one ended it
-    assert people.invitation(invited.strip().rpartition("/")[2], now=at).plan == "free"
+    assert people.invitations.find(invited.strip().rpartition("/")[2], now=at).plan == "free"
     accounts.close()
     assert "has an account already" in run("accounts", "invite", ADA, expect=1).stderr
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 
 from almanac.config import Settings
-from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication
+from almanac.store.accounts.records import AccountError
 from almanac.store.engine.opening import place
 
 _PLAN = "pro"

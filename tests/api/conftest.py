@@ -19,7 +19,7 @@ from almanac.api.contract.params import Param
 from almanac.api.server.app import App
 from almanac.api.use.limits import Decision
 from almanac.config import Plan, Settings
-from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, KeyRecord, Refused
+from almanac.store.accounts.records import MALFORMED, UNKNOWN, KeyRecord, Refused
 from almanac.store.engine.errors import UnavailableError
 
 #: The data's clock: 2026-11-20T12:00:00Z.

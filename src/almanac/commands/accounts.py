@@ -11,10 +11,11 @@ import click
 
 from almanac.commands.shared import put, put_json, say, settings, table, time
 from almanac.config import Settings, real_time
-from almanac.store.accounts.accounts import AccountInfo, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.audit_log import COMMAND_LINE
 from almanac.store.accounts.passwords import Passwords
+from almanac.store.accounts.records import AccountInfo
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.engine.opening import advise_of_kept, place
 
@@ -60,7 +61,7 @@ def accounts_create(email: str, plan: str, operator: bool, password_stdin: bool,
         raise click.UsageError("--password-stdin and --link exclude each other")
     chosen, at, made_link = settings(), real_time(), None
     kept = _hashed() if password_stdin else None
-    with administration(chosen) as store, store.together():
+    with administration(chosen) as store, store.accounts.changing():
         made = store.create(email, plan, chosen.plans, now=at, role="operator" if operator else "user")
         if kept is not None:
             made = store.set_password_hash(made.email, kept, now=at)
@@ -137,7 +138,7 @@ def accounts_delete(email: str, yes: bool, as_json: bool) -> None:
     Asks first; where nobody can be asked, --yes is needed.
     """
     with administration(settings()) as store:
-        account, keys = store.account(email), len(store.keys(email))
+        account, keys = store.accounts.account(email), len(store.accounts.list_keys(email))
         if not yes:
             if not sys.stdin.isatty():
                 raise click.UsageError(f"deleting {account.email} with its {keys} keys cannot be undone: say --yes")

@@ -12,7 +12,7 @@ from almanac.commands.accounts import administration, opened
 from almanac.commands.shared import put, put_json, say, settings, table, time
 from almanac.config import real_time
 from almanac.domain.times import end_of_day, instant
-from almanac.store.accounts.accounts import KeyInfo
+from almanac.store.accounts.records import KeyInfo
 
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 _MOST_GRACE = 365 * 86_400

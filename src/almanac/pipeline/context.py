@@ -170,7 +170,7 @@ class PipelineContext:
         """
         if not self._cleared:
             self.raw.blobs.check()
-            self.raw.tidy()
+            self.raw.blobs.tidy()
             raw_store_binding.settle(self.db, self.raw, self.settings)
             self._cleared = True
         if meta(self.db, "world") != self.kind:

@@ -98,7 +98,10 @@ def _damage(row: PayloadRow, raw: RawStore) -> str | None:
         capture = raw.capture(row.source, row.capture)
     except Corrupt as error:
         return str(error)
-    return "the raw store has no such capture" if capture is None else raw.flaw(capture)
+    if capture is None:
+        return "the raw store has no such capture"
+    flaw = raw.flaw(capture)
+    return None if flaw is None else str(flaw)
 
 
 class Demand(NamedTuple):

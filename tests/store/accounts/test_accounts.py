@@ -9,10 +9,11 @@ import apsw
 import pytest
 
 from almanac.store.accounts import file
-from almanac.store.accounts.accounts import MALFORMED, SCOPES, UNKNOWN, AccountError, Accounts, KeyRecord
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.administration import Administration
 from almanac.store.accounts.file import SCHEMA, hkdf
 from almanac.store.accounts.keytext import checksum, new_key
+from almanac.store.accounts.records import MALFORMED, SCOPES, UNKNOWN, AccountError, KeyRecord
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from tests.support.invented_accounts import ADA, NOW, PLANS
 from tests.support.places import kept as stored

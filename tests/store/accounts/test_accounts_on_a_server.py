@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.file import SCHEMA
+from almanac.store.accounts.records import UNKNOWN, AccountError
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta, statements, tables_of
 from almanac.store.engine.errors import UnavailableError

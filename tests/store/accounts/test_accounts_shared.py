@@ -9,8 +9,9 @@ import threading
 import apsw
 import pytest
 
-from almanac.store.accounts.accounts import UNKNOWN, AccountError, Accounts, hkdf
-from almanac.store.accounts.file import SCHEMA
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.file import SCHEMA, hkdf
+from almanac.store.accounts.records import UNKNOWN, AccountError
 from almanac.store.engine import opening
 from almanac.store.engine.errors import UnavailableError
 from tests.support.invented_accounts import NOW, PLANS

@@ -5,9 +5,10 @@ import threading
 import pytest
 from argon2 import PasswordHasher
 
-from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.authentication import Authentication, NotSignedIn, SignedIn
 from almanac.store.accounts.passwords import Passwords
+from almanac.store.accounts.records import AccountError
 from almanac.store.accounts.throttle import Throttle
 from tests.support.invented_accounts import ADA, NOW, PASSWORD, PLANS
 from tests.support.places import kept as stored
@@ -206,7 +207,7 @@ def test_no_token_and_no_password_is_in_the_database(people, accounts, place):
 
 def test_an_invitation_makes_the_account_it_was_for(people, accounts):
     token, made = people.invitations.invite("Bob@example.org", "pro", PLANS, made_by=ADA, now=NOW, role="operator")
-    assert people.invitation(token, now=NOW) == made
+    assert people.invitations.find(token, now=NOW) == made
     assert people.invitations.open(now=NOW) == [made]
     with pytest.raises(AccountError, match="at least 12"):
         people.join(token, "short", **HERE, now=NOW)
@@ -222,11 +223,11 @@ def test_an_invitation_makes_the_account_it_was_for(people, accounts):
 def test_an_invitation_runs_out_and_a_new_one_ends_the_old(people):
     first, _ = people.invitations.invite("bob@example.org", "pro", PLANS, made_by=ADA, now=NOW)
     second, made = people.invitations.invite("BOB@example.org", "free", PLANS, made_by=ADA, now=NOW)
-    assert people.invitation(first, now=NOW) is None
-    assert people.invitation(second, now=made.expires - 1).plan == "free"
-    assert people.invitation(second, now=made.expires) is None
+    assert people.invitations.find(first, now=NOW) is None
+    assert people.invitations.find(second, now=made.expires - 1).plan == "free"
+    assert people.invitations.find(second, now=made.expires) is None
     people.invitations.withdraw(made.id)
-    assert people.invitation(second, now=NOW) is None
+    assert people.invitations.find(second, now=NOW) is None
     with pytest.raises(AccountError, match="there is no invitation"):
         people.invitations.withdraw(made.id)
 
@@ -254,14 +255,14 @@ def test_who_asks_to_join_learns_nothing_and_the_owner_of_the_address_all(people
 def test_asking_does_not_undo_an_invitation(people):
     token, _ = people.invitations.invite("bob@example.org", "pro", PLANS, made_by=ADA, now=NOW)
     letter = people.ask_to_join("bob@example.org", "free", PLANS, now=NOW)
-    assert people.invitation(token, now=NOW).plan == people.invitation(letter.token, now=NOW).plan == "pro"
+    assert people.invitations.find(token, now=NOW).plan == people.invitations.find(letter.token, now=NOW).plan == "pro"
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 43, "x" * 10_000, "\udcff" * 43, "' OR 1=1 --"])
 def test_what_is_no_token_opens_nothing(people, token):
     assert people.sessions.find(token, now=NOW) is None
     assert people.resets.find(token, now=NOW) is None
-    assert people.invitation(token, now=NOW) is None
+    assert people.invitations.find(token, now=NOW) is None
     assert people.sessions.sign_out(token) is False
 
 

@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from almanac.store.accounts.accounts import MALFORMED, UNKNOWN, Accounts
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.records import MALFORMED, UNKNOWN
 from almanac.store.engine.errors import UnavailableError
 from almanac.store.engine.opening import Server
 from tests.support import postgres

@@ -4,8 +4,9 @@ import threading
 
 import pytest
 
-from almanac.store.accounts.accounts import AccountError, Accounts
+from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.form_numbers import LIFE_SECONDS, FormNumbers, FormStale, FormUsed
+from almanac.store.accounts.records import AccountError
 from almanac.store.accounts.watchlist import MOST_WATCHED, Watchlist
 from almanac.store.accounts.web_sessions import IDLE_SECONDS, LONGEST_SECONDS, WebSessions
 from tests.support.invented_accounts import ADA, NOW, PLANS

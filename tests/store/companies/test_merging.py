@@ -19,7 +19,6 @@ from almanac.store.companies.rows import (
     by_id,
     by_ids,
     by_lookup,
-    countries,
     last_tickers,
     names,
     tickers,
@@ -144,7 +143,8 @@ def test_fields_come_from_the_part_that_knows_best(db):
     assert [(one.ticker, one.exchange) for one in record.listings] == [("ACM-P", "NYSE"), ("ACM", "NYSE")]
     assert tickers(db, company) == ["ACM-P", "ACM"]
     assert names(db) == {"company_0000000007": "Acme Inc."}
-    assert countries(db, ["company_0000000007", "country_usa"]) == {"company_0000000007": "country_usa"}
+    (found,) = by_ids(db, ["company_0000000007", "country_usa"]).values()
+    assert (found.entity, found.country) == ("company_0000000007", "country_usa")
 
 
 def test_the_same_again_changes_nothing(db):

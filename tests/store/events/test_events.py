@@ -380,10 +380,11 @@ def test_those_of_several_cells_are_those_of_each():
         asked.append((asked[0][0], asked[-1][1], DAYS[0], DAYS[-1]))  # of another topic
         for version in (view.version - 1, view.version):
             for by in (START, START + 2 * DAY, START + 9 * DAY):
-                found = releases.known_each(view, asked, version, by)
+                found = releases.known(view, asked, version, by)
                 assert found == [
-                    releases.known(view, topic, series, (low, high), version, by) for topic, series, low, high in asked
+                    releases.known(view, [(topic, series, low, high)], version, by)[0]
+                    for topic, series, low, high in asked
                 ]
         assert any(found)
-        assert sum(map(len, found)) > sum(map(len, releases.known_each(view, asked, view.version, START + DAY)))
-        assert releases.known_each(view, [], view.version, START) == []
+        assert sum(map(len, found)) > sum(map(len, releases.known(view, asked, view.version, START + DAY)))
+        assert releases.known(view, [], view.version, START) == []

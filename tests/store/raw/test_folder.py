@@ -96,10 +96,10 @@ def test_a_kill_that_leaves_no_time_to_clean_up_leaves_only_temporary_names(stor
     assert [name.split("/")[-1][:12] for name in left] == [".unfinished-"]
     assert len(list(store.captures())) == len(before) // 2
     assert flaws(store) == []
-    assert store.tidy() == 1
+    assert store.blobs.tidy() == 1
     assert files(tmp_path) == before
     kept = keep(store)
-    assert store.tidy() == 0
+    assert store.blobs.tidy() == 0
     assert store.read(kept) == BODY
 
 
@@ -110,7 +110,7 @@ def test_a_writer_whose_temporary_file_is_tidied_away_writes_it_again(store, tmp
         def tidied_once(src, dst, name=name, real=real):
             if name not in tidied:
                 tidied.append(name)
-                assert store.tidy() == 1
+                assert store.blobs.tidy() == 1
             real(src, dst)
 
         monkeypatch.setattr(os, name, tidied_once)

@@ -21,7 +21,7 @@ from almanac.api.formats.columns import NOTHING_OPENED, Kind, Rows
 from almanac.api.formats.forms import FORMS, Form
 from almanac.config import Plan, Settings
 from almanac.domain.times import DAY_SECONDS, midnight
-from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.accounts.records import KeyRecord
 from almanac.store.observations.reading.query import ScanStrategy
 from almanac.store.observations.reading.reader import View
 

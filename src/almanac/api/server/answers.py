@@ -30,7 +30,7 @@ from almanac.distribution import version as program_version
 from almanac.domain.memory import uncollected
 from almanac.domain.periods import add_months
 from almanac.domain.times import DAY_SECONDS, wire_time
-from almanac.store.accounts.accounts import KeyRecord
+from almanac.store.accounts.records import KeyRecord
 from almanac.store.observations.reading.reader import View
 
 log = structlog.get_logger("almanac.answers")

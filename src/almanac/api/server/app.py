@@ -37,7 +37,8 @@ from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
 from almanac.domain.times import cached_wire_time
-from almanac.store.accounts.accounts import Accounts, KeyRecord
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.records import KeyRecord
 from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError, UnavailableError
 from almanac.store.observations.reading.reader import View

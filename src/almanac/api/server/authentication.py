@@ -18,7 +18,8 @@ from almanac.api.server.threads import Threads, unheard
 from almanac.api.use import metrics
 from almanac.api.use.limits import WINDOW, Limiter
 from almanac.config import Plan, Settings
-from almanac.store.accounts.accounts import MALFORMED, Accounts, KeyRecord, Refused
+from almanac.store.accounts.accounts import Accounts
+from almanac.store.accounts.records import MALFORMED, KeyRecord, Refused
 from almanac.store.engine.deadline import Deadline
 
 _CHALLENGE: Header = (b"www-authenticate", b"Bearer")

@@ -10,9 +10,8 @@ import msgspec
 from almanac.dashboard.formatting.dates import long_day, read_day
 from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Download, FieldProblem, Html, NotFound, Page, Redirect, Visit
-from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.form_numbers import FormStale, FormUsed
-from almanac.store.accounts.records import SCOPES, KeyInfo
+from almanac.store.accounts.records import SCOPES, AccountError, KeyInfo
 
 _DAY = 86_400
 _NAME_MAX = 80

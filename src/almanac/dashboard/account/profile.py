@@ -7,9 +7,9 @@ from typing import Any
 from almanac.dashboard.account.sign_in import note
 from almanac.dashboard.cookies import SESSION, THEME
 from almanac.dashboard.visit import Answer, Cookie, Html, NotFound, Page, Redirect, Visit
-from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.authentication import NotSignedIn
 from almanac.store.accounts.passwords import SHORTEST
+from almanac.store.accounts.records import AccountError
 
 _YEAR = 365 * 86_400
 THEMES = (("system", "Same as system"), ("light", "Light"), ("dark", "Dark"))

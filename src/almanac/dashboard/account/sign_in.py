@@ -11,11 +11,10 @@ from almanac.api.use import metrics
 from almanac.dashboard.cookies import SESSION
 from almanac.dashboard.visit import Answer, Cookie, FieldProblem, Html, Page, Redirect, Visit, leads_here
 from almanac.reports.wording import sentence
-from almanac.store.accounts.accounts import AccountError
 from almanac.store.accounts.authentication import NotSignedIn, SignedIn
 from almanac.store.accounts.invitations import Invitation
 from almanac.store.accounts.passwords import SHORTEST
-from almanac.store.accounts.records import AccountInfo, checked_email
+from almanac.store.accounts.records import AccountError, AccountInfo, checked_email
 from almanac.store.accounts.web_sessions import LONGEST_SECONDS
 
 log = structlog.get_logger("almanac.dashboard")
@@ -31,11 +30,11 @@ def note(visit: Visit, found: NotSignedIn, email: str) -> None:
     metrics.PASSWORD_REFUSALS.labels(found.reason).inc()
     if found.reason == "wait":
         return
-    told = visit.settings.log_addresses
+    told, account = visit.settings.log_addresses, visit.people.accounts.of_email(email)
     log.warning(
         "a password was refused",
         reason=found.reason,
-        account=visit.people.authentication.account_id(email),
+        account=None if account is None else account.id,
         address=visit.address if told else None,
         page=visit.path,
         request_id=visit.request_id,
@@ -70,7 +69,7 @@ def sign_up(visit: Visit) -> Answer:
 
 def join_form(visit: Visit, errors: Any = (), status: int = 200) -> Answer:
     """Show what an invitation is for."""
-    found = visit.people.authentication.invitation(visit.values["token"], now=visit.people.now())
+    found = visit.people.authentication.invitations.find(visit.values["token"], now=visit.people.now())
     return _behind_link(visit, found, "account/join.html", "/signup", errors, status)
 
 

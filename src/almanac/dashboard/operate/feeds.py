@@ -13,6 +13,7 @@ from almanac.store.accounts.administration import Administration
 from almanac.store.log import history, payloads, schedule
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
+from almanac.store.summary.feeds import tried
 
 #: What is shown of a payload.
 HEAD_BYTES = 2048
@@ -25,7 +26,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
     """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
     told = visit.ask("/sources", limit=500).data
     with visit.api.log() as view:
-        words, held = history.last_words(view), schedule.read(view)
+        words, held = tried(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
         waiting = Counter(row.source for row in payloads.quarantined(view))
     now = visit.api.now()
@@ -37,7 +38,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
             row
             | {
                 "due": due,
-                "error": None if word is None else word.error,
+                "error": None if word is None else word.last_error,
                 "failures": 0 if word is None else word.failures,
                 "quarantined": waiting[row["id"]],
                 "consent": visit.settings.consent(row["id"]),

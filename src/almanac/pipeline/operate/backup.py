@@ -31,7 +31,7 @@ from almanac.store.engine.errors import FullError
 from almanac.store.engine.opening import Place
 from almanac.store.engine.schemas import AuxiliarySchema, copy_tables
 from almanac.store.log.payloads import PayloadRow
-from almanac.store.raw.captures import PARTS, Capture, Corrupt, Problem, RawStore, decoded, unpacked
+from almanac.store.raw.captures import PARTS, Capture, Corrupt, RawStore, decoded, unpacked
 from almanac.store.usage import counts as usage
 
 FORMAT = 2
@@ -421,9 +421,10 @@ def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Ite
             captures.setdefault(capture.sha256, []).append(capture)
         return
     for capture in captures.pop(Path(name).stem, ()):
-        flaw = unpacked(capture, content)
-        if isinstance(flaw, Problem):
-            yield Lost(capture.id, capture.source, capture.url, f"{flaw.name}: {flaw.reason}")
+        try:
+            unpacked(capture, content)
+        except Corrupt as flaw:
+            yield Lost(capture.id, capture.source, capture.url, str(flaw))
 
 
 def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:

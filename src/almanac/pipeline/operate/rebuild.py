@@ -45,8 +45,9 @@ def rebuild(world: PipelineContext, say: Say, track: Track = untracked, *, witho
             refused[error.capture.id] = error.reason
         except Corrupt as error:
             raise Corrupt(
-                f"{error}: nothing was changed; {missing_payloads.OPTION} 0 passes by what no data came from, and tells how many payloads"
-                " the data would lose"
+                error.name,
+                f"{error.reason}: nothing was changed; {missing_payloads.OPTION} 0 passes by what no data came from, and tells how many payloads"
+                " the data would lose",
             ) from None
 
 

@@ -90,7 +90,7 @@ def raw_problems(raw: RawStore, found: dict[str, Capture], meter: Meter = unmete
         if capture is not None:
             found[capture.id] = capture
         if flaw is not None:
-            yield f"raw store: {flaw.name}: {flaw.reason}"
+            yield f"raw store: {flaw}"
 
 
 def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[str, Capture]) -> Iterator[str]:

@@ -21,11 +21,10 @@ from typing import Any
 
 import msgspec
 
-from almanac.store.accounts.file import AccountsFile, hkdf
+from almanac.store.accounts.file import AccountsFile
 from almanac.store.accounts.keytext import KEY_SHAPE, LENGTH, PREFIX, new_key, well_formed
 from almanac.store.accounts.records import (
     MALFORMED,
-    SCOPES,
     UNKNOWN,
     AccountError,
     AccountInfo,
@@ -47,24 +46,11 @@ from almanac.store.engine.errors import ConflictError, StoppedError, Unavailable
 from almanac.store.engine.opening import Place, Server, faults
 from almanac.store.engine.sql_compat import next_id
 
-__all__ = [
-    "MALFORMED",
-    "SCOPES",
-    "UNKNOWN",
-    "AccountError",
-    "AccountInfo",
-    "Accounts",
-    "KeyInfo",
-    "KeyRecord",
-    "Refused",
-    "hkdf",
-]
-
 _ID = re.compile(r"key_[0-9a-f]{20}")
 _SPELLED = re.compile(r"alm_[0-9A-Za-z]{4,8}")
 _USE_SECONDS = 60
 _USED = "UPDATE api_key SET last_used = ?1 WHERE id = ?2 AND (last_used IS NULL OR last_used <= ?1 - ?3)"
-_ACCOUNT = "id, email, plan, created, role, disabled, password_set, signed_in"
+_ACCOUNT = ", ".join(AccountInfo.__struct_fields__)
 _INFO = (
     "k.id, k.account_id, a.email, k.prefix, k.name, k.scopes, k.created, k.last_used, k.expires, k.revoked,"
     " k.replaced_by"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Collection, Iterator
-from typing import Any
+from collections.abc import Collection
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -14,6 +13,8 @@ from almanac.store.accounts.invitations import Invitation, Invitations
 from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
 from almanac.store.accounts.resets import Resets
 from almanac.store.engine.sql_compat import contains
+
+T = TypeVar("T", AccountInfo, KeyInfo, Invitation)
 
 
 class AccountRow(msgspec.Struct, frozen=True):
@@ -35,112 +36,82 @@ class Administration:
     """
 
     def __init__(self, accounts: Accounts, who: str) -> None:
-        self._accounts, self._who = accounts, who
+        self.accounts, self._who = accounts, who
         self.audit_log = AuditLog(accounts)
         self._invitations = Invitations(accounts)
 
     def create(self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user") -> AccountInfo:
         """Create an account."""
-        with self._accounts.changing():
-            made = self._accounts.create_account(email, plan, plans, now=now, role=role)
-            self._note("create", made.email, f"{plan}, {role}", now)
-        return made
+        with self.accounts.changing():
+            made = self.accounts.create_account(email, plan, plans, now=now, role=role)
+            return self._noted("create", made, f"{plan}, {role}", now)
 
     def set_plan(self, email: str, plan: str, plans: Collection[str], *, now: int) -> AccountInfo:
         """Move an account to another plan."""
-        with self._accounts.changing():
-            before = self._accounts.account(email)
-            found = self._accounts.set_plan(email, plan, plans)
-            self._note("plan", found.email, f"{before.plan} to {plan}", now)
-        return found
+        with self.accounts.changing():
+            before = self.accounts.account(email)
+            return self._noted("plan", self.accounts.set_plan(email, plan, plans), f"{before.plan} to {plan}", now)
 
     def set_role(self, email: str, role: str, *, now: int) -> AccountInfo:
         """Set an account's role."""
-        with self._accounts.changing():
-            found = self._accounts.set_role(email, role)
-            self._note("role", found.email, role, now)
-        return found
+        with self.accounts.changing():
+            return self._noted("role", self.accounts.set_role(email, role), role, now)
 
     def disable(self, email: str, *, now: int) -> AccountInfo:
         """Refuse an account's keys and people until it is enabled."""
-        with self._accounts.changing():
-            found = self._accounts.disable(email, now=now)
-            self._note("disable", found.email, "", now)
-        return found
+        with self.accounts.changing():
+            return self._noted("disable", self.accounts.disable(email, now=now), "", now)
 
     def enable(self, email: str, *, now: int) -> AccountInfo:
         """Admit an account's keys and people again."""
-        with self._accounts.changing():
-            found = self._accounts.enable(email)
-            self._note("enable", found.email, "", now)
-        return found
+        with self.accounts.changing():
+            return self._noted("enable", self.accounts.enable(email), "", now)
 
     def delete(self, email: str, *, now: int) -> tuple[AccountInfo, int]:
         """Delete an account. Returns the deleted account and the number of its keys."""
-        with self._accounts.changing():
-            found, keys = self._accounts.delete(email)
-            self._note("delete", found.email, f"{keys} keys", now)
-        return found, keys
+        with self.accounts.changing():
+            found, keys = self.accounts.delete(email)
+            return self._noted("delete", found, f"{keys} keys", now), keys
 
     def invite(
         self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
     ) -> tuple[str, Invitation]:
         """Invite an address. Returns the token of the link and the invitation."""
-        with self._accounts.changing():
+        with self.accounts.changing():
             token, made = self._invitations.invite(email, plan, plans, made_by=self._who, now=now, role=role)
-            self._note("invite", made.email, f"{plan}, {role}", now)
-        return token, made
+            return token, self._noted("invite", made, f"{plan}, {role}", now)
 
     def withdraw(self, invitation_id: str, *, now: int) -> None:
         """Withdraw an invitation."""
-        with self._accounts.changing():
+        with self.accounts.changing():
             self._invitations.withdraw(invitation_id)
-            self._note("withdraw", invitation_id, "", now)
+            self.audit_log.note(self._who, "withdraw", invitation_id, now=now)
 
     def reset_link(self, email: str, *, now: int) -> str:
         """Return the token of a link that sets a new password. Earlier links end."""
-        with self._accounts.changing() as db:
-            found = self._accounts.account(email)
+        with self.accounts.changing() as db:
+            found = self._noted("reset", self.accounts.account(email), "", now)
             db.execute("DELETE FROM password_reset WHERE account_id = ?", (found.id,))
-            token = Resets(self._accounts).make(found.id, now=now)
-            self._note("reset", found.email, "", now)
-        return str(token)
+            return str(Resets(self.accounts).make(found.id, now=now))
 
     def set_password_hash(self, email: str, kept: str, *, now: int) -> AccountInfo:
         """Store a new password hash. All links and web sessions of the account end."""
-        with self._accounts.changing():
-            found = self._accounts.account(email)
-            Resets(self._accounts).set(found.id, kept, now=now)
-            self._note("password", found.email, "", now)
-            return self._accounts.account_of(found.id)
-
-    def account(self, email: str) -> AccountInfo:
-        """Return the account of an address."""
-        return self._accounts.account(email)
-
-    def keys(self, email: str) -> list[KeyInfo]:
-        """Return all keys of an account."""
-        return self._accounts.list_keys(email)
-
-    @contextlib.contextmanager
-    def together(self) -> Iterator[None]:
-        """Run all actions of the block in one transaction."""
-        with self._accounts.changing():
-            yield
+        with self.accounts.changing():
+            found = self._noted("password", self.accounts.account(email), "", now)
+            Resets(self.accounts).set(found.id, kept, now=now)
+            return self.accounts.account_of(found.id)
 
     def revoke(self, which: str, *, now: int) -> KeyInfo:
         """Revoke a key."""
-        with self._accounts.changing():
-            found = self._accounts.revoke(which, now=now)
-            self._note("revoke", found.email, found.prefix, now)
-        return found
+        with self.accounts.changing():
+            found = self.accounts.revoke(which, now=now)
+            return self._noted("revoke", found, found.prefix, now)
 
     def rotate(self, which: str, grace: int, *, now: int) -> tuple[str, KeyInfo, KeyInfo]:
         """Create a replacement for a key. Returns the new key's text and record, and the old key's record."""
-        with self._accounts.changing():
-            text, made, old = self._accounts.rotate(which, grace, now=now)
-            self._note("rotate", made.email, f"{old.prefix} to {made.prefix}", now)
-        return text, made, old
+        with self.accounts.changing():
+            text, made, old = self.accounts.rotate(which, grace, now=now)
+            return text, self._noted("rotate", made, f"{old.prefix} to {made.prefix}", now), old
 
     def page(self, limit: int = 100, *, after: int = 0, email: str = "", now: int) -> list[AccountRow]:
         """Return accounts in order of creation, after position `after`, whose address contains `email`."""
@@ -152,15 +123,17 @@ class Administration:
             " coalesce((SELECT max(s.last_seen) FROM web_session s WHERE s.account_id = a.id), a.signed_in, 0)"
             f" FROM account a WHERE a.n > ?2 AND (?3 = '' OR {contains('a.email_key', '?3')}) ORDER BY a.n LIMIT ?4"
         )
-        with self._accounts.opened() as db:
+        with self.accounts.opened() as db:
             rows: Any = db.execute(sql, (now, after, askable(folded(email)), limit)).fetchall()
         return [AccountRow(row[0], AccountInfo(*row[1:9]), row[9], max(row[10], row[11]) or None) for row in rows]
 
     def on_plans(self) -> dict[str, int]:
         """Return the number of accounts on each plan."""
-        with self._accounts.opened() as db:
+        with self.accounts.opened() as db:
             rows: Any = db.execute("SELECT plan, count(*) FROM account GROUP BY plan").fetchall()
         return dict(rows)
 
-    def _note(self, what: str, subject: str, detail: str, now: int) -> None:
-        self.audit_log.note(self._who, what, subject, detail, now=now)
+    def _noted(self, what: str, done: T, detail: str, now: int) -> T:
+        """Write what was done to an account, a key or an invitation into the audit log, and return that."""
+        self.audit_log.note(self._who, what, done.email, detail, now=now)
+        return done

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.invitations import Invitation, Invitations
+from almanac.store.accounts.invitations import Invitations
 from almanac.store.accounts.passwords import Passwords, checked_password
 from almanac.store.accounts.records import AccountError, AccountInfo, checked_email
 from almanac.store.accounts.resets import Resets
@@ -108,11 +108,6 @@ class Authentication:
         self.resets.set(found.id, self._passwords.hash(password), now=now)
         return self._accounts.account_of(found.id)
 
-    def account_id(self, email: str) -> str | None:
-        """Return the account id of an address, for the log, or None if there is none."""
-        found = self._accounts.of_email(email)
-        return None if found is None else found.id
-
     # Links
 
     def ask_reset(self, email: str, *, now: int) -> Letter | None:
@@ -155,10 +150,6 @@ class Authentication:
             return Letter(known.email, "known")
         made = self.invitations.ask(email, plan, plans, now=now)
         return None if made is None else Letter(made[1].email, "join", made[0])
-
-    def invitation(self, token: str, *, now: int) -> Invitation | None:
-        """Return the invitation of a link, or None if it was used or has expired."""
-        return self.invitations.find(token, now=now)
 
     def join(
         self, token: str, password: str, *, address: str, agent: str, now: int, before: str | None = None

@@ -147,20 +147,14 @@ class AccountsFile:
         """
         with self._lock, faults():
             if name not in self._secrets:
-                self._secrets[name] = self._derived(name) if self._setting is not None else self._kept(name)
+                derived = self._setting and hkdf(self._setting.encode(), b"almanac", name.encode())
+                self._secrets[name] = derived or self._kept(name)
             return self._secrets[name]
 
     def digest(self, purpose: str, text: str) -> bytes:
         """Return the HMAC of a text that must not be stored, or that has no fixed length, with the secret of this purpose."""
-        return self.digested(self._secrets.get(purpose) or self.secret(purpose), text)
-
-    @staticmethod
-    def digested(secret: bytes, text: str) -> bytes:
-        """Return the HMAC of a text that must not be stored, with a given secret."""
-        return hmac.digest(secret, _bytes(text), "sha256")
-
-    def _derived(self, name: str) -> bytes:
-        return hkdf(str(self._setting).encode(), b"almanac", name.encode())
+        secret = self._secrets.get(purpose) or self.secret(purpose)
+        return hmac.digest(secret, text.encode("utf-8", "surrogatepass"), "sha256")
 
     def _kept(self, name: str) -> bytes:
         row = self._one("SELECT value FROM secret WHERE name = ?", name)
@@ -188,17 +182,10 @@ class AccountsFile:
             except AccountError as error:
                 raise UnavailableError(str(error)) from None
             self._unusable = False
-        version = self._token()
+        version = self._db.change_token()
         if version != self._version:
             self._version = version
             self._look_at_mark()
-
-    def _token(self) -> int:
-        try:
-            return self._db.change_token()
-        except UnavailableError:
-            # A restarted server has closed the connection; try once more over a new one.
-            return self._db.change_token()
 
     def _look_at_mark(self) -> None:
         mark = self._read_mark()
@@ -215,10 +202,6 @@ class AccountsFile:
 
     def _one(self, sql: str, *bound: Any) -> tuple[Any, ...] | None:
         return next(iter(self._db.execute(sql, bound).fetchall()), None)
-
-
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def hkdf(secret: bytes, salt: bytes, info: bytes) -> bytes:

@@ -96,10 +96,7 @@ UNKNOWN = Refused("unknown")
 
 def checked_scopes(scopes: Sequence[str]) -> tuple[str, ...]:
     """Return the scopes without duplicates, or `data:read` if there are none. Raises AccountError for an unknown scope."""
-    for scope in scopes:
-        if scope not in SCOPES:
-            raise AccountError(f"unknown scope {shown(scope)}: allowed are {', '.join(SCOPES)}")
-    return tuple(dict.fromkeys(scopes)) or SCOPES[:1]
+    return tuple(dict.fromkeys(_allowed("scope", scope, SCOPES) for scope in scopes)) or SCOPES[:1]
 
 
 def checked_name(name: str) -> str:
@@ -111,16 +108,18 @@ def checked_name(name: str) -> str:
 
 def checked_plan(plan: str, plans: Collection[str]) -> str:
     """Check that a plan is one of the settings' and return it. Raises AccountError that lists them all."""
-    if plan not in plans:
-        raise AccountError(f"unknown plan {shown(plan)}: allowed are {', '.join(plans)}")
-    return plan
+    return _allowed("plan", plan, plans)
 
 
 def checked_role(role: str) -> str:
     """Check that a role is known and return it. Raises AccountError that lists the allowed roles."""
-    if role not in ROLES:
-        raise AccountError(f"unknown role {shown(role)}: allowed are {', '.join(ROLES)}")
-    return role
+    return _allowed("role", role, ROLES)
+
+
+def _allowed(what: str, value: str, allowed: Collection[str]) -> str:
+    if value not in allowed:
+        raise AccountError(f"unknown {what} {shown(value)}: allowed are {', '.join(allowed)}")
+    return value
 
 
 def checked_email(text: str) -> str:

@@ -19,7 +19,7 @@ _SEEN_SECONDS = 60
 #: Name of the secret that digests cookies.
 PURPOSE = "web_session"
 _AGENT_MAX, _ADDRESS_MAX = 200, 64
-_ACCOUNT = "a.id, a.email, a.plan, a.created, a.role, a.disabled, a.password_set, a.signed_in"
+_ACCOUNT = ", ".join(f"a.{name}" for name in AccountInfo.__struct_fields__)
 _INFO = "s.id, s.account_id, s.created, s.last_seen, s.agent, s.address"
 
 

@@ -46,10 +46,6 @@ class Part(msgspec.Struct, frozen=True):
     fetched_at: int
     sha256: str
 
-    @property
-    def order(self) -> tuple[int, str]:
-        return self.fetched_at, self.sha256
-
 
 #: A company of which anything served changed: what it was before (None: it is new) and what it is now.
 Changed = tuple[Company | None, Company]
@@ -133,7 +129,7 @@ def put_records(
     for record in listed:
         of_company, part = parts[record.entity], Part(record, source, fetched_at, sha256)
         known = of_company.get(record.part, part)
-        older, newest = sorted((known, part), key=attrgetter("order"))
+        older, newest = sorted((known, part), key=attrgetter("fetched_at", "sha256"))
         of_company[record.part] = newest
         if record.part in _LISTING and older is not newest:
             moments = seen[record.entity]
@@ -395,16 +391,11 @@ def _write_aliases(db: Database, before: set[AliasRow], after: set[AliasRow]) ->
 
 
 def _write_rows(db: Database, stored: Mapping[str, Company], rows: Mapping[str, Company]) -> None:
-    """Write the rows that differ. A slug must be free before another gets it: meanwhile it is one that no name makes."""
+    """Write the rows that differ. A slug must be free before another company gets it, so they all go first."""
     changed = [row for entity, row in rows.items() if stored.get(entity) != row]
-    updated = [row for row in changed if row.entity in stored]
-    if updated:
-        slugs = [(f"~{row.entity}", row.entity) for row in updated if row.slug != stored[row.entity].slug]
-        if slugs:
-            db.executemany("UPDATE company SET slug = ? WHERE entity = ?", slugs)
-        columns = ", ".join(f"{name} = ?" for name in Company._fields[1:])
-        db.executemany(f"UPDATE company SET {columns} WHERE entity = ?", [(*row[1:], row.entity) for row in updated])
-    db.insert("company", [row for row in changed if row.entity not in stored])
+    if replaced := [(row.entity,) for row in changed if row.entity in stored]:
+        db.executemany("DELETE FROM company WHERE entity = ?", replaced)
+    db.insert("company", changed)
 
 
 def _tell_apart(rows: Iterable[Company], places: Places) -> dict[str, str]:

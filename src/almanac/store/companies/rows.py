@@ -102,13 +102,9 @@ def names(db: Queryable) -> dict[str, str]:
 
 def tickers(db: Queryable, company: Company) -> list[str]:
     """Tickers a company has today, the main one first, then in the order of its list."""
-    held = {
-        norm
-        for (norm,) in db.execute(
-            "SELECT norm FROM alias WHERE entity = ? AND scheme = 'ticker' AND valid_to IS NULL", (company.entity,)
-        )
-    }
-    return [one.ticker for one in company.record.listings if normal(one.ticker, "ticker") in held]
+    names = of_entity(db, company.entity)
+    held = {alias.norm for alias in names if alias.scheme == "ticker" and alias.valid_to is None}
+    return [listing.ticker for listing in company.record.listings if normal(listing.ticker, "ticker") in held]
 
 
 def last_tickers(db: Queryable, entities: Iterable[str], listed_at: int | None = None) -> dict[str, str]:
@@ -133,12 +129,6 @@ def last_tickers(db: Queryable, entities: Iterable[str], listed_at: int | None =
         (*wanted, *bounds),
     )
     return dict(found)
-
-
-def countries(db: Queryable, entities: Iterable[str]) -> dict[str, str | None]:
-    """Entity id → entity id of its country, of those that are companies."""
-    wanted = list(entities)
-    return dict(db.execute(f"SELECT entity, country FROM company WHERE {in_list('entity', wanted)}", wanted))
 
 
 def subjects(db: Queryable) -> Iterator[tuple[str, str, str, bool]]:

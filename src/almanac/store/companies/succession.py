@@ -56,13 +56,9 @@ def known_successions(view: View, at: int) -> list[Succession]:
 
 def successions(db: Queryable) -> list[Succession]:
     """All there are, by what is stored now."""
-    found = []
-    for old, new in db.execute(_TICKERS).fetchall():
-        if _in_turn(db, old, new):
-            since = shown_since(_amounts(db, old), _amounts(db, new))
-            if since is not None:
-                found.append(Succession(old, new, since))
-    return found
+    pairs = db.execute(_IN_TURN).fetchall()
+    shown = [(old, new, shown_since(_amounts(db, old), _amounts(db, new))) for old, new in pairs]
+    return [Succession(old, new, since) for old, new, since in shown if since is not None]
 
 
 _SUCCESSIONS: Remembered[list[Succession]] = Remembered("successions", successions)
@@ -98,15 +94,6 @@ def _with_remainders(stated: Iterable[StatedAmount]) -> Iterator[StatedAmount]:
                     yield StatedAmount(whole.line, whole.start, part.start - 1, rest, known)
 
 
-def _in_turn(db: Queryable, old: str, new: str) -> bool:
-    """Whether the first report of the one comes soon after one of the other, and not before the other's first."""
-    first: int | None = db.execute(_FIRST, (new, *_FORMS)).get
-    if first is None:
-        return False
-    last: int | None = db.execute(_BEFORE, (old, first, *_FORMS)).get
-    return last is not None and first - last <= _NEAR * DAY_SECONDS
-
-
 def _amounts(db: Queryable, entity: str) -> list[StatedAmount]:
     return [
         StatedAmount(line, *days_of(period), value, known)
@@ -115,15 +102,17 @@ def _amounts(db: Queryable, entity: str) -> list[StatedAmount]:
     ]
 
 
-_FORMS = tuple(form + more for form in sorted(PERIODIC_FORMS) for more in ("", "/A"))
-_MARKS = ", ".join("?" * len(_FORMS))
-_TICKERS = (
+_FORMS = ", ".join(f"'{form}', '{form}/A'" for form in sorted(PERIODIC_FORMS))
+#: When the first report of the successor could be read.
+_FIRST = f"(SELECT min(f.known_at) FROM filing f WHERE f.entity = n.entity AND f.form IN ({_FORMS}))"
+#: A ticker went from the one to the other, and the first report of that one comes soon after one of the former.
+_IN_TURN = (
     "SELECT DISTINCT o.entity, n.entity FROM alias o JOIN alias n ON n.norm = o.norm AND n.scheme = 'ticker'"
     " AND n.entity <> o.entity AND (n.valid_to IS NULL OR n.valid_to > o.valid_to)"
-    " WHERE o.scheme = 'ticker' AND o.valid_to IS NOT NULL ORDER BY o.entity, n.entity"
+    " WHERE o.scheme = 'ticker' AND o.valid_to IS NOT NULL AND EXISTS"
+    f" (SELECT 1 FROM filing f WHERE f.entity = o.entity AND f.form IN ({_FORMS})"
+    f" AND f.known_at >= {_FIRST} - {_NEAR * DAY_SECONDS} AND f.known_at < {_FIRST}) ORDER BY o.entity, n.entity"
 )
-_FIRST = f"SELECT min(known_at) FROM filing WHERE entity = ? AND form IN ({_MARKS})"
-_BEFORE = f"SELECT max(known_at) FROM filing WHERE entity = ? AND known_at < ? AND form IN ({_MARKS})"
 _AMOUNTS = (
     "SELECT t.indicator, p.unit, v.period, v.value, min(v.known_at) FROM topic t CROSS JOIN series s ON s.topic = t.topic"
     " CROSS JOIN spec p USING(spec) CROSS JOIN vintages v ON v.topic = t.topic AND v.series = s.series"

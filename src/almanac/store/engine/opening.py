@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -154,21 +154,16 @@ def advice(error: UnavailableError, at: Place) -> str:
             else "restore it, or"
         )
         return f"{at} is damaged ({error}): {first} run `almanac rebuild`, which makes it anew from the raw store"
-    if isinstance(at, Path) and (isinstance(error, errors.FullError) or _is_full(at.parent)):
-        return f"the disk is full ({at}: {error}): make room and run the command again; nothing is half-written"
-    if isinstance(error, errors.FullError):
-        return f"{at} has no room left ({error}): make room and run the command again; nothing is half-written"
+    full = isinstance(error, errors.FullError)
+    if isinstance(at, Path) and not full:
+        with suppress(OSError):  # SQLite reports a disk without room for its log as any fault of the disk
+            full = shutil.disk_usage(at.parent).free < _LEAST_ROOM
+    if full:
+        what = f"the disk is full ({at}: {error})" if isinstance(at, Path) else f"{at} has no room left ({error})"
+        return f"{what}: make room and run the command again; nothing is half-written"
     if isinstance(at, Path) and not os.access(at.parent, os.W_OK):
         return f"{at} cannot be used ({error}): {at.parent} is read-only, and a database wants to write beside its file"
     return f"{at} cannot be used ({error}): nothing is half-written; run the command again when the cause is gone"
-
-
-def _is_full(folder: Path) -> bool:
-    """Return whether a disk has less room than a database needs to be opened: SQLite reports that as any fault of the disk."""
-    try:
-        return shutil.disk_usage(folder).free < _LEAST_ROOM
-    except OSError:
-        return False
 
 
 def advise_of_kept(error: UnavailableError, at: Place) -> str:

@@ -69,13 +69,11 @@ _ERRORS = {state: error for error, states in _STATES.items() for state in states
 def _translate(error: BaseException) -> DatabaseError | None:
     if not isinstance(error, psycopg.Error):
         return None
-    message, state = str(error).strip() or type(error).__name__, error.sqlstate
-    if state is not None:
-        return (_ERRORS.get(state) or _ERRORS.get(state[:2], DatabaseError))(message)
-    if isinstance(error, psycopg.DataError):  # the driver's own: it cannot send a value
-        return errors.UnfitError(message)
-    lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return UnavailableError(message) if lost else DatabaseError(message)
+    # The driver's own have no state: it cannot send a value, or has lost the connection.
+    driver = {psycopg.DataError: "22", psycopg.OperationalError: "08", psycopg.InterfaceError: "08"}
+    state = error.sqlstate or next((state for kind, state in driver.items() if isinstance(error, kind)), "")
+    kind = _ERRORS.get(state) or _ERRORS.get(state[:2], DatabaseError)
+    return kind(str(error).strip() or type(error).__name__)
 
 
 errors.translators.append(_translate)
@@ -105,9 +103,8 @@ def translate(sql: str, distributed: bool = False) -> Statement:
         plain, *marked = (citus.adapt(plain) if distributed else plain).split("?")
         for part in marked:
             rest = part.lstrip("0123456789")
-            number = int(
-                part[: len(part) - len(rest)] or max(numbers, default=0) + 1
-            )  # one without a number has the next
+            # A mark without a number has the next one.
+            number = int(part[: len(part) - len(rest)] or max(numbers, default=0) + 1)
             plain += f"${numbers.setdefault(number, len(numbers) + 1)}{rest}"
         pieces[place] = plain
     text = "'".join(pieces)
@@ -283,9 +280,6 @@ class Connection(Database):
             with self._within(), self.link.cursor().copy(f"COPY {table} FROM STDIN") as copy:
                 for row in rows:
                     copy.write_row(row)
-
-    def update(self, sql: str, values: Sequence[Any], /) -> int:
-        return max(0, self.execute(sql, values).rowcount)
 
     def script(self, sql: str, /) -> None:
         with self._within():

@@ -72,6 +72,7 @@ class Database(Scannable, Protocol):
 
     def update(self, sql: str, values: Sequence[Any], /) -> int:
         """Run a statement that writes. Return how many rows it changed."""
+        return len(self.execute(f"{sql} RETURNING 1", values).fetchall())
 
     def script(self, sql: str, /) -> object:
         """Run the statements of a schema file, which is written in SQLite's words."""

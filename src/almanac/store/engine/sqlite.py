@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
@@ -72,14 +71,10 @@ class Connection(apsw.Connection, Database):
         for count in _KEYS_AT_ONCE:
             while len(keys) - place >= count:
                 some = keys[place : place + count]
-                yield from self.execute(
-                    _for_keys(sql, len(some[0]), count), tuple(chain.from_iterable(some))
-                ).fetchall()
+                listed = ", ".join([f"({', '.join('?' * len(some[0]))})"] * count)
+                joined = sql.replace("{keys}", f"(VALUES {listed}) k CROSS JOIN ")
+                yield from self.execute(joined, tuple(chain.from_iterable(some))).fetchall()
                 place += count
-
-    def update(self, sql: str, values: Sequence[Any], /) -> int:
-        self.execute(sql, values)
-        return self.changes()
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -167,13 +162,6 @@ def alone(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
-
-
-@functools.lru_cache(maxsize=256)
-def _for_keys(sql: str, width: int, count: int) -> str:
-    """Return a statement of `Database.seek` for so many keys at once: they are listed, and each is joined to its rows."""
-    listed = ", ".join([f"({', '.join('?' * width)})"] * count)
-    return sql.replace("{keys}", f"(VALUES {listed}) k CROSS JOIN ")
 
 
 @faults()

@@ -95,10 +95,7 @@ def _stored(db: Database, wanted: Iterable[str]) -> dict[str, list[EventState]]:
 
 def _row(state: EventState, version: int) -> tuple[Any, ...]:
     body = body_of(state.entity, {name: getattr(state, name) for name in _BODY})
-    return (
-        state.event, state.known_at, version, OPEN, state.occurred_at, state.category, state.type, state.status, state.source,
-        state.entity, state.country, state.indicator, state.period, body,
-    )  # fmt: skip
+    return (state.event, state.known_at, version, OPEN, *(getattr(state, name) for name in _COLUMNS[2:]), body)
 
 
 def _state(row: Sequence[Any]) -> EventState:

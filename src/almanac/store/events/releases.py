@@ -24,22 +24,12 @@ def put_entries(db: Database, row: PayloadRow, entries: Iterable[tuple[str, Rele
     Store a payload's calendar entries, each with its release. Of several with one knowledge time the later payload
     wins.
     """
+    times = row.ingested_at, row.fetched_at, row.sha256
     db.executemany(
         "INSERT INTO calendar_entry VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(source, native, uid, known_at)"
         " DO UPDATE SET fetched_at = excluded.fetched_at, sha256 = excluded.sha256, body = excluded.body"
         " WHERE (excluded.fetched_at, excluded.sha256) > (calendar_entry.fetched_at, calendar_entry.sha256)",
-        [
-            (
-                row.source,
-                native,
-                entry.uid,
-                row.ingested_at,
-                row.fetched_at,
-                row.sha256,
-                msgspec.json.encode(entry).decode(),
-            )
-            for native, entry in entries
-        ],
+        [(row.source, native, entry.uid, *times, msgspec.json.encode(entry).decode()) for native, entry in entries],
     )
 
 
@@ -109,25 +99,10 @@ _INPUTS = (
 KnownVintage = tuple[int, int, float | None, int, int]
 
 
-def known(db: Queryable, topic: int, series: int, span: tuple[int, int], version: int, by: int) -> list[KnownVintage]:
+def known(db: View, asked: Sequence[tuple[int, int, int, int]], version: int, by: int) -> list[list[KnownVintage]]:
     """
-    Return the vintages of a series that were open at a version and known at `by`, sorted by period and knowledge time.
-
-    `span` holds the first and last period key, inclusive.
-    """
-    return list(
-        db.execute(
-            "SELECT period, known_at, value, flags, lineage FROM vintages WHERE topic = ? AND period BETWEEN ? AND ?"
-            " AND series = ? AND from_version <= ? AND to_version > ? AND known_at <= ? ORDER BY period, known_at",
-            (topic, *span, series, version, version, by),
-        )
-    )
-
-
-def known_each(db: View, asked: Sequence[tuple[int, int, int, int]], version: int, by: int) -> list[list[KnownVintage]]:
-    """
-    Return `known` for several series at once. Each item of `asked` is topic, series, first and last period key,
-    inclusive.
+    Return the vintages of several series that were open at a version and known at `by`, each sorted by period and knowledge
+    time. Each item of `asked` is topic, series, first and last period key, inclusive.
     """
     found: list[list[KnownVintage]] = [[] for _ in asked]
     for place, *row in db.seek(_KNOWN_EACH, [(place, *one, version, by) for place, one in enumerate(asked)]):

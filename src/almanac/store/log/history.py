@@ -1,4 +1,4 @@
-"""The history of runs and each source's latest outcome, for operators."""
+"""The history of runs, for operators."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ class RunRow(NamedTuple):
     outcome: str | None
 
 
-class LastWord(NamedTuple):
-    """A source's latest outcome. `failures` counts failed attempts in a row."""
-
-    attempt: int | None
-    failures: int
-    error: str | None
-
-
 def runs(db: Queryable, limit: int, *, source: str | None = None, before: int | None = None) -> list[RunRow]:
     """Return the latest runs, newest first, optionally of one source or started before a moment (unix seconds)."""
     sql = (
@@ -38,9 +30,3 @@ def runs(db: Queryable, limit: int, *, source: str | None = None, before: int | 
         " ORDER BY started_at DESC, source, run LIMIT ?3"
     )
     return [RunRow(*row) for row in db.execute(sql, (source, before, limit))]
-
-
-def last_words(db: Queryable) -> dict[str, LastWord]:
-    """Return each source's latest outcome, by source. A source that was never asked is absent."""
-    rows = db.execute("SELECT source, last_attempt_at, failures, last_error FROM source_state")
-    return {source: LastWord(attempt, failures, error) for source, attempt, failures, error in rows}

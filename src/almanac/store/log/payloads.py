@@ -48,16 +48,8 @@ class PayloadRow(NamedTuple):
     @property
     def kept(self) -> Capture:
         """The capture it came from, with the fields that the database keeps."""
-        return Capture(
-            id=self.capture,
-            source=self.source,
-            url=self.url,
-            sha256=self.sha256,
-            fetched_at=self.fetched_at,
-            ingested_at=self.ingested_at,
-            media_type=self.media_type,
-            bytes=self.bytes,
-        )
+        times = self.fetched_at, self.ingested_at
+        return Capture(self.capture, self.source, self.url, self.sha256, *times, self.media_type, self.bytes)
 
     @property
     def ref(self) -> PayloadRef:
@@ -69,9 +61,8 @@ class PayloadRow(NamedTuple):
         return self.state == QUARANTINED and (self.reason or "").startswith(HELD)
 
 
-_COLUMNS = (
-    "payload, capture, source, url, sha256, media_type, bytes, fetched_at, ingested_at, run, state, reason FROM payload"
-)
+_NAMES = "payload, capture, source, url, sha256, media_type, bytes, fetched_at, ingested_at, run, state, reason"
+_COLUMNS = f"{_NAMES} FROM payload"
 
 
 def find(db: Database, capture: str) -> PayloadRow | None:
@@ -103,18 +94,16 @@ def every(db: Queryable, after: int = 0, limit: int = 2_147_483_647) -> list[Pay
 
 def put(db: Database, capture: Capture, run: str, state: str, reason: str | None = None) -> PayloadRow:
     """Insert a capture, or update its outcome. Returns its row."""
-    db.execute(
+    row = db.execute(
         f"INSERT INTO payload VALUES({next_id('payload', 'payload')}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason",
+        " ON CONFLICT(capture) DO UPDATE SET run = excluded.run, state = excluded.state, reason = excluded.reason"
+        f" RETURNING {_NAMES}",
         (
             capture.id, capture.source, capture.url, capture.sha256, kept_text(capture.media_type, _TOLD), capture.bytes,
             capture.fetched_at, capture.ingested_at, run, state, None if reason is None else kept_text(reason, _TOLD),
         ),
-    )  # fmt: skip
-    found = find(db, capture.id)
-    if found is None:
-        raise LookupError(capture.id)
-    return found
+    ).get  # fmt: skip
+    return PayloadRow._make(row)
 
 
 def newest(db: Queryable, source: str) -> tuple[int | None, int | None]:

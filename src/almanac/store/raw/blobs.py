@@ -24,35 +24,27 @@ class Blobs(Protocol):
     @property
     def at_once(self) -> int:
         """The best number of pieces to request at a time."""
-        ...
 
     def check(self) -> None:
         """Check that pieces can be stored here before any is. The OSError says what to change if they can't."""
-        ...
 
     def get(self, name: str) -> bytes | None:
         """Return the content, or None if there is no such name."""
-        ...
 
     def put(self, name: str, content: bytes) -> None:
         """Write or replace a piece durably, in one step."""
-        ...
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a piece durably unless the name is taken. Of several writers just one gets True."""
-        ...
 
     def names(self, prefix: str) -> Iterator[str]:
         """Return all names under a prefix that ends at a part, in byte order."""
-        ...
 
     def size(self, prefix: str) -> int:
         """Return the total bytes under a prefix that ends at a part."""
-        ...
 
     def tidy(self) -> int:
         """Remove the remains of interrupted writes and return how many there were."""
-        ...
 
 
 def blobs_at(place: str) -> Blobs:

@@ -38,7 +38,11 @@ _NAME = re.compile(r"[0-9a-f]{32}")
 
 
 class Corrupt(UserError):  # noqa: N818  (the name says what is the matter)
-    """A stored file is missing or differs from what was written. The message names it."""
+    """A stored file is missing or differs from what was written: its name inside the store, and the reason."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"{name}: {reason}")
+        self.name, self.reason = name, reason
 
 
 class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -62,14 +66,6 @@ class Capture(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields
     def order(self) -> tuple[int, str, str]:
         """The sort key for folding captures: (`fetched_at`, SHA-256), then the id."""
         return (self.fetched_at, self.sha256, self.id)
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """A fault that `verify` found: the file's name inside the store, and the reason."""
-
-    name: str
-    reason: str
 
 
 @dataclass(slots=True)
@@ -138,10 +134,10 @@ class RawStore:
             last_modified=last_modified,
         )
         # A damaged object is written again, because its bytes are at hand.
-        if self._flaw(capture) is not None:
+        if self.flaw(capture) is not None:
             self.blobs.put(object_name(sha256), zstandard.compress(body))
         name = index_name(source, capture.id)
-        if self.blobs.create(name, msgspec.json.format(msgspec.json.encode(capture), indent=1) + b"\n"):
+        if self.blobs.create(name, _written(capture)):
             with self._lock:
                 if source in self._known:
                     self._known[source].add(name, capture)
@@ -150,21 +146,15 @@ class RawStore:
 
     def read(self, capture: Capture) -> bytes:
         """Return the bytes as received. Raises Corrupt if they are missing or don't match their hash."""
-        content = self._unpack(capture)
-        if isinstance(content, Problem):
-            raise Corrupt(f"{content.name}: {content.reason}")
-        return content
+        return unpacked(capture, self._get(object_name(capture.sha256)))
 
     def head(self, sha256: str, count: int) -> bytes:
         """Return the first bytes of a payload, for display. The hash isn't checked. Raises Corrupt if they cannot be read."""
         name = object_name(sha256)
-        packed = self.blobs.get(name)
-        if packed is None:
-            raise Corrupt(f"{name}: is missing")
         try:
-            return _decompress(packed, count - 1)
+            return _decompress(self._get(name), count - 1)
         except zstandard.ZstdError as error:
-            raise Corrupt(f"{name}: cannot be decompressed ({error})") from None
+            raise Corrupt(name, f"cannot be decompressed ({error})") from None
 
     def identity(self) -> str | None:
         """Return the store's own name, or None if it has none yet. Raises Corrupt if the content isn't a name."""
@@ -173,7 +163,7 @@ class RawStore:
             return None
         name = content.decode("ascii", "replace").strip()
         if not _NAME.fullmatch(name):
-            raise Corrupt(f"{IDENTITY}: is not 32 hexadecimal digits")
+            raise Corrupt(IDENTITY, "is not 32 hexadecimal digits")
         return name
 
     def identify(self, name: str | None = None) -> str:
@@ -184,7 +174,7 @@ class RawStore:
         self.blobs.create(IDENTITY, f"{name or secrets.token_hex(16)}\n".encode())
         made = self.identity()
         if made is None:
-            raise Corrupt(f"{IDENTITY}: is missing right after it was written")
+            raise Corrupt(IDENTITY, "is missing right after it was written")
         return made
 
     def captures(
@@ -220,10 +210,8 @@ class RawStore:
     def accept(self, source: str, sha256: str, clock: int) -> bool:
         """Record for good that a payload may withdraw much of what is served. Returns False if that was recorded before."""
         _check_source(source)
-        told = {"source": source, "sha256": sha256, "acceptedAt": clock}
-        return self.blobs.create(
-            _accepted(source, sha256), msgspec.json.format(msgspec.json.encode(told), indent=1) + b"\n"
-        )
+        accepted = {"source": source, "sha256": sha256, "acceptedAt": clock}
+        return self.blobs.create(_accepted(source, sha256), _written(accepted))
 
     def is_accepted(self, source: str, sha256: str) -> bool:
         """Return whether `accept` was recorded for a payload."""
@@ -257,7 +245,7 @@ class RawStore:
             if source in self._known:
                 self._known[source].listed = False
 
-    def checked(self, meter: Meter = unmetered) -> Iterator[tuple[Capture | None, Problem | None]]:
+    def checked(self, meter: Meter = unmetered) -> Iterator[tuple[Capture | None, Corrupt | None]]:
         """
         Read everything and yield each capture of the index (None: unreadable) with its fault, or its object's, if any.
 
@@ -269,20 +257,19 @@ class RawStore:
             try:
                 capture = self._load(name)
             except Corrupt as error:
-                yield None, Problem(name, str(error).removeprefix(f"{name}: "))
+                yield None, error
                 continue
             key = (capture.sha256, capture.bytes)
-            yield capture, None if key in checked else self._flaw(capture)
+            yield capture, None if key in checked else self.flaw(capture)
             checked.add(key)
 
-    def flaw(self, capture: Capture) -> str | None:
+    def flaw(self, capture: Capture) -> Corrupt | None:
         """Read the bytes of a capture and return why they are unusable, or None if they are fine."""
-        found = self._flaw(capture)
-        return None if found is None else f"{found.name}: {found.reason}"
-
-    def tidy(self) -> int:
-        """Remove temporary files of interrupted writes and return how many there were."""
-        return self.blobs.tidy()
+        try:
+            self.read(capture)
+        except Corrupt as error:
+            return error
+        return None
 
     def _loaded(self, names: Iterable[str]) -> Iterator[Capture]:
         """Yield captures in the order of their names, reading as many at a time as suits the storage."""
@@ -300,19 +287,13 @@ class RawStore:
                 passed_by(f"left out: {error}")
 
     def _load(self, name: str) -> Capture:
+        return decoded(name, self._get(name))
+
+    def _get(self, name: str) -> bytes:
         content = self.blobs.get(name)
         if content is None:
-            raise Corrupt(f"{name}: is missing")
-        return decoded(name, content)
-
-    def _flaw(self, capture: Capture) -> Problem | None:
-        content = self._unpack(capture)
-        return content if isinstance(content, Problem) else None
-
-    def _unpack(self, capture: Capture) -> bytes | Problem:
-        name = object_name(capture.sha256)
-        packed = self.blobs.get(name)
-        return Problem(name, "is missing") if packed is None else unpacked(capture, packed)
+            raise Corrupt(name, "is missing")
+        return content
 
 
 def capture_id(source: str, url: str, fetched_at: int, sha256: str) -> str:
@@ -321,17 +302,18 @@ def capture_id(source: str, url: str, fetched_at: int, sha256: str) -> str:
     return hashlib.sha256(content.encode()).hexdigest()[:32]
 
 
-def unpacked(capture: Capture, packed: bytes) -> bytes | Problem:
-    """Return the bytes of a capture from its stored object, or the fault found in it."""
+def unpacked(capture: Capture, packed: bytes) -> bytes:
+    """Return the bytes of a capture from its stored object. Raises Corrupt if they are not those that were kept."""
     name = object_name(capture.sha256)
     try:
         content = _decompress(packed, capture.bytes)
     except zstandard.ZstdError as error:
-        return Problem(name, f"cannot be decompressed ({error})")
+        raise Corrupt(name, f"cannot be decompressed ({error})") from None
     if hashlib.sha256(content).hexdigest() != capture.sha256:
-        return Problem(name, "does not have the hash it is kept under")
+        raise Corrupt(name, "does not have the hash it is kept under")
     if len(content) != capture.bytes:
-        return Problem(name, f"has {len(content)} bytes, {capture.bytes} by {index_name(capture.source, capture.id)}")
+        index = index_name(capture.source, capture.id)
+        raise Corrupt(name, f"has {len(content)} bytes, {capture.bytes} by {index}")
     return content
 
 
@@ -340,10 +322,10 @@ def decoded(name: str, content: bytes) -> Capture:
     try:
         capture = msgspec.json.decode(content, type=Capture)
     except msgspec.DecodeError as error:
-        raise Corrupt(f"{name}: {error}") from None
+        raise Corrupt(name, str(error)) from None
     own = capture_id(capture.source, capture.url, capture.fetched_at, capture.sha256)
     if own != capture.id or name != index_name(capture.source, capture.id):
-        raise Corrupt(f"{name}: its content belongs to {index_name(capture.source, own)}")
+        raise Corrupt(name, f"its content belongs to {index_name(capture.source, own)}")
     return capture
 
 
@@ -361,6 +343,10 @@ def _check_source(source: str) -> None:
 def object_name(sha256: str) -> str:
     """Return the name of the object with a hash."""
     return f"objects/{sha256[:2]}/{sha256}.zst"
+
+
+def _written(content: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(content), indent=1) + b"\n"
 
 
 def _accepted(source: str, sha256: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from almanac.domain.errors import naming
 
@@ -71,7 +70,7 @@ class Folder:
             path.unlink(missing_ok=True)
         return len(found)
 
-    def _write(self, name: str, content: bytes, settle: _Settle) -> None:
+    def _write(self, name: str, content: bytes, settle: Callable[[Path, Path], None]) -> None:
         target = self._root / name
         self._make(target.parent)
         for left in reversed(range(_TRIES)):
@@ -98,10 +97,6 @@ class Folder:
         self._make(folder.parent)
         folder.mkdir(mode=0o700, exist_ok=True)
         _sync_folder(folder.parent)
-
-
-class _Settle(Protocol):
-    def __call__(self, src: Path, dst: Path, /) -> None: ...
 
 
 def _write_through(path: Path, content: bytes) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from almanac.domain.health import Feed, Tried
 from almanac.domain.times import DAY_SECONDS
@@ -13,6 +12,7 @@ from almanac.store.engine.protocol import Queryable
 from almanac.store.log.payloads import HELD
 from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.reader import View
+from almanac.store.state_memory import Remembered
 
 
 def tried(db: Queryable) -> dict[str, Tried]:
@@ -59,7 +59,7 @@ def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]
     found: dict[str, Feed] = {}
     for series in observed(view):
         found.setdefault(series.source.id, Feed()).count(series.spec, freshness(series))
-    for number, source, _, _ in _companies_of(view):
+    for number, source, _, _ in _COMPANIES.of(view):
         found.setdefault(source, Feed()).words.add(freshness(view.directory.series(number)))
     return found
 
@@ -67,21 +67,10 @@ def feeds(view: View, freshness: Callable[[SeriesInfo], str]) -> dict[str, Feed]
 def newest_of_companies(view: View) -> dict[str, int]:
     """Return the key of each source's newest period of any company."""
     found: dict[str, int] = {}
-    for _, source, _, period in _companies_of(view):
+    for _, source, _, period in _COMPANIES.of(view):
         found[source] = max(found.get(source, period), period)
     return found
 
-
-def _companies_of(view: View) -> list[Any]:
-    """Return the rows of `_OF_COMPANIES`, read once per state of the store because it is slow with many companies."""
-    held = _companies.get(view)
-    if held is None:
-        held = _companies[view] = list(view.execute(_OF_COMPANIES))
-    return held
-
-
-#: Rows of `_OF_COMPANIES` for each state of the store in use.
-_companies: WeakKeyDictionary[View, list[Any]] = WeakKeyDictionary()
 
 _UNREADABLE = (
     f"SELECT source, count(DISTINCT url), count(DISTINCT CASE WHEN substr(reason, 1, {len(HELD)}) = '{HELD}' THEN url END)"
@@ -106,3 +95,5 @@ _OF_COMPANIES = (
     " FROM topic JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
     " AND entity >= 'company_' AND entity < 'company`') AS placed WHERE place = 1"
 )
+#: Its rows: to read them is slow with many companies.
+_COMPANIES: Remembered[list[Any]] = Remembered("newest of companies", lambda view: list(view.execute(_OF_COMPANIES)))

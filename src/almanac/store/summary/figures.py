@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import date
-from typing import Any
 
 import msgspec
 
@@ -49,19 +48,13 @@ def _grouped(db: Queryable, column: str, names: Iterable[str] | None) -> dict[st
         f"SELECT {column}, {_COLUMNS} FROM series s JOIN topic t USING(topic) WHERE s.rows > 0{condition} GROUP BY {column}",
         wanted or (),
     )
-    return {row[0]: _figures(row[1:]) for row in found}
-
-
-def _figures(row: tuple[Any, ...]) -> Figures:
-    series, entities, rows, letters, first, last = row
-    return Figures(
-        series,
-        entities,
-        rows,
-        [one for at, one in enumerate(_ORDER) if letters >> at & 1],
-        None if first is None else end_of(first),
-        None if last is None else end_of(last),
-    )
+    return {
+        name: Figures(
+            series, entities, rows, [letter for at, letter in enumerate(_ORDER) if letters >> at & 1],
+            None if first is None else end_of(first), None if last is None else end_of(last),
+        )
+        for name, series, entities, rows, letters, first, last in found
+    }  # fmt: skip
 
 
 def entities_with(db: Queryable, indicator: str, ends_from: date | None) -> list[str]:

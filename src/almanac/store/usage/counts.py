@@ -80,7 +80,6 @@ class UsageFile:
         self._at = at
         self._lock = threading.RLock()
         self._db: Database | None = None
-        self._names: dict[str, int] = {}
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:
@@ -93,12 +92,7 @@ class UsageFile:
                 self._close()
                 self._db = _open(self._at)
                 self._file = opening.identity_of(self._at)
-            try:
-                yield self._db
-            except BaseException:
-                # After any error, remembered names may not have been written.
-                self._names.clear()
-                raise
+            yield self._db
 
     def close(self) -> None:
         """Close the counters. The next use opens them again."""
@@ -115,15 +109,16 @@ class UsageFile:
         if self._db is not None:
             self._db.close()
         self._db = None
-        self._names.clear()
 
     def add(self, counted: Iterable[CountedUse]) -> None:
         """Add all counts in one transaction."""
+        counted = list(counted)
         counters: list[tuple[int, ...]] = []
         days: list[tuple[int, ...]] = []
         with self.opened() as db, db.transaction():
+            numbers = _numbers(db, {name for one in counted for name in (one.account, one.key, one.endpoint)})
             for one in counted:
-                account, key, endpoint = (self._number(db, name) for name in (one.account, one.key, one.endpoint))
+                account, key, endpoint = numbers[one.account], numbers[one.key], numbers[one.endpoint]
                 counters.append((account, one.minute, key, endpoint, one.status, *one.figures))
                 for part, name in ((IN_ALL, 0), (BY_KEY, key), (BY_ENDPOINT, endpoint)):
                     days.append((account, part, one.minute // DAY, name, one.status, *one.figures))
@@ -151,14 +146,12 @@ class UsageFile:
                 done += 1
         return done
 
-    def _number(self, db: Database, name: str) -> int:
-        found = self._names.get(name)
-        if found is None:
-            db.execute(f"INSERT INTO name VALUES({next_id('n', 'name')}, ?) ON CONFLICT DO NOTHING", (name,))
-            found = self._names[name] = int(db.execute("SELECT n FROM name WHERE name = ?", (name,)).get)
-            if len(self._names) > 100_000:  # accounts and keys of a large service: some are looked up again
-                self._names.clear()
-        return found
+
+def _numbers(db: Database, names: Iterable[str]) -> dict[str, int]:
+    """Return the numbers that stand for names. New names get one."""
+    rows = [(name,) for name in sorted(names)]
+    db.executemany(f"INSERT INTO name VALUES({next_id('n', 'name')}, ?) ON CONFLICT DO NOTHING", rows)
+    return dict(db.seek("SELECT x.name, x.n FROM {keys}name x WHERE x.name = k.column1", rows))
 
 
 def _open(at: Place) -> Database:

@@ -15,8 +15,15 @@ _SUMS = ", ".join(f"sum({one})" for one in FIGURES)
 _REFUSED = "sum(CASE WHEN status BETWEEN 400 AND 499 AND status <> 429 THEN requests ELSE 0 END)"
 _LIMITED = "sum(CASE WHEN status = 429 THEN requests ELSE 0 END)"
 _FAILED = "sum(CASE WHEN status >= 500 THEN requests ELSE 0 END)"
-#: For each grouping, the part of `daily` that holds it and the expression that names its rows.
-_PARTS = {"day": (IN_ALL, "day"), "key": (BY_KEY, "name"), "endpoint": (BY_ENDPOINT, "name"), "status": (IN_ALL, "status")}  # fmt: skip
+_FIGURES = f"{_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
+_NAMED = "(SELECT n.name FROM name n WHERE n.n = daily.name)"
+#: For each grouping, the part of `daily` that holds it, the column that it groups by, and what its rows are called.
+_PARTS = {
+    "day": (IN_ALL, "day", "day"),
+    "key": (BY_KEY, "name", _NAMED),
+    "endpoint": (BY_ENDPOINT, "name", _NAMED),
+    "status": (IN_ALL, "status", "status"),
+}
 _CSV_PAGE = 2_000
 
 
@@ -58,24 +65,19 @@ class UsageReports:
         Return the rows of one account: days in order, without those that have no requests; other groups by requests,
         the most first.
         """
-        part, name = _PARTS[what]
-        order = name if what in {"day", "status"} else f"sum(requests) DESC, {name}"
+        part, column, name = _PARTS[what]
+        order = column if what in {"day", "status"} else f"sum(requests) DESC, {column}"
         sql = (
-            f"SELECT {name}, {_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
-            f" WHERE account = ? AND part = {part} AND day BETWEEN ? AND ? GROUP BY {name} ORDER BY {order}"
+            f"SELECT {name}, {_FIGURES} WHERE account = ? AND part = {part} AND day BETWEEN ? AND ?"
+            f" GROUP BY {column} ORDER BY {order}"
         )
         with self._file.opened() as db:
-            number = _number(db, account)
-            rows: Any = db.execute(sql, (number, _day(first), _day(last))).fetchall()
-            told = _teller(db, what)
-            return [_row(told(row[0]), row[1:]) for row in rows]
+            rows: Any = db.execute(sql, (_number(db, account), _day(first), _day(last))).fetchall()
+        return [_row(wire_time(row[0] * 86_400)[:10] if what == "day" else str(row[0]), row[1:]) for row in rows]
 
     def total(self, account: str, first: int, last: int) -> UsageRow:
         """Return the totals of one account, zeros if it made no requests."""
-        sql = (
-            f"SELECT {_REFUSED}, {_LIMITED}, {_FAILED}, {_SUMS} FROM daily"
-            f" WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
-        )
+        sql = f"SELECT {_FIGURES} WHERE account = ? AND part = {IN_ALL} AND day BETWEEN ? AND ?"
         with self._file.opened() as db:
             rows: Any = db.execute(sql, (_number(db, account), _day(first), _day(last))).fetchall()
         return _row("", [value or 0 for value in rows[0]])
@@ -122,14 +124,6 @@ def _number(db: Any, account: str) -> int:
 
 def _day(ordinal: int) -> int:
     return ordinal - day_at(0)
-
-
-def _teller(db: Any, what: By) -> Any:
-    if what == "day":
-        return lambda day: wire_time(day * 86_400)[:10]
-    if what == "status":
-        return str
-    return lambda number: db.execute("SELECT name FROM name WHERE n = ?", (number,)).get
 
 
 def _row(name: str, values: Sequence[int]) -> UsageRow:

@@ -112,7 +112,7 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
         spans = [
             (cell.series.topic, cell.series.number, *span_of(ctx, cell.period, cell.frequency)) for _, _, cell in asked
         ]
-        rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
+        rows = store.known(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
         for (event, behind, cell), vintages in zip(asked, rows, strict=True):
             read = _ahead if event.status in COMING else _numbers_of
@@ -264,7 +264,8 @@ def _warn_of_types(ctx: Context, types: Sequence[str]) -> None:
 
 def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
     """Events as this request may see them."""
-    domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
+    companies = company_rows.by_ids(ctx.view, {one.entity for one in found if one.entity and not one.country})
+    domiciles = {entity: company.country for entity, company in companies.items()}
     rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
     told = numbers(ctx, [one for one in found if _told_by_data(one)])
     return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]

@@ -115,7 +115,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     latest = min(by, since + _TOGETHER - 1)
     decade_before = None if spec.frequency is Frequency.DAILY else decade.begins(period)
     span = span_of(ctx, period, spec.frequency, decade_before)
-    found = store.known(ctx.view, series.topic, series.number, span, ctx.version, latest)
+    (found,) = store.known(ctx.view, [(series.topic, series.number, *span)], ctx.version, latest)
     mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
     first = stated(mine)
     if first is None:
@@ -149,7 +149,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
 
 def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
     """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
-    found = store.known(ctx.view, series.topic, series.number, (period, period), ctx.version, by)
+    (found,) = store.known(ctx.view, [(series.topic, series.number, period, period)], ctx.version, by)
     return stated([row for row in found if not row[3] & AHEAD])
 
 
