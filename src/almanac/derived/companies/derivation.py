@@ -32,7 +32,6 @@ from almanac.derived.companies.line_items import (
     PeriodName,
     financials_of,
 )
-from almanac.derived.companies.quality_flags import quality_flags
 from almanac.derived.companies.ratios import MeasureValue
 from almanac.derived.companies.reading.item_reader import PROOF_DAYS
 from almanac.derived.companies.reading.share_counts import NEIGHBOUR_DAYS
@@ -169,7 +168,7 @@ class _Derivation:
         financials = financials_of(line_items, self.values)
         rewritten = self.statements.write(moment, filing, self._statements_of(changed), financials)
         for name in changed | {name for statement in rewritten for name in _flagged_by(statement)}:
-            if self._put(name, quality_flags(line_items, *name, self.statements.checks)):
+            if self._put(name, self.statements.flags(*name)):
                 changed.add(name)
         for name in changed:
             if name[0] != TO_DATE:

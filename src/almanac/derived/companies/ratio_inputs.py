@@ -94,7 +94,7 @@ class RatioInputs:
         self.frequency = frequency
         self._floor = end - REACH_DAYS
         self._twelve: dict[tuple[str, int], TrailingTwelveMonths | None] = {}
-        self._readings: dict[str, Figure | None] = {}
+        self._figures: dict[str, Figure | None] = {}
         #: Ends now, one, two, three years ago, as far as they are known.
         self._ends = [end]
         #: First day of the twelve months at each of these ends, None where there are none.
@@ -102,88 +102,75 @@ class RatioInputs:
 
     def start(self, back: int = 0) -> int | None:
         """First day of the twelve months that many years back; None where no flow has twelve months there."""
-        starts = self._starts
-        while len(starts) <= back:
-            if len(starts) == len(self._ends):
-                return None
-            end = self._ends[-1]
-            found = next(
-                (flow.start for item in _FRAME if (flow := self.trailing_twelve_months(item, end)) is not None), None
-            )
-            starts.append(found)
-            if found is not None:
-                self._ends.append(found - 1)
-        return starts[back]
+        while len(self._starts) <= back and len(self._starts) < len(self._ends):
+            flow = self._frame(self._ends[-1])
+            self._starts.append(flow and flow.start)
+            if flow is not None:
+                self._ends.append(flow.start - 1)
+        return self._starts[back] if back < len(self._starts) else None
+
+    def _frame(self, end: int) -> TrailingTwelveMonths | None:
+        """Return the flow that tells where the twelve months begin."""
+        flows = (self.trailing_twelve_months(item, end) for item in _FRAME)
+        return next((flow for flow in flows if flow is not None), None)
 
     def trailing_twelve_months(self, item: str, end: int) -> TrailingTwelveMonths | None:
         """Twelve months of an item ending on that day."""
-        known = self._twelve
-        key = (item, end)
-        if key in known:
-            return known[key]
-        known[key] = found = (
-            trailing_twelve_months(self.financials, item, end, self.frequency, self._floor)
-            if end >= self._floor
-            else None
-        )
-        return found
+        if end < self._floor:
+            return None
+        if (item, end) not in self._twelve:
+            twelve = trailing_twelve_months(self.financials, item, end, self.frequency, self._floor)
+            self._twelve[item, end] = twelve
+        return self._twelve[item, end]
 
     def read(self, name: str) -> Figure | None:
         """Return an input by name, or None where the company does not state what it takes. Raise ValueError for an unknown form."""
-        readings = self._readings
-        if name in readings:
-            return readings[name]
-        readings[name] = found = self._read(parsed(name))
-        return found
+        if name not in self._figures:
+            self._figures[name] = self._read(parsed(name))
+        return self._figures[name]
 
     def all(self, names: Iterable[str]) -> list[Figure] | None:
         """Several inputs, None where one of them is missing."""
-        found = []
+        figures: list[Figure] = []
         for name in names:
-            reading = self.read(name)
-            if reading is None:
+            figure = self.read(name)
+            if figure is None:
                 return None
-            found.append(reading)
-        return found
+            figures.append(figure)
+        return figures
 
     def _read(self, wanted: InputName) -> Figure | None:
         if wanted.back and self.start(wanted.back - 1) is None:
             return None
-        end = self._ends[wanted.back]
+        now, end = self._ends[0], self._ends[wanted.back]
         if wanted.item == STATUTORY_TAX:
             return Figure(_RATES[end >= _RATE_CUT], ())
         if not wanted.flow:
             amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
-            if amount is not None and amount.reporting_basis != self._reporting_basis:
-                return None
             if amount is None:
                 return Figure(0.0, ()) if wanted.optional else None
-            return Figure(amount.value, (amount,))
-        found = self.trailing_twelve_months(wanted.item, end)
-        if (
-            found is None
-            or found.start != self.start(wanted.back)
-            or found.parts[0].reporting_basis != self._reporting_basis
-        ):
+            return Figure(amount.value, (amount,)) if amount.reporting_basis == self._reporting_basis else None
+        flow = self.trailing_twelve_months(wanted.item, end)
+        if flow is None or flow.start != self.start(wanted.back):
             return None
-        parts = found.parts + found.basis
+        if flow.parts[0].reporting_basis != self._reporting_basis:
+            return None
+        parts = flow.parts + flow.basis
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
-            told = self._same_shares(wanted.item, end)
-            if told is None:
+            # The average numbers of shares show whether an earlier figure is on today's basis.
+            numbers = [
+                (twelve, before)
+                for shares in PER_SHARE.get(wanted.item, (wanted.item,))
+                if (twelve := self.trailing_twelve_months(shares, now)) is not None
+                and (before := self.trailing_twelve_months(shares, end)) is not None
+            ]
+            if not numbers or not comparable(*numbers[0]):
                 return None
-            parts += told
-        return Figure(found.value, parts, found.method == MISMATCH)
+            parts += (*numbers[0][1].parts, *numbers[0][0].parts)
+        return Figure(flow.value, parts, flow.method == MISMATCH)
 
     @functools.cached_property
     def _reporting_basis(self) -> int | None:
         """Standard and currency of the twelve months now: nothing of another is set against them."""
-        flows = (self.trailing_twelve_months(item, self._ends[0]) for item in _FRAME)
-        return next((flow.parts[0].reporting_basis for flow in flows if flow is not None), None)
-
-    def _same_shares(self, item: str, end: int) -> tuple[Amount, ...] | None:
-        """Return the average numbers of shares that show an earlier figure to be on today's basis, None where they do not."""
-        for shares in PER_SHARE.get(item, (item,)):
-            now, then = self.trailing_twelve_months(shares, self._ends[0]), self.trailing_twelve_months(shares, end)
-            if now is not None and then is not None:
-                return (*then.parts, *now.parts) if comparable(now, then) else None
-        return None
+        flow = self._frame(self._ends[0])
+        return None if flow is None else flow.parts[0].reporting_basis

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from almanac.catalog import measures as catalogue
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.ratio_inputs import RatioInputs
-from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, ScoreCriterion
+from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, criteria
 from almanac.derived.companies.ttm import MISMATCH, REACH_DAYS, periods
 from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
@@ -69,43 +69,37 @@ class MeasureValue(NamedTuple):
         return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
 
 
-RATIOS: Final = {
-    name: ScoreCriterion(name, formula)
-    for name, formula in {
-        "gross_margin": "gross_profit_ttm / revenue_ttm",
-        "operating_margin": "operating_income_ttm / revenue_ttm",
-        "net_margin": "net_income_ttm / revenue_ttm",
-        "fcf_margin": "free_cash_flow_ttm / revenue_ttm",
-        "return_on_equity": "net_income_ttm / mean(shareholders_equity, shareholders_equity_1y_ago)",
-        "return_on_assets": "net_income_ttm / mean(total_assets, total_assets_1y_ago)",
-        "return_on_invested_capital": (
-            "operating_income_ttm * (1 - tax_rate(income_tax_ttm, income_before_tax_ttm, statutory_tax_rate)) / mean("
-            "total_debt + shareholders_equity + minority_interest? - cash_and_equivalents - short_term_investments?, "
-            "total_debt_1y_ago + shareholders_equity_1y_ago + minority_interest_1y_ago?"
-            " - cash_and_equivalents_1y_ago - short_term_investments_1y_ago?)"
-        ),
-        "current_ratio": "current_assets / current_liabilities",
-        "quick_ratio": "(cash_and_equivalents + short_term_investments? + accounts_receivable) / current_liabilities",
-        "debt_to_equity": "total_debt / shareholders_equity",
-        "net_debt_to_ebitda": "(total_debt - cash_and_equivalents - short_term_investments?) / ebitda_ttm",
-        "interest_coverage": "operating_income_ttm / interest_expense_ttm",
-        "asset_turnover": "revenue_ttm / mean(total_assets, total_assets_1y_ago)",
-        "inventory_turnover": "cost_of_revenue_ttm / mean(inventory, inventory_1y_ago)",
-        "revenue_growth_yoy": "revenue_ttm / revenue_ttm_1y_ago - 1",
-        "revenue_cagr_3y": "cube_root(revenue_ttm / revenue_ttm_3y_ago) - 1",
-        "net_income_growth_yoy": "net_income_ttm / net_income_ttm_1y_ago - 1",
-        "eps_growth_yoy": "earnings_per_share_diluted_ttm / earnings_per_share_diluted_ttm_1y_ago - 1",
-        "accruals_ratio": (
-            "(net_income_ttm - net_cash_flow_from_operations_ttm) / mean(total_assets, total_assets_1y_ago)"
-        ),
-        "cash_conversion": "net_cash_flow_from_operations_ttm / net_income_ttm",
-        "capex_to_revenue": "capital_expenditure_ttm / revenue_ttm",
-        "rd_to_revenue": "research_and_development_ttm / revenue_ttm",
-        "share_count_change_yoy": (
-            "weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1"
-        ),
-    }.items()
-}
+_RATIOS: Final = criteria(
+    gross_margin="gross_profit_ttm / revenue_ttm",
+    operating_margin="operating_income_ttm / revenue_ttm",
+    net_margin="net_income_ttm / revenue_ttm",
+    fcf_margin="free_cash_flow_ttm / revenue_ttm",
+    return_on_equity="net_income_ttm / mean(shareholders_equity, shareholders_equity_1y_ago)",
+    return_on_assets="net_income_ttm / mean(total_assets, total_assets_1y_ago)",
+    return_on_invested_capital=(
+        "operating_income_ttm * (1 - tax_rate(income_tax_ttm, income_before_tax_ttm, statutory_tax_rate)) / mean("
+        "total_debt + shareholders_equity + minority_interest? - cash_and_equivalents - short_term_investments?, "
+        "total_debt_1y_ago + shareholders_equity_1y_ago + minority_interest_1y_ago?"
+        " - cash_and_equivalents_1y_ago - short_term_investments_1y_ago?)"
+    ),
+    current_ratio="current_assets / current_liabilities",
+    quick_ratio="(cash_and_equivalents + short_term_investments? + accounts_receivable) / current_liabilities",
+    debt_to_equity="total_debt / shareholders_equity",
+    net_debt_to_ebitda="(total_debt - cash_and_equivalents - short_term_investments?) / ebitda_ttm",
+    interest_coverage="operating_income_ttm / interest_expense_ttm",
+    asset_turnover="revenue_ttm / mean(total_assets, total_assets_1y_ago)",
+    inventory_turnover="cost_of_revenue_ttm / mean(inventory, inventory_1y_ago)",
+    revenue_growth_yoy="revenue_ttm / revenue_ttm_1y_ago - 1",
+    revenue_cagr_3y="cube_root(revenue_ttm / revenue_ttm_3y_ago) - 1",
+    net_income_growth_yoy="net_income_ttm / net_income_ttm_1y_ago - 1",
+    eps_growth_yoy="earnings_per_share_diluted_ttm / earnings_per_share_diluted_ttm_1y_ago - 1",
+    accruals_ratio="(net_income_ttm - net_cash_flow_from_operations_ttm) / mean(total_assets, total_assets_1y_ago)",
+    cash_conversion="net_cash_flow_from_operations_ttm / net_income_ttm",
+    capex_to_revenue="capital_expenditure_ttm / revenue_ttm",
+    rd_to_revenue="research_and_development_ttm / revenue_ttm",
+    share_count_change_yoy="weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1",
+)
+RATIOS: Final = {ratio.name: ratio for ratio in _RATIOS}
 
 _TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
 

@@ -96,6 +96,18 @@ class ScoreCriterion(NamedTuple):
         return _made_of(figures, value)
 
 
+def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
+    """Return ratios or tests by name. Behind the formula of a test is how a value that passes compares with zero: `> 0`."""
+    found: list[ScoreCriterion] = []
+    for name, text in texts.items():
+        formula, _, sign = text.removesuffix(" 0").rpartition(" ") if text.endswith(" 0") else (text, "", "")
+        found.append(ScoreCriterion(name, formula, _SIGNS.get(sign)))
+    return tuple(found)
+
+
+_SIGNS: Final = {">": operator.gt, "<": operator.lt, "<=": operator.le}
+
+
 @functools.cache
 def _inputs(formula: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in _NAME.findall(formula) if name not in _FUNCTIONS))
@@ -189,54 +201,28 @@ def _made_of(figures: list[Figure], value: float) -> Figure | None:
 
 
 PIOTROSKI: Final = Score(
-    (
-        ScoreCriterion("return_on_assets_positive", "net_income_ttm / total_assets_1y_ago", operator.gt),
-        ScoreCriterion("cash_flow_positive", "net_cash_flow_from_operations_ttm / total_assets_1y_ago", operator.gt),
-        ScoreCriterion(
-            "return_on_assets_rising",
-            "net_income_ttm / total_assets_1y_ago - net_income_ttm_1y_ago / total_assets_2y_ago",
-            operator.gt,
-        ),
-        ScoreCriterion(
-            "cash_flow_above_income",
-            "net_cash_flow_from_operations_ttm / total_assets_1y_ago - net_income_ttm / total_assets_1y_ago",
-            operator.gt,
-        ),
-        ScoreCriterion(
-            "leverage_falling",
+    criteria(
+        return_on_assets_positive="net_income_ttm / total_assets_1y_ago > 0",
+        cash_flow_positive="net_cash_flow_from_operations_ttm / total_assets_1y_ago > 0",
+        return_on_assets_rising="net_income_ttm / total_assets_1y_ago - net_income_ttm_1y_ago / total_assets_2y_ago > 0",
+        cash_flow_above_income="net_cash_flow_from_operations_ttm / total_assets_1y_ago - net_income_ttm / total_assets_1y_ago > 0",
+        leverage_falling=(
             "long_term_debt / mean(total_assets, total_assets_1y_ago)"
-            " - long_term_debt_1y_ago / mean(total_assets_1y_ago, total_assets_2y_ago)",
-            operator.lt,
+            " - long_term_debt_1y_ago / mean(total_assets_1y_ago, total_assets_2y_ago) < 0"
         ),
-        ScoreCriterion(
-            "current_ratio_rising",
-            "current_assets / current_liabilities - current_assets_1y_ago / current_liabilities_1y_ago",
-            operator.gt,
-        ),
-        ScoreCriterion(
-            "no_shares_issued",
-            "weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1",
-            operator.le,
-        ),
-        ScoreCriterion(
-            "gross_margin_rising",
-            "gross_profit_ttm / revenue_ttm - gross_profit_ttm_1y_ago / revenue_ttm_1y_ago",
-            operator.gt,
-        ),
-        ScoreCriterion(
-            "asset_turnover_rising",
-            "revenue_ttm / total_assets_1y_ago - revenue_ttm_1y_ago / total_assets_2y_ago",
-            operator.gt,
-        ),
+        current_ratio_rising="current_assets / current_liabilities - current_assets_1y_ago / current_liabilities_1y_ago > 0",
+        no_shares_issued="weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1 <= 0",
+        gross_margin_rising="gross_profit_ttm / revenue_ttm - gross_profit_ttm_1y_ago / revenue_ttm_1y_ago > 0",
+        asset_turnover_rising="revenue_ttm / total_assets_1y_ago - revenue_ttm_1y_ago / total_assets_2y_ago > 0",
     )
 )
 
 ALTMAN: Final = Score(
-    (
-        ScoreCriterion("working_capital_to_assets", "(current_assets - current_liabilities) / total_assets"),
-        ScoreCriterion("retained_earnings_to_assets", "retained_earnings / total_assets"),
-        ScoreCriterion("operating_income_to_assets", "operating_income_ttm / total_assets"),
-        ScoreCriterion("equity_to_liabilities", "shareholders_equity / total_liabilities"),
+    criteria(
+        working_capital_to_assets="(current_assets - current_liabilities) / total_assets",
+        retained_earnings_to_assets="retained_earnings / total_assets",
+        operating_income_to_assets="operating_income_ttm / total_assets",
+        equity_to_liabilities="shareholders_equity / total_liabilities",
     ),
     (6.56, 3.26, 6.72, 1.05),
     verdict=lambda z: "safe" if z > 2.6 else "distress" if z < 1.1 else "grey",
@@ -245,36 +231,27 @@ ALTMAN: Final = Score(
 #: Where calling an honest company a manipulator costs a twentieth of missing one.
 BENEISH_THRESHOLD = -1.78
 BENEISH: Final = Score(
-    (
-        ScoreCriterion(
-            "days_sales_in_receivables_index",
-            "(accounts_receivable / revenue_ttm) / (accounts_receivable_1y_ago / revenue_ttm_1y_ago)",
-        ),
-        ScoreCriterion(
-            "gross_margin_index", "(gross_profit_ttm_1y_ago / revenue_ttm_1y_ago) / (gross_profit_ttm / revenue_ttm)"
-        ),
-        ScoreCriterion(
-            "asset_quality_index",
+    criteria(
+        days_sales_in_receivables_index="(accounts_receivable / revenue_ttm) / (accounts_receivable_1y_ago / revenue_ttm_1y_ago)",
+        gross_margin_index="(gross_profit_ttm_1y_ago / revenue_ttm_1y_ago) / (gross_profit_ttm / revenue_ttm)",
+        asset_quality_index=(
             "(1 - (current_assets + property_plant_equipment) / total_assets)"
-            " / (1 - (current_assets_1y_ago + property_plant_equipment_1y_ago) / total_assets_1y_ago)",
+            " / (1 - (current_assets_1y_ago + property_plant_equipment_1y_ago) / total_assets_1y_ago)"
         ),
-        ScoreCriterion("sales_growth_index", "revenue_ttm / revenue_ttm_1y_ago"),
-        ScoreCriterion(
-            "depreciation_index",
+        sales_growth_index="revenue_ttm / revenue_ttm_1y_ago",
+        depreciation_index=(
             "(depreciation_and_amortization_ttm_1y_ago"
             " / (depreciation_and_amortization_ttm_1y_ago + property_plant_equipment_1y_ago))"
-            " / (depreciation_and_amortization_ttm / (depreciation_and_amortization_ttm + property_plant_equipment))",
+            " / (depreciation_and_amortization_ttm / (depreciation_and_amortization_ttm + property_plant_equipment))"
         ),
-        ScoreCriterion(
-            "overhead_index",
+        overhead_index=(
             "(selling_general_and_administrative_ttm / revenue_ttm)"
-            " / (selling_general_and_administrative_ttm_1y_ago / revenue_ttm_1y_ago)",
+            " / (selling_general_and_administrative_ttm_1y_ago / revenue_ttm_1y_ago)"
         ),
-        ScoreCriterion("accruals_to_assets", "(net_income_ttm - net_cash_flow_from_operations_ttm) / total_assets"),
-        ScoreCriterion(
-            "leverage_index",
+        accruals_to_assets="(net_income_ttm - net_cash_flow_from_operations_ttm) / total_assets",
+        leverage_index=(
             "((current_liabilities + long_term_debt) / total_assets)"
-            " / ((current_liabilities_1y_ago + long_term_debt_1y_ago) / total_assets_1y_ago)",
+            " / ((current_liabilities_1y_ago + long_term_debt_1y_ago) / total_assets_1y_ago)"
         ),
     ),
     (0.920, 0.528, 0.404, 0.892, 0.115, -0.172, 4.679, -0.327),

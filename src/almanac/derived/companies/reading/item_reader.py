@@ -47,12 +47,9 @@ LONE = "another_basis"
 PROOF_DAYS = 800
 
 
-def item_of(known: Known, item: Item, kind: str, end: int, span: Span | None, items: Mapping[str, Amount]) -> Outcome:
-    """
-    Return an item over an own period (`kind` Q, S, N or A), or at the end of one (`span` None). `items`: those before it in
-    the order of the mapping.
-    """
-    place = Place(known, kind, end, span, items)
+def item_of(place: Place, item: Item) -> Outcome:
+    """Return an item of a period whose items before it in the order of the mapping have been read."""
+    known, kind, _, span, _ = place
     chosen = choose(place, item)
     if isinstance(chosen, Amount):
         return chosen if span is None or not item.proofs else _recast(known, item, kind, span, chosen)

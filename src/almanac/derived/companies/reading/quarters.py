@@ -214,6 +214,8 @@ def _filling(known: Known, tag: str, start: int, end: int, criteria: TagCriteria
 
 def stated_in(by_start: HistoriesByStart, start: int) -> FactHistory | None:
     """Return the fact of the period that begins nearest to a day, within the slack of starts."""
+    if start in by_start:
+        return by_start[start]
     near = [first for first in by_start if first is not None and abs(first - start) <= SLACK]
     return by_start[min(near, key=lambda first: (abs(first - start), first))] if near else None
 
