@@ -7,7 +7,8 @@ import pytest
 from almanac.catalog import measures as catalogue
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.ratios import REACH_DAYS, measures, periods
+from almanac.derived.companies.ratios import measures
+from almanac.derived.companies.ttm import REACH_DAYS, periods
 from almanac.domain.observations import quality
 from almanac.domain.periods import Period
 

@@ -8,8 +8,8 @@ import pytest
 from almanac.derived.companies.checks import rounding
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.ratios import measures, periods
-from almanac.derived.companies.ttm import chain
+from almanac.derived.companies.ratios import measures
+from almanac.derived.companies.ttm import chain, periods
 from almanac.domain.periods import Frequency
 
 from .company_files import whole_companies

@@ -46,7 +46,7 @@ def status(made, name):
     ],
 )
 def test_gross_profit_is_within_revenue(values, expected):
-    assert status(checks.of_income(around(values)), "gross_profit_within_revenue") == expected
+    assert status(checks.checks_of("income", around(values)), "gross_profit_within_revenue") == expected
 
 
 TAXED = {"income_before_tax": 9_101, "income_tax": 3_107, "net_income": 5_701}
@@ -67,7 +67,7 @@ TAXED = {"income_before_tax": 9_101, "income_tax": 3_107, "net_income": 5_701}
     ],
 )
 def test_income_less_tax_is_net_income_before_minorities(more, expected):
-    made = checks.of_income(around(TAXED | more))
+    made = checks.checks_of("income", around(TAXED | more))
     assert status(made, "lines_add_up") == expected
     (check,) = [check for check in made if check.name == "lines_add_up"]
     if expected == FAILED:
@@ -75,7 +75,7 @@ def test_income_less_tax_is_net_income_before_minorities(more, expected):
 
 
 def test_a_tax_with_the_other_sign_is_told_once():
-    made = checks.of_income(around(TAXED | {"income_tax": -3_107, "net_income": 5_994, "income_before_minorities": 5_994}))  # fmt: skip
+    made = checks.checks_of("income", around(TAXED | {"income_tax": -3_107, "net_income": 5_994, "income_before_minorities": 5_994}))  # fmt: skip
     assert (status(made, "lines_add_up"), status(made, "signs_agree")) == (PASSED, FAILED)
 
 
@@ -93,7 +93,7 @@ def test_earnings_per_share_times_shares_is_income(per_share, number, expected):
         "weighted_average_shares_basic": number,
         "net_income_to_common": 29_578_000_000,
     }
-    assert status(checks.of_income(around(values)), "earnings_per_share_times_shares") == expected
+    assert status(checks.checks_of("income", around(values)), "earnings_per_share_times_shares") == expected
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_shares_of_another_scale_are_said_to_be(number, told):
         "weighted_average_shares_basic": number,
         "net_income_to_common": 56_938_000,
     }
-    made = checks.of_income(around(values))
+    made = checks.checks_of("income", around(values))
     assert [c.detail for c in made if c.name == "earnings_per_share_times_shares"] == [told]
 
 
@@ -121,34 +121,41 @@ def test_a_balance_of_two_filings_may_be_off_by_the_units_they_round_to():
         "total_assets": 29_739_614_000, "total_liabilities": 23_427_000_000, "shareholders_equity": 4_923_243_000,
         "minority_interest": 834_397_000, "temporary_equity": 555_964_000,
     }  # fmt: skip
-    assert status(checks.of_balance(around(sheet)), "balance_identity") == PASSED
+    assert status(checks.checks_of("balance", around(sheet)), "balance_identity") == PASSED
     assert (
-        status(checks.of_balance(around(sheet | {"total_liabilities": 23_428_000_000})), "balance_identity") == FAILED
+        status(checks.checks_of("balance", around(sheet | {"total_liabilities": 23_428_000_000})), "balance_identity")
+        == FAILED
     )
 
 
 def test_earnings_per_share_made_of_income_and_shares_prove_nothing():
     made = Amount(1.0, None, 0, (), "approximate_income_over_shares")
     values = {"earnings_per_share_basic": made, "weighted_average_shares_basic": 10, "net_income_to_common": 10}
-    assert status(checks.of_income(around(values)), "earnings_per_share_times_shares") == NOT_APPLICABLE
+    assert status(checks.checks_of("income", around(values)), "earnings_per_share_times_shares") == NOT_APPLICABLE
 
 
 def test_quarters_sum_to_the_year():
     quarters = [{"revenue": number} for number in (101, 203, 305, 407)]
-    assert status(checks.of_income(around({"revenue": 1_016}, quarters=quarters)), "quarters_sum_to_year") == PASSED
+    assert (
+        status(checks.checks_of("income", around({"revenue": 1_016}, quarters=quarters)), "quarters_sum_to_year")
+        == PASSED
+    )
     # Each of five figures may be off by half a unit.
-    assert status(checks.of_income(around({"revenue": 1_018}, quarters=quarters)), "quarters_sum_to_year") == PASSED
-    failed = checks.of_income(around({"revenue": 1_019}, quarters=quarters))
+    assert (
+        status(checks.checks_of("income", around({"revenue": 1_018}, quarters=quarters)), "quarters_sum_to_year")
+        == PASSED
+    )
+    failed = checks.checks_of("income", around({"revenue": 1_019}, quarters=quarters))
     assert status(failed, "quarters_sum_to_year") == FAILED
     assert [c.detail for c in failed if c.name == "quarters_sum_to_year"] == [
         "the quarters give revenue 1,016 for 1,019"
     ]
-    assert status(checks.of_income(around({"revenue": 1_019})), "quarters_sum_to_year") == NOT_APPLICABLE
+    assert status(checks.checks_of("income", around({"revenue": 1_019})), "quarters_sum_to_year") == NOT_APPLICABLE
 
 
 def test_a_difference_of_two_bases_is_named():
     mixed = Amount(3.0, None, 0, (), "fy_minus_9m_mixed")
-    made = checks.of_cash_flow(around({"net_cash_flow_from_operations": mixed}))
+    made = checks.checks_of("cash_flow", around({"net_cash_flow_from_operations": mixed}))
     assert status(made, "two_bases") == FAILED
     assert "net_cash_flow_from_operations" in next(c.detail for c in made if c.name == "two_bases")
 
@@ -164,21 +171,23 @@ def test_cash_flows_add_up_with_or_without_exchange_rates(change, effect, expect
         "net_change_in_cash": change,
         "effect_of_exchange_rate_on_cash": effect,
     }
-    assert status(checks.of_cash_flow(around(values)), "cash_flows_add_up") == expected
+    assert status(checks.checks_of("cash_flow", around(values)), "cash_flows_add_up") == expected
 
 
 def test_cash_reconciles_with_the_balance_sheets():
     flows = {"net_change_in_cash": 113}
     key = "cash_of_cash_flow_statement"
     assert (
-        status(checks.of_cash_flow(around(flows, closing={key: 616}, opening={key: 503})), "cash_reconciles") == PASSED
+        status(checks.checks_of("cash_flow", around(flows, closing={key: 616}, opening={key: 503})), "cash_reconciles")
+        == PASSED
     )
     assert (
-        status(checks.of_cash_flow(around(flows, closing={key: 716}, opening={key: 503})), "cash_reconciles") == FAILED
+        status(checks.checks_of("cash_flow", around(flows, closing={key: 716}, opening={key: 503})), "cash_reconciles")
+        == FAILED
     )
     # Cash with restricted cash at one end and without it at the other cannot be compared.
     other = Amount(616.0, None, 0, ("us-gaap:Other:Q",))
-    made = checks.of_cash_flow(around(flows, closing={key: other}, opening={key: 303}))
+    made = checks.checks_of("cash_flow", around(flows, closing={key: other}, opening={key: 303}))
     assert status(made, "cash_reconciles") == NOT_APPLICABLE
 
 
@@ -197,7 +206,7 @@ def test_cash_reconciles_with_the_balance_sheets():
 def test_cash_reconciles_before_or_after_the_effect_of_exchange_rates(change, effect, expected):
     key = "cash_of_cash_flow_statement"
     flows = {"net_change_in_cash": change, "effect_of_exchange_rate_on_cash": effect}
-    made = checks.of_cash_flow(around(flows, closing={key: 616}, opening={key: 503}))
+    made = checks.checks_of("cash_flow", around(flows, closing={key: 616}, opening={key: 503}))
     assert status(made, "cash_reconciles") == expected
 
 
@@ -220,8 +229,8 @@ def test_cash_reconciles_before_or_after_the_effect_of_exchange_rates(change, ef
 )
 def test_cash_that_is_for_sale_with_a_part_of_the_company_is_no_difference(closing, opening, expected):
     key = "cash_of_cash_flow_statement"
-    made = checks.of_cash_flow(
-        around({"net_change_in_cash": 113}, closing={key: 442, **closing}, opening={key: 503, **opening})
+    made = checks.checks_of(
+        "cash_flow", around({"net_change_in_cash": 113}, closing={key: 442, **closing}, opening={key: 503, **opening})
     )
     assert status(made, "cash_reconciles") == expected
 
@@ -238,7 +247,7 @@ def test_cash_that_is_for_sale_with_a_part_of_the_company_is_no_difference(closi
     ],
 )  # fmt: skip
 def test_assets_are_liabilities_and_equity(values, expected):
-    assert status(checks.of_balance(around(values)), "balance_identity") == expected
+    assert status(checks.checks_of("balance", around(values)), "balance_identity") == expected
 
 
 def test_liabilities_that_follow_from_the_total_prove_nothing_more():
@@ -249,7 +258,7 @@ def test_liabilities_that_follow_from_the_total_prove_nothing_more():
         "total_liabilities": made,
         "shareholders_equity": 400,
     }
-    assert status(checks.of_balance(around(values)), "balance_identity") == PASSED
+    assert status(checks.checks_of("balance", around(values)), "balance_identity") == PASSED
 
 
 @pytest.mark.parametrize(
@@ -271,21 +280,30 @@ def test_shares_outstanding_are_those_that_income_counts(now, then, average, ave
     key = "weighted_average_shares_basic"
     period = around({"shares_outstanding": now}, before={"shares_outstanding": then})
     period = period._replace(incomes=(getter({key: average}), getter({key: average_before})))
-    assert status(checks.of_balance(period), "shares_of_one_basis") == expected
+    assert status(checks.checks_of("balance", period), "shares_of_one_basis") == expected
 
 
 def test_a_part_is_within_its_whole():
     right = {"total_assets": 100_001, "current_assets": 40_001, "inventory": 10_001}
-    assert status(checks.of_balance(around(right)), "parts_within_whole") == PASSED
+    assert status(checks.checks_of("balance", around(right)), "parts_within_whole") == PASSED
     wrong = {**right, "inventory": 50_001}
-    assert status(checks.of_balance(around(wrong)), "parts_within_whole") == FAILED
+    assert status(checks.checks_of("balance", around(wrong)), "parts_within_whole") == FAILED
 
 
 def test_a_thousandfold_jump_is_another_scale():
-    assert status(checks.of_balance(around({"total_assets": 5_000}, before={"total_assets": 4})), "scale") == FAILED
-    assert status(checks.of_balance(around({"total_assets": 3}, before={"total_assets": 4_000})), "scale") == FAILED
-    assert status(checks.of_balance(around({"total_assets": 900}, before={"total_assets": 4})), "scale") == PASSED
-    assert status(checks.of_balance(around({"total_assets": 900})), "scale") == NOT_APPLICABLE
+    assert (
+        status(checks.checks_of("balance", around({"total_assets": 5_000}, before={"total_assets": 4})), "scale")
+        == FAILED
+    )
+    assert (
+        status(checks.checks_of("balance", around({"total_assets": 3}, before={"total_assets": 4_000})), "scale")
+        == FAILED
+    )
+    assert (
+        status(checks.checks_of("balance", around({"total_assets": 900}, before={"total_assets": 4})), "scale")
+        == PASSED
+    )
+    assert status(checks.checks_of("balance", around({"total_assets": 900})), "scale") == NOT_APPLICABLE
 
 
 @pytest.mark.parametrize(
@@ -299,18 +317,18 @@ def test_another_scale_is_told_without_the_figure_of_the_period_before(now, then
     """A plan may not reach that period: what is told of this one must not tell the other's figure."""
     (check,) = [
         one
-        for one in checks.of_balance(around({"total_assets": now}, before={"total_assets": then}))
+        for one in checks.checks_of("balance", around({"total_assets": now}, before={"total_assets": then}))
         if one.name == "scale"
     ]
     assert check.detail == said
 
 
 def test_two_values_in_one_filing_are_inconsistent():
-    made = checks.of_balance(around({"total_assets": 5, "goodwill": 2}, contradicted=("goodwill",)))
+    made = checks.checks_of("balance", around({"total_assets": 5, "goodwill": 2}, contradicted=("goodwill",)))
     (check,) = [check for check in made if check.name == "consistent_filing"]
     assert check.status == FAILED
     assert check.detail == "inconsistent: the filing gives two values for goodwill; the first is served"
-    assert status(checks.of_balance(around({"total_assets": 5})), "consistent_filing") == PASSED
+    assert status(checks.checks_of("balance", around({"total_assets": 5})), "consistent_filing") == PASSED
 
 
 def test_the_verdict():
@@ -331,6 +349,6 @@ def test_rounding_is_half_a_unit_of_each_but_never_more_than_half_a_million():
 def test_a_gross_profit_computed_from_a_fraction_of_the_costs_is_marked():
     gross = Amount(97.0, None, 0, (), "formula")
     now = {"gross_profit": gross, "revenue": 100, "cost_of_revenue": 3, "costs_and_expenses": 90}
-    assert status(checks.of_income(around(now)), "gross_profit_within_revenue") == FAILED
+    assert status(checks.checks_of("income", around(now)), "gross_profit_within_revenue") == FAILED
     selling = {**now, "selling_general_and_administrative": 50}
-    assert status(checks.of_income(around(selling)), "gross_profit_within_revenue") == PASSED
+    assert status(checks.checks_of("income", around(selling)), "gross_profit_within_revenue") == PASSED

@@ -12,7 +12,8 @@ from almanac.catalog.companies import items
 from almanac.derived.companies import derivation
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.ratios import REACH_DAYS, measures
+from almanac.derived.companies.ratios import measures
+from almanac.derived.companies.ttm import REACH_DAYS
 from almanac.domain.observations import DAY, INITIAL, QUALITY, UNKNOWN
 from almanac.domain.periods import Frequency, days_of, key_of
 from almanac.pipeline.derive.companies import derived

@@ -10,7 +10,7 @@ import pytest
 
 from almanac.catalog.companies import items
 from almanac.catalog.measures import TTM, measures
-from almanac.derived.companies import ratios
+from almanac.derived.companies import ratios, ttm
 from almanac.derived.companies.checks import FATAL
 from almanac.derived.companies.derivation import derive
 from almanac.domain.observations import FAILED
@@ -56,7 +56,7 @@ def standing(cells):
 
 def unmarked(company):
     """How many lines failed a grave check, and what rests on one of them without being marked so."""
-    outcome = derive(company, measure=ratios.measures, reach=ratios.REACH_DAYS)
+    outcome = derive(company, measure=ratios.measures, reach=ttm.REACH_DAYS)
     failed = set()
     for key, versions in outcome.statements.items():
         body = versions[-1].body

@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.derived.companies import ratios
+from almanac.derived.companies import ratios, ttm
 from almanac.domain.observations import quality
 from almanac.domain.periods import Frequency
 from tests.support.filer import Filer, at
@@ -18,7 +18,7 @@ def lines(year, *, revenue=1_000, income=100, assets=2_003, goodwill=300):
 
 def told(filer, slug):
     """Of a measure or item of yearly accounts: by year, what is said of it at each moment, and the value."""
-    cells = filer.swept(measure=ratios.measures, reach=ratios.REACH_DAYS).items[slug, Frequency.ANNUAL]
+    cells = filer.swept(measure=ratios.measures, reach=ttm.REACH_DAYS).items[slug, Frequency.ANNUAL]
     return [[(one.known, one.value, quality(one.flags)) for one in made] for _, made in sorted(cells.items())]
 
 

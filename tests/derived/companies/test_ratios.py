@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from almanac.catalog import companies
 from almanac.catalog import measures as catalogue
 from almanac.catalog.sectors import TEMPLATES
-from almanac.derived.companies.ratio_inputs import STATUTORY_TAX, RatioInputs, parsed
-from almanac.derived.companies.ratios import RATIOS, measures
-from almanac.derived.companies.scores import SCORES
+from almanac.derived.companies.ratios import RATIOS, SCORES, STATUTORY_TAX, RatioInputs, measures, parsed
 from almanac.domain.observations import DAY, FINAL, UNKNOWN
 from almanac.domain.periods import Frequency
 

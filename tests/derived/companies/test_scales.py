@@ -2,7 +2,7 @@
 
 import pytest
 
-from almanac.derived.companies import ratios
+from almanac.derived.companies import ratios, ttm
 from almanac.derived.companies.derivation import derive
 from almanac.derived.companies.scales import slips
 from almanac.domain.observations import FAILED
@@ -88,7 +88,7 @@ def test_a_report_in_another_scale_fails_with_all_its_money(last):
         assert "scale" not in failed(bodies[kind, 2022])
     assert bodies["income", 2022].items["revenue"] == 896e6
     assert bodies["balance", 2023].items["shares_outstanding"] == SHARES
-    outcome = derive(filer.company(), measure=ratios.measures, reach=ratios.REACH_DAYS)
+    outcome = derive(filer.company(), measure=ratios.measures, reach=ttm.REACH_DAYS)
     for item in ("revenue", "net_income", "total_assets"):
         assert outcome.items[item, "A"][max(outcome.items[item, "A"])][-1].flags & FAILED
 

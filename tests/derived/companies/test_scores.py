@@ -5,9 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
-from almanac.derived.companies.ratios import detail, measures
-from almanac.derived.companies.scores import ALTMAN, BENEISH, PIOTROSKI
+from almanac.derived.companies.ratios import ALTMAN, BENEISH, PIOTROSKI, RatioInputs, detail, measures, parsed
 from almanac.domain.periods import Frequency
 
 from .invented_financials import annual, day, financials, instants, quarters_of, series

@@ -32,7 +32,6 @@ from almanac.derived.companies.line_items import (
     PeriodName,
     financials_of,
 )
-from almanac.derived.companies.quality_flags import quality_flags
 from almanac.derived.companies.ratios import MeasureValue
 from almanac.derived.companies.reading.item_reader import PROOF_DAYS
 from almanac.derived.companies.reading.share_counts import NEIGHBOUR_DAYS
@@ -78,8 +77,10 @@ MeasureFunction = Callable[[CompanyFinancials, int, Frequency], Mapping[str, Mea
 Vintages = dict[tuple[str, Frequency], dict[int, list[ItemVintage]]]
 
 
-#: Period key, value, currency and marks of checks of what stands, and what its period is called.
-_Standing = tuple[int, float, str | None, int, tuple[int, str] | None]
+#: Currency if not the main one, and period key.
+_Cell = tuple[str, int]
+#: Cell, value and quality of what stands, and what its period is called.
+_Standing = tuple[_Cell, float, int, tuple[int, str] | None]
 
 
 class CompanyVintages(NamedTuple):
@@ -112,48 +113,42 @@ class _Derivation:
         self.company = company
         self.measure = measure
         self.reach = reach
-        self.history = CompanyHistory(company)
-        self.line_items = LineItems(self.history)
-        self.served = {key for key, item in self.history.items.items() if item.served}
-        self.counts_of_shares = self.history.items[SHARES_OUTSTANDING].tags()
+        self.history = history = CompanyHistory(company)
+        self.line_items = LineItems(history)
+        self.statements = StatementHistory(self.line_items)
         #: Amounts of each period with what checks say of them, and the same by kind of period, item and last day.
         self.amounts: dict[PeriodName, dict[str, Amount]] = {}
         self.values: dict[str, dict[str, dict[int, Amount]]] = {kind: defaultdict(dict) for kind in KINDS}
-        #: By currency, None for the main one and for what is no money.
-        self.out: dict[str | None, Vintages] = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
-        self._money = {item.key for item in self.history.items.values() if item.unit in _MONEY}
+        #: By currency, empty for the main one and for what is no money.
+        self.out: dict[str, Vintages] = {}
+        self._money = {item.key for item in history.items.values() if item.unit in _MONEY}
         self._money |= {measure.key for measure in measures().values() if measure.unit in _MONEY}
         #: Frequency and end → item or measure → what stands.
         self.standing: dict[tuple[Frequency, int], dict[str, _Standing]] = defaultdict(dict)
-        #: Ends of periods that may have measures.
+        #: Ends of periods that may have measures, at a frequency.
         self.measured: set[int] = set()
         self.frequency = Frequency.ANNUAL
-        self.statements = StatementHistory(self.line_items)
         #: What own periods are called, by their frequency and end: of one that is gone, what it was called last.
         self.names: dict[tuple[Frequency, int], tuple[int, str]] = {}
         self.ingested = 0
 
     def run(self) -> CompanyVintages:
         """Go through all instants."""
-        filings = self._filings()
+        named = {disclosure.vintage.accession for disclosure in self.history.disclosures}
+        missing = sorted(named - self.company.filings.keys())
+        if missing:
+            raise ValueError(f"facts of {self.company.entity} name the filing {missing[0]}, which is not there")
+        # The filing that counts last of each moment: what is periodic does.
+        counting = [f for f in self.company.filings.values() if f.accession in named or is_periodic(f.form)]
+        counting.sort(key=lambda filing: (is_periodic(filing.form), filing.accession))
+        filings = {known_at(filing): filing for filing in counting}
         by_moment = {
             known: list(group)
             for known, group in groupby(self.history.disclosures, key=lambda disclosure: disclosure.known)
         }
         for moment in sorted({*by_moment, *self.history.calendar.moments, *self.statements.moments}):
             self._at(moment, by_moment.get(moment, []), filings.get(moment))
-        others = {currency: _plain(out) for currency, out in self.out.items() if currency is not None}
-        return CompanyVintages(_plain(self.out[None]), others, self.statements.versions)
-
-    def _filings(self) -> dict[int, Filing]:
-        """Return the filing that counts last of each moment: what is periodic does."""
-        named = {disclosure.vintage.accession for disclosure in self.history.disclosures}
-        missing = sorted(named - self.company.filings.keys())
-        if missing:
-            raise ValueError(f"facts of {self.company.entity} name the filing {missing[0]}, which is not there")
-        counting = [f for f in self.company.filings.values() if f.accession in named or is_periodic(f.form)]
-        counting.sort(key=lambda filing: (is_periodic(filing.form), filing.accession))
-        return {known_at(filing): filing for filing in counting}
+        return CompanyVintages(self.out.pop("", {}), self.out, self.statements.versions)
 
     def _at(self, moment: int, disclosures: list[Disclosure], filing: Filing | None) -> None:
         """Go on to a moment: facts and calendar → items → statements and their checks → vintages."""
@@ -169,13 +164,18 @@ class _Derivation:
         financials = financials_of(line_items, self.values)
         rewritten = self.statements.write(moment, filing, self._statements_of(changed), financials)
         for name in changed | {name for statement in rewritten for name in _flagged_by(statement)}:
-            if self._put(name, quality_flags(line_items, *name, self.statements.checks)):
+            if self._put(name, self.statements.flags(*name)):
                 changed.add(name)
-        for name in changed:
-            if name[0] != TO_DATE:
-                self._emit_items(moment, *name)
+        for kind, end in changed:
+            slugs = [
+                key for key, item in self.history.items.items() if item.served and item.is_instant == (kind == INSTANT)
+            ]
+            for letter, frequency in _FREQUENCIES.items():
+                is_own = end in line_items.fiscal_periods.of(letter) if kind == INSTANT else True
+                if kind in {letter, INSTANT}:
+                    self._stand(moment, frequency, end, slugs, self.amounts.get((kind, end), {}) if is_own else {})
         if self.measure is not None and changed:
-            self._emit_measures(moment, changed, financials)
+            self._emit_measures(self.measure, moment, {end for _, end in changed}, financials)
 
     def _use_calendar(self, moment: int) -> set[PeriodName]:
         """Take the calendar of a moment. Returns the periods that came, went or moved."""
@@ -196,18 +196,17 @@ class _Derivation:
 
     def _touched(self, disclosures: Iterable[Disclosure], moved: Iterable[PeriodName]) -> set[PeriodName]:
         """Return the periods on which facts, and other periods that moved, can bear."""
+        counts_of_shares = self.history.items[SHARES_OUTSTANDING].tags()
         flows = {(end, end + _FLOW_AFTER) for kind, end in moved if kind == QUARTER}
         balances = set(flows)
         for disclosure in disclosures:
             end = disclosure.end
-            if disclosure.start is not None:
-                flows.add((end, end + _FLOW_AFTER))
-                balances.add((end, end + _FLOW_AFTER))
-            elif disclosure.tag in self.counts_of_shares:
+            if disclosure.start is None and disclosure.tag in counts_of_shares:
                 balances.add((end - _SHARES_BEFORE, end + _SHARES_AFTER))
-            else:
-                flows.add((end, end))  # its tag may tell the style of the period
-                balances.add((end, end))
+            else:  # the tag of an instant may tell the style of the period
+                days = (end, end if disclosure.start is None else end + _FLOW_AFTER)
+                flows.add(days)
+                balances.add(days)
         return {
             (kind, end)
             for kind in KINDS
@@ -245,16 +244,6 @@ class _Derivation:
 
     # -- what is made of it -----------------------------------------------------------------------------------------
 
-    def _emit_items(self, moment: int, kind: str, end: int) -> None:
-        keys = [key for key in self.served if self.history.items[key].is_instant == (kind == INSTANT)]
-        amounts = self.amounts.get((kind, end), {})
-        for letter, frequency in _FREQUENCIES.items():
-            if kind == letter:
-                self._stand(moment, frequency, end, keys, amounts)
-            elif kind == INSTANT:
-                has_period = end in self.line_items.fiscal_periods.of(letter)
-                self._stand(moment, frequency, end, keys, amounts if has_period else {})
-
     def _stand(
         self,
         moment: int,
@@ -265,52 +254,47 @@ class _Derivation:
     ) -> None:
         """Make vintages of the items or measures of a period whose values are not what stands."""
         standing = self.standing[frequency, end]
-        name = self._name(frequency, end)
+        name, year = self.names.get((frequency, end)), self.names.get((Frequency.ANNUAL, end))
+        if name is None and year is not None:
+            # A measure of a filer of quarters stands at the end of a year too of which no quarter is known yet.
+            name = year[0], _LAST_PART[frequency]
         for slug in slugs:
             before, value = standing.get(slug), values.get(slug)
-            now = None
+            now: _Standing | None = None
             if value is not None:
-                currency = self._currency(slug, value.reporting_basis)
-                now = (key_of(value.start, end), value.value, currency, value.flags & QUALITY, name)
+                currency = self.history.bases[value.reporting_basis].currency
+                other = currency if currency != self.company.currency and slug in self._money else ""
+                now = (other, key_of(value.start, end)), value.value, value.flags & QUALITY, name
             if before == now:
                 continue
-            if before is not None and (now is None or _place(before) != _place(now)):
+            if before is not None and (now is None or before[0] != now[0]):
                 withdrawal = ItemVintage(moment, None, None, self.ingested, 0, (), None, name)
-                self._cell(slug, frequency, before).append(withdrawal)
+                self._cell(slug, frequency, before[0]).append(withdrawal)
                 del standing[slug]
             if now is not None and value is not None:
                 standing[slug] = now
-                self._cell(slug, frequency, now).append(self._vintage(moment, value, name))
+                released = value.released
+                flags = value.flags if released is not None else value.flags & ~DAY
+                tags = with_currency(self.company, value.tags, currency)
+                vintage = ItemVintage(moment, value.value, released, value.ingested, flags, tags, value.method, name)
+                self._cell(slug, frequency, now[0]).append(vintage)
 
-    def _vintage(self, moment: int, value: Amount | MeasureValue, fiscal: tuple[int, str] | None) -> ItemVintage:
-        released = value.released
-        flags = value.flags if released is not None else value.flags & ~DAY
-        tags = with_currency(self.company, value.tags, self.history.bases[value.reporting_basis].currency)
-        return ItemVintage(moment, value.value, released, value.ingested, flags, tags, value.method, fiscal)
+    def _cell(self, slug: str, frequency: Frequency, cell: _Cell) -> list[ItemVintage]:
+        return self.out.setdefault(cell[0], {}).setdefault((slug, frequency), {}).setdefault(cell[1], [])
 
-    def _cell(self, slug: str, frequency: Frequency, standing: _Standing) -> list[ItemVintage]:
-        return self.out[standing[2]][slug, frequency][standing[0]]
-
-    def _currency(self, slug: str, reporting_basis: int) -> str | None:
-        """Return the currency of money that is not in the company's main one."""
-        currency = self.history.bases[reporting_basis].currency
-        return currency if currency != self.company.currency and slug in self._money else None
-
-    def _name(self, frequency: Frequency, end: int) -> tuple[int, str] | None:
-        name, year = self.names.get((frequency, end)), self.names.get((Frequency.ANNUAL, end))
-        # A measure of a filer of quarters stands at the end of a year too of which no quarter is known yet.
-        return (year[0], _LAST_PART[frequency]) if name is None and year is not None else name
-
-    def _emit_measures(self, moment: int, changed: Iterable[PeriodName], financials: CompanyFinancials) -> None:
-        assert self.measure is not None
+    def _emit_measures(
+        self, measure: MeasureFunction, moment: int, changed: Iterable[int], financials: CompanyFinancials
+    ) -> None:
         frequency, ends = self._measured_ends()
-        wanted = {last for _, end in changed for last in _within(ends, end, end + self.reach)}
+        wanted = {
+            last for end in changed for last in ends[bisect_left(ends, end) : bisect_right(ends, end + self.reach)]
+        }
         if frequency is not self.frequency:
             for end in self.measured:
                 self._stand(moment, self.frequency, end, self._measured_at(self.frequency, end), {})
             self.frequency, self.measured, wanted = frequency, set(), set(ends)
         for end in sorted(wanted | self.measured.difference(ends)):
-            measured = self.measure(financials, end, frequency) if end in wanted else {}
+            measured = measure(financials, end, frequency) if end in wanted else {}
             self._stand(moment, frequency, end, {*measured, *self._measured_at(frequency, end)}, measured)
         self.measured = (self.measured | wanted).intersection(ends)
 
@@ -319,20 +303,11 @@ class _Derivation:
         return self.standing[frequency, end].keys() - self.history.items.keys()
 
     def _measured_ends(self) -> tuple[Frequency, list[int]]:
-        fiscal_periods = self.line_items.fiscal_periods
-        quarters, halves, years = fiscal_periods.quarters, fiscal_periods.halves, fiscal_periods.years
+        years, quarters, halves, _ = self.line_items.fiscal_periods
         # Second quarters alone, beside half-years, make no filer of quarters.
         if quarters and (not halves or any(span.previous is not None for span in quarters.values())):
             return Frequency.QUARTERLY, sorted({*quarters, *years})
         return (Frequency.SEMIANNUAL, sorted({*halves, *years})) if halves else (Frequency.ANNUAL, sorted(years))
-
-
-def _place(one: _Standing) -> tuple[int, str | None]:
-    return one[0], one[2]
-
-
-def _plain(out: Vintages) -> Vintages:
-    return {name: dict(cells) for name, cells in out.items()}
 
 
 def _flagged_by(statement: StatementName) -> Iterator[PeriodName]:
@@ -346,7 +321,3 @@ def _flagged_by(statement: StatementName) -> Iterator[PeriodName]:
 def _is_within(end: int, days: Iterable[tuple[int, int]]) -> bool:
     """Tell whether a day is in any of some ranges of days."""
     return any(first <= end <= last for first, last in days)
-
-
-def _within(ends: list[int], first: int, last: int) -> list[int]:
-    return ends[bisect_left(ends, first) : bisect_right(ends, last)]

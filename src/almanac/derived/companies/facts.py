@@ -160,11 +160,6 @@ class FactHistory:
         """Return the number it had at an earlier moment, in the form known now."""
         return next((basis.state for basis in reversed(self.bases) if basis.since <= moment), None)
 
-    @property
-    def misread(self) -> bool:
-        """Whether what was stated last has the wrong sign."""
-        return self.states[-1].value * self.latest.value < 0
-
     def misread_at(self, moment: int) -> bool:
         """Whether what was stated last by a moment has the wrong sign, as is known now."""
         stated = next((s for s in reversed(self.states) if s.known <= moment), None)

@@ -5,24 +5,22 @@ A period is the company's own where a periodic report is about it: the report da
 the periods in it. Years and quarters that only stand beside those in a comparative column are added where income,
 revenue or cash flow is given for them. Nothing is assumed about months: years of 52 and 53 weeks, changed year ends
 and short periods of transition are what the filings say they are.
+
+Fiscal years are called by the filer's own word for each in its annual report, else counted from those that have one.
+Names rise with the years. A word that leaves no room for its neighbours' is overruled (covers are filled in wrongly,
+most often in the first tagged reports), so one odd word moves no other year.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+import functools
+from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date
 from typing import NamedTuple
 
 from almanac.derived.companies.facts import BUCKETS, CompanyInput, Disclosure, known_at, letter
-from almanac.derived.companies.fiscal_year_names import (
-    calendar_quarters,
-    fiscal_years,
-    likely_year,
-    quarter_at,
-    told_apart,
-    year_from,
-)
 from almanac.domain.companies import ANNUAL_FORMS, Filing, base_form, is_periodic
 
 #: Days by which the start that a filing writes for a period may differ from the day after the last one, and its last day
@@ -105,24 +103,19 @@ class FiscalCalendar:
         spans: dict[str, Counter[tuple[str, int, int]]] = defaultdict(Counter)
         said: dict[tuple[str, int], dict[int, Counter[int]]] = defaultdict(lambda: defaultdict(Counter))
         for disclosure in disclosures:
-            if disclosure.start is None:
-                continue
-            name = letter(disclosure.start, disclosure.end)
-            if name is None:
+            name = None if disclosure.start is None else letter(disclosure.start, disclosure.end)
+            if disclosure.start is None or name is None:
                 continue
             spans[disclosure.vintage.accession][name, disclosure.start, disclosure.end] += 1
-            if name == "Q" and disclosure.end - disclosure.start >= _QUARTER_DAYS[1]:
-                continue
-            if disclosure.tag in core:
+            if disclosure.tag in core and (name != "Q" or disclosure.end - disclosure.start < _QUARTER_DAYS[1]):
                 said[name, disclosure.end][disclosure.known][disclosure.start] += 1
-        #: (letter, end) → when core facts of that length were stated, and where most of them begin.
+        #: (letter, end) → when core facts of that length were stated, and where most of them begin; by day.
         self.evidence = {
             period: [
                 (known, max(starts, key=lambda day: (starts[day], day))) for known, starts in sorted(times.items())
             ]
-            for period, times in said.items()
+            for period, times in sorted(said.items(), key=lambda item: item[0][1])
         }
-        self._evident = {name: sorted(end for letter_, end in self.evidence if letter_ == name) for name in BUCKETS}
         owns = [
             own
             for filing in company.filings.values()
@@ -133,9 +126,8 @@ class FiscalCalendar:
             (own for own in owns if own.tagged or not company.filings[own.accession].form.endswith("/A")),
             key=lambda own: (own.known, own.accession),
         )
-        self.moments: set[int] = {own.known for own in self.owns}
-        for found in self.evidence.values():
-            self.moments.update(known for known, _ in found)
+        self.moments = {own.known for own in self.owns}
+        self.moments.update(known for times in self.evidence.values() for known, _ in times)
         #: Accession → the period end its report is about.
         self.own_end = {own.accession: own.end for own in owns}
         #: Last day of a period → when reports about it became known.
@@ -145,191 +137,178 @@ class FiscalCalendar:
 
     def at(self, moment: int) -> FiscalPeriods:
         """Return the calendar as known at a moment."""
-        first: dict[tuple[str, int], ReportPeriod] = {}
+        reports: dict[str, dict[int, ReportPeriod]] = {kind: {} for kind in ("year", "stub", "quarter", "half")}
         for own in self.owns:
             if own.known > moment:
                 break
-            held = first.setdefault((own.kind, own.end), own)
-            if own.tagged and not held.tagged:
-                first[own.kind, own.end] = own
-        annual = {end: own for (kind, end), own in first.items() if kind == "year"}
-        stubs = {end: own for (kind, end), own in first.items() if kind == "stub"}
-        quarterly = {end: own for (kind, end), own in first.items() if kind == "quarter"}
-        half = {end: own for (kind, end), own in first.items() if kind == "half"}
-        years = self._years(annual, stubs, moment)
+            first = reports[own.kind].setdefault(own.end, own)
+            if own.tagged and not first.tagged:
+                reports[own.kind][own.end] = own
+        starts: dict[str, dict[int, int]] = {name: {} for name in BUCKETS}
+        for (name, end), times in self.evidence.items():
+            start: int | None = None
+            for known, day in times:
+                # As first stated, but where another company's accounts took the place of the registrant's (a reverse
+                # merger): a slip of a day is none.
+                if known <= moment and (start is None or abs(day - start) > SLACK):
+                    start = day
+            if start is not None:
+                starts[name][end] = start
+        stubs, quarterly = reports["stub"], reports["quarter"]
+        years = _years(starts, reports["year"], stubs)
         # Some report the second quarter beside the half-year, or the half-year only: the first taken from it leaves it.
         low, high = BUCKETS["Q"]
         seconds = {
             end: own
-            for end, own in half.items()
-            if self._known("Q", end, moment) is not None or any(low <= end - one <= high for one in quarterly)
+            for end, own in reports["half"].items()
+            if end in starts["Q"] or any(low <= end - one <= high for one in quarterly)
         }
-        if quarterly or stubs or seconds:
-            quarters = self._quarters(years, {**seconds, **stubs, **quarterly}, moment)
-        else:
-            quarters = {}
+        own_quarters = {**seconds, **stubs, **quarterly}
+        quarters = _quarters(starts, years, own_quarters) if own_quarters else {}
         calendar = calendar_quarters((span.start, end) for end, span in quarters.items())
         quarters = {end: span._replace(calendar=calendar[end]) for end, span in quarters.items()}
-        halves = self._halves(years, half, moment)
-        return FiscalPeriods(years, quarters, halves, _to_date(years, quarters))
-
-    def _known(self, name: str, end: int, moment: int) -> int | None:
-        """Where periods of that length and end begin, if any is known by then: as first stated, but for a real change."""
-        held: int | None = None
-        for known, start in self.evidence.get((name, end), ()):
-            if known > moment:
-                break
-            # Another company's accounts took the place of the registrant's (a reverse merger), not a slip of a day.
-            if held is None or abs(start - held) > SLACK:
-                held = start
-        return held
-
-    def _near(self, name: str, end: int, slack: int, moment: int) -> int | None:
-        """Return the evident end of a period nearest to a day; of two as near the earlier."""
-        ends = self._evident[name]
-        best: int | None = None
-        for candidate in ends[bisect_left(ends, end - slack) : bisect_right(ends, end + slack)]:
-            if self._known(name, candidate, moment) is not None and (
-                best is None or abs(candidate - end) < abs(best - end)
-            ):
-                best = candidate
-        return best
-
-    def _years(self, annual: dict[int, ReportPeriod], stubs: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        ends = {end for end in annual if _is_sure(end, annual)} or set(annual)
-        for end in sorted(ends, reverse=True):
-            later = end
-            while (before := self._near("A", later - 365, DRIFT, moment)) is not None and not any(
-                abs(before - known) < _APART for known in ends
-            ):
-                ends.add(before)
-                later = before
-        boundaries = sorted({*ends, *stubs})
-        spans: dict[int, Span] = {}
-        labels = fiscal_years({end: annual[end].fiscal_year if end in annual else None for end in ends})
-        low, high = BUCKETS["A"]
-        for end in sorted(ends):
-            previous = _before(boundaries, end)
-            start = self._known("A", end, moment)
-            if previous is not None and low <= end - previous <= high:
-                start = previous + 1
-            elif start is None and end in annual:
-                start = annual[end].start
-            if start is not None:
-                kept = previous if previous in ends and previous == start - 1 else None
-                spans[end] = Span(start, end, kept, labels[end], "FY")
-        return spans
-
-    def _quarters(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        # In order all the while: whether one is near is asked at every moment of every quarter that is or could be there.
-        ends = sorted({*(end for end, report in own.items() if report.tagged), *years})
-        for end in sorted(own, reverse=True):
-            year_ago = self._near("Q", end - 365, DRIFT, moment)
-            if year_ago is not None and not _any_within(ends, year_ago, 20):
-                insort(ends, year_ago)
-        for year in years.values():
-            for place in (1, 2, 3):
-                guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
-                if _any_within(ends, guess, _QUARTER_DRIFT + DRIFT):
-                    continue
-                found = self._near("Q", guess, _QUARTER_DRIFT, moment)
-                if found is not None:
-                    insort(ends, found)
-        low, high = _QUARTER_DAYS
-        for end in sorted(own.keys() - set(ends)):
-            # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
-            if not _any_within(ends, end, low - 1):
-                insort(ends, end)
-        spans: dict[int, Span] = {}
-        named: dict[int, tuple[int, str]] = {}
-        previous: int | None
-        year_ends = sorted(years)
-        for place, end in enumerate(ends):
-            before = ends[place - 1] if place else None
-            start: int | None
-            if before is not None and low <= end - before <= high:
-                start, previous = before + 1, before
-            else:
-                start = self._known("Q", end, moment)
-                if start is None and (end in years or end not in own):
-                    # Quarters of another year end may lie in between, where it moved.
-                    start = next((one + 1 for one in reversed(ends[:place]) if low <= end - one <= high), None)
-                if start is None and end in own:
-                    start = own[end].start
-                previous = start - 1 if start is not None and start - 1 in spans else None
-            if start is None:
-                continue
-            report = own.get(end)
-            if _is_off(end, years, year_ends):
-                word = _own_word(report) or _a_year_before(end, own)
-                if word is not None:
-                    named[end] = word
-            label = (
-                named.get(end)
-                or _quarter_label(end, years, year_ends, report)
-                or _a_year_before(end, own)
-                or self._by_year_to_date(end, moment)
-            )
-            if label is not None:
-                spans[end] = Span(start, end, previous, *label)
-        # Where the year end moved two quarters may have one name: that is what the filer calls both.
-        return _told_apart({end: span for end, span in spans.items() if end not in named}, years, own) | {
-            end: spans[end] for end in named
-        }
-
-    def _by_year_to_date(self, end: int, moment: int) -> tuple[int, str] | None:
-        """Fiscal year and quarter of a report that has no word for them, by the day from which it counts the year."""
-        for name, quarter in (("N", "Q3"), ("S", "Q2")):
-            start = self._known(name, end, moment)
-            if start is not None:
-                return year_from(start), quarter
-        return None
-
-    def _halves(self, years: dict[int, Span], own: dict[int, ReportPeriod], moment: int) -> dict[int, Span]:
-        spans: dict[int, Span] = {}
-        year_ends = sorted(years)
-        low, high = BUCKETS["S"]
-        for end in sorted(own):
-            place = bisect_right(year_ends, end)
-            before = year_ends[place - 1] if place else None
-            year = years[year_ends[place]] if place < len(year_ends) else None
-            start = self._known("S", end, moment)
-            if year is not None and year.start <= end:
-                spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
-                if low <= year.end - end <= high:
-                    spans[year.end] = Span(end + 1, year.end, end, year.fiscal_year, "H2")
-            elif before is not None and low <= end - before <= high:
-                spans[end] = Span(before + 1, end, before, years[before].fiscal_year + 1, "H1")
-            elif not years and start is not None:
-                spans[end] = Span(start, end, None, year_from(start), "H1")
-        return spans
+        return FiscalPeriods(years, quarters, _halves(starts, years, reports["half"]), _to_date(years, quarters))
 
 
-def _to_date(years: dict[int, Span], quarters: dict[int, Span]) -> dict[int, Span]:
-    """From the first day of its year, or the day after the last year that is known, to the end of a quarter inside it."""
+#: Letter → last day → first day of the periods of that length, as far as core facts tell; by day.
+_Starts = Mapping[str, Mapping[int, int]]
+
+
+def _near(ends: Iterable[int], end: int, slack: int) -> int | None:
+    """Return the end nearest to a day; of two as near the earlier."""
+    near = [one for one in ends if abs(one - end) <= slack]
+    return min(near, key=lambda one: (abs(one - end), one), default=None)
+
+
+def _around(years: Mapping[int, Span], day: int) -> tuple[Span | None, Span | None]:
+    """Return the last year that ends before a day, and the first that ends on it or later."""
+    before: Span | None = None
+    for year in years.values():
+        if year.end >= day:
+            return before, year
+        before = year
+    return before, None
+
+
+def _years(starts: _Starts, annual: Mapping[int, ReportPeriod], stubs: Iterable[int]) -> dict[int, Span]:
+    # A year end is beyond doubt where there are figures for it, or a report of the year beside it.
+    sure = {
+        end
+        for end, own in annual.items()
+        if own.tagged or any(abs(abs(end - other) - 365) <= DRIFT for other in annual)
+    }
+    ends = sure or set(annual)
+    for end in sorted(ends, reverse=True):
+        later = end
+        while (before := _near(starts["A"], later - 365, DRIFT)) is not None and not any(
+            abs(before - known) < _APART for known in ends
+        ):
+            ends.add(before)
+            later = before
+    boundaries = sorted({*ends, *stubs})
     spans: dict[int, Span] = {}
-    year_ends = sorted(years)
-    for end, quarter in quarters.items():
-        place = bisect_left(year_ends, end)
-        year = years[year_ends[place]] if place < len(year_ends) else None
-        start = year_ends[place - 1] + 1 if place else None
-        if year is not None and year.start <= end:
-            start = year.start
-        if end not in years and start is not None and letter(start, end) in {"S", "N"}:
-            spans[end] = quarter._replace(start=start, previous=None)
+    labels = fiscal_years({end: annual[end].fiscal_year if end in annual else None for end in ends})
+    low, high = BUCKETS["A"]
+    for end in sorted(ends):
+        previous = max((boundary for boundary in boundaries if boundary < end), default=None)
+        start = starts["A"].get(end)
+        if previous is not None and low <= end - previous <= high:
+            start = previous + 1
+        elif start is None and end in annual:
+            start = annual[end].start
+        if start is not None:
+            kept = previous if previous in ends and previous == start - 1 else None
+            spans[end] = Span(start, end, kept, labels[end], "FY")
     return spans
 
 
-def _told_apart(spans: dict[int, Span], years: Mapping[int, Span], own: Mapping[int, ReportPeriod]) -> dict[int, Span]:
-    """Quarters of which no two have one name: of two, that of a known year keeps it, then that with a word of its own."""
+def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, Span]:
+    # In order all the while: whether one is near is asked at every moment of every quarter that is or could be there.
+    ends = sorted({*(end for end, report in own.items() if report.tagged), *years})
+    for end in sorted(own, reverse=True):
+        year_ago = _near(starts["Q"], end - 365, DRIFT)
+        if year_ago is not None and not _any_within(ends, year_ago, 20):
+            insort(ends, year_ago)
+    for year in years.values():
+        for place in (1, 2, 3):
+            guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
+            if not _any_within(ends, guess, _QUARTER_DRIFT + DRIFT):
+                found = _near(starts["Q"], guess, _QUARTER_DRIFT)
+                if found is not None:
+                    insort(ends, found)
+    low, high = _QUARTER_DAYS
+    for end in sorted(own.keys() - set(ends)):
+        # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
+        if not _any_within(ends, end, low - 1):
+            insort(ends, end)
+    spans: dict[int, Span] = {}
+    named: set[int] = set()
+    for place, end in enumerate(ends):
+        before = ends[place - 1] if place else None
+        report = own.get(end)
+        start: int | None
+        previous: int | None
+        if before is not None and low <= end - before <= high:
+            start, previous = before + 1, before
+        else:
+            start = starts["Q"].get(end)
+            if start is None and (end in years or report is None):
+                # Quarters of another year end may lie in between, where it moved.
+                start = next((one + 1 for one in reversed(ends[:place]) if low <= end - one <= high), None)
+            if start is None and report is not None:
+                start = report.start
+            if start is None:
+                continue
+            previous = start - 1 if start - 1 in spans else None
+        label = _word_of(end, years, own)
+        if label is not None:
+            named.add(end)
+        else:
+            label = _counted(end, years, report) or _a_year_before(end, own) or _by_year_to_date(starts, end)
+        if label is not None:
+            spans[end] = Span(start, end, previous, *label)
 
     def doubt(end: int) -> int:
         if any(year.start <= end <= year.end for year in years.values()):
             return 0
         return 1 if end in own and own[end].fiscal_period in _QUARTERS else 2
 
-    called = told_apart({end: (span.fiscal_year, span.fiscal_period) for end, span in spans.items()}, doubt)
-    return {end: span._replace(fiscal_year=called[end]) for end, span in spans.items()}
+    # Where the year end moved two quarters may have one name: that is what the filer calls both. Of others the quarter of a
+    # known year keeps its name, then that with a word of its own.
+    counted = {end: (span.fiscal_year, span.fiscal_period) for end, span in spans.items() if end not in named}
+    apart = told_apart(counted, doubt)
+    return {end: spans[end]._replace(fiscal_year=apart[end]) for end in counted} | {
+        end: span for end, span in spans.items() if end in named
+    }
+
+
+def _halves(starts: _Starts, years: dict[int, Span], own: Iterable[int]) -> dict[int, Span]:
+    spans: dict[int, Span] = {}
+    low, high = BUCKETS["S"]
+    for end in sorted(own):
+        before, year = _around(years, end + 1)
+        if year is not None and year.start <= end:
+            spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
+            if low <= year.end - end <= high:
+                spans[year.end] = Span(end + 1, year.end, end, year.fiscal_year, "H2")
+        elif before is not None and low <= end - before.end <= high:
+            spans[end] = Span(before.end + 1, end, before.end, before.fiscal_year + 1, "H1")
+        elif not years and end in starts["S"]:
+            spans[end] = Span(starts["S"][end], end, None, year_from(starts["S"][end]), "H1")
+    return spans
+
+
+def _to_date(years: dict[int, Span], quarters: dict[int, Span]) -> dict[int, Span]:
+    """From the first day of its year, or the day after the last year that is known, to the end of a quarter inside it."""
+    spans: dict[int, Span] = {}
+    for end, quarter in quarters.items():
+        before, year = _around(years, end)
+        start = None if before is None else before.end + 1
+        if year is not None and year.start <= end:
+            start = year.start
+        if end not in years and start is not None and letter(start, end) in {"S", "N"}:
+            spans[end] = quarter._replace(start=start, previous=None)
+    return spans
 
 
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
@@ -387,28 +366,13 @@ def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
     return place < len(ends) and ends[place] <= day + days
 
 
-def _before(ends: Sequence[int], end: int) -> int | None:
-    place = bisect_left(ends, end)
-    return ends[place - 1] if place else None
-
-
-def _is_sure(end: int, annual: Mapping[int, ReportPeriod]) -> bool:
-    """Whether a report's year end is beyond doubt: there are figures for it, or a report of the year beside it."""
-    return annual[end].tagged or any(abs(abs(end - other) - 365) <= DRIFT for other in annual)
-
-
-def _quarter_label(
-    end: int, years: dict[int, Span], year_ends: Sequence[int], own: ReportPeriod | None
-) -> tuple[int, str] | None:
+def _counted(end: int, years: dict[int, Span], own: ReportPeriod | None) -> tuple[int, str] | None:
     """Fiscal year and quarter: by its place in its year, the filer's own word where the year is not known."""
-    place = bisect_left(year_ends, end)
-    if place < len(year_ends) and years[year_ends[place]].start <= end:
-        year = years[year_ends[place]]
-        number = 4 if end == year.end else quarter_at(end - year.start + 1)
-        return year.fiscal_year, f"Q{min(number, 4)}"
-    word = own.fiscal_period if own is not None and own.fiscal_period in _QUARTERS else None
-    if place and end - year_ends[place - 1] <= 330:
-        before = years[year_ends[place - 1]]
+    before, year = _around(years, end)
+    if year is not None and year.start <= end:
+        return year.fiscal_year, "Q4" if end == year.end else f"Q{quarter_at(end - year.start + 1)}"
+    word = None if own is None or own.fiscal_year is None or own.fiscal_period not in _QUARTERS else own.fiscal_period
+    if before is not None and end - before.end <= 330:
         counted = f"Q{quarter_at(end - before.end)}"
         if own is not None and own.fiscal_year is not None and word is not None:
             likely = word == counted and own.fiscal_year - before.fiscal_year in {1, 2}
@@ -417,36 +381,34 @@ def _quarter_label(
         return before.fiscal_year + 1, counted
     if own is not None and own.fiscal_year is not None and word is not None:
         return own.fiscal_year, word
-    if place < len(year_ends):
+    if year is not None:
         # Before the first year that is known: counted back from it.
-        first = years[year_ends[place]]
-        back = (first.start - 1 - end + 45) // 91
-        return first.fiscal_year - 1 - back // 4, f"Q{4 - back % 4}"
+        back = (year.start - 1 - end + 45) // 91
+        return year.fiscal_year - 1 - back // 4, f"Q{4 - back % 4}"
     return None
 
 
-def _is_off(end: int, years: Mapping[int, Span], year_ends: Sequence[int]) -> bool:
-    """Tell whether a day is none on which a quarter of the year that it is in ends, or of the one after the last that is known."""
-    place = bisect_left(year_ends, end)
-    if place < len(year_ends) and years[year_ends[place]].start <= end:
-        days, length = (
-            end - years[year_ends[place]].start + 1,
-            years[year_ends[place]].end - years[year_ends[place]].start + 1,
-        )
-    elif place:
-        days, length = end - year_ends[place - 1], 365
+def _word_of(end: int, years: Mapping[int, Span], own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
+    """
+    Return what a filer calls a quarter that ends on no day on which one of its year does, or of the one after the last
+    that is known; a period of transition ends a year.
+    """
+    before, year = _around(years, end)
+    if year is not None and year.start <= end:
+        days, length = end - year.start + 1, year.end - year.start + 1
+    elif before is not None:
+        days, length = end - before.end, 365
     else:
-        return False
-    return days <= length and min(abs(days - round(length * part / 4)) for part in (1, 2, 3, 4)) > _QUARTER_DRIFT
-
-
-def _own_word(own: ReportPeriod | None) -> tuple[int, str] | None:
-    """Return what a filer calls the quarter that its report is about; a period of transition ends a year."""
-    if own is None or own.fiscal_year is None:
         return None
-    if own.kind == "stub" and own.fiscal_period == "FY":
-        return own.fiscal_year, "Q4"
-    return (own.fiscal_year, own.fiscal_period) if own.fiscal_period in _QUARTERS else None
+    if days > length or min(abs(days - round(length * part / 4)) for part in (1, 2, 3, 4)) <= _QUARTER_DRIFT:
+        return None
+    report = own.get(end)
+    if report is not None and report.fiscal_year is not None:
+        if report.kind == "stub" and report.fiscal_period == "FY":
+            return report.fiscal_year, "Q4"
+        if report.fiscal_period in _QUARTERS:
+            return report.fiscal_year, report.fiscal_period
+    return _a_year_before(end, own)
 
 
 def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
@@ -457,5 +419,138 @@ def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | 
     return None
 
 
+def _by_year_to_date(starts: _Starts, end: int) -> tuple[int, str] | None:
+    """Fiscal year and quarter of a report that has no word for them, by the day from which it counts the year."""
+    name = next((name for name in ("N", "S") if end in starts[name]), None)
+    return None if name is None else (year_from(starts[name][end]), "Q3" if name == "N" else "Q2")
+
+
 _LENGTHS = {"quarter": "Q", "half": "S", "year": "A"}
 _QUARTERS = frozenset(["Q1", "Q2", "Q3", "Q4"])
+
+
+# -- names of years and quarters -----------------------------------------------------------------------------------------
+
+#: Slips that a name counts for which is not above the one before: more than there can be words.
+_NO_RISE = 1_000
+
+
+class _Naming(NamedTuple):
+    """
+    One way to name years up to one of them. Of all ways the least counts: the one with the fewest slips of the filer.
+
+    A slip is a run of neighbouring words that are overruled, or a number skipped between two years that adjoin.
+    """
+
+    slips: int
+    overruled: int
+    #: How often the names move against the calendar, and how far they are from it, where no word says so.
+    moves: int
+    odd: int
+    names: tuple[int, ...]
+
+
+def likely_year(end: int, word: int | None) -> int | None:
+    """Return a filer's word for the fiscal year of a period that ends on a day; None where it cannot be: years are off by one at most."""
+    return word if word is not None and abs(word - _plain_year(end)) <= 1 else None
+
+
+def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
+    """Return the fiscal year of each year end, from the filer's word for each, None where it has given none."""
+    return _fiscal_years(tuple(sorted(words.items())))
+
+
+@functools.lru_cache(maxsize=64)
+def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
+    # Asked again at every report, of which few say something of a year.
+    words = dict(said)
+    in_order = list(words)
+    #: Ways by the last name's distance from the calendar year, and whether a word was overruled for it.
+    ways: dict[tuple[int, bool], _Naming] = {}
+    for place, end in enumerate(in_order):
+        year = _plain_year(end)
+        word = likely_year(end, words[end])
+        passed = year - _plain_year(in_order[place - 1]) if place else 0
+        found: dict[tuple[int, bool], _Naming] = {}
+        for off in (-1, 0, 1):
+            against = word is not None and word != year + off
+            found[off, against] = min(
+                (_named(way, before, (off, against), year, max(1, passed)) for before, way in ways.items()),
+                default=_Naming(int(against), int(against), 0, abs(off), (year + off,)),
+            )
+        ways = found
+    names = min(ways.values()).names if ways else ()
+    labels: dict[int, int] = {}
+    last: int | None = None
+    for end, name in zip(in_order, names, strict=True):
+        labels[end] = last = name if last is None else max(name, last + 1)
+    return labels
+
+
+def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: int, passed: int) -> _Naming:
+    """Extend a way to name years by one; a name that does not rise costs more than any slip."""
+    (off, against), step = now, year + now[0] - way.names[-1]
+    slip = (against and not before[1]) + (step > passed) + (_NO_RISE if step < 1 else 0)
+    moved = off != before[0]
+    return _Naming(
+        way.slips + slip, way.overruled + against, way.moves + moved, way.odd + abs(off), (*way.names, year + off)
+    )
+
+
+def _plain_year(end: int) -> int:
+    """Return the year a day is of; one in the first days of January is of the year before."""
+    return date.fromordinal(end - 7).year
+
+
+def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, int]]:
+    """
+    Return calendar year and quarter of each of a company's quarters (first and last day), by the last day.
+
+    It is the one in which the middle lies, or the next where the quarter just before has that: quarters of 12 and 16 weeks,
+    and such as end in the middle of a calendar quarter, have two middles in one.
+    """
+    found: dict[int, int] = {}
+    for start, end in sorted(spans, key=lambda span: span[1]):
+        middle = date.fromordinal((start + end) // 2)
+        number = 4 * middle.year + (middle.month - 1) // 3
+        found[end] = max(number, found[start - 1] + 1) if start - 1 in found else number
+    return {end: (number // 4, number % 4 + 1) for end, number in found.items()}
+
+
+def quarter_at(days: int) -> int:
+    """Which quarter of a year ends so many days after the year began."""
+    return max(1, min(4, round(days / 91.3)))
+
+
+def year_from(start: int) -> int:
+    """Return what a fiscal year is called that begins on a day, where no filing says so."""
+    (name,) = fiscal_years({start + 364: None}).values()
+    return name
+
+
+def told_apart(names: Mapping[int, tuple[int, str]], doubt: Callable[[int], int]) -> dict[int, int]:
+    """
+    Last day of a quarter → its fiscal year, so that no two have one name. `names` are years and quarters as they came out;
+    of two that share one the less doubtful keeps it.
+    """
+    if len(set(names.values())) == len(names):
+        return {end: year for end, (year, _) in names.items()}
+    found = _stepped(names, sorted(names, key=lambda end: (doubt(end), end)))
+    if all(likely_year(end, year) for end, year in found.items()):
+        return found
+    # The word is the one that is off: of neighbouring years there is none left for the other. Earlier ones keep their names.
+    return _stepped(names, sorted(names, key=lambda end: (doubt(end) > 0, end)))
+
+
+def _stepped(names: Mapping[int, tuple[int, str]], order: Iterable[int]) -> dict[int, int]:
+    """Quarters that keep their names in an order: of one whose name is taken the year goes on to the next that is free."""
+    found: dict[int, int] = {}
+    holders: dict[tuple[int, str], int] = {}
+    for end in order:
+        year, quarter = names[end]
+        step = 1 if end > holders.get((year, quarter), end) else -1
+        while (year, quarter) in holders:
+            year += step
+        holders[year, quarter] = end
+        found[end] = year
+    return found

@@ -16,6 +16,7 @@ from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods
 from almanac.derived.companies.reading.item_reader import item_of, remark, year_of_quarters
 from almanac.derived.companies.reading.quarters import Known
+from almanac.derived.companies.reading.tag_selector import Place
 from almanac.derived.companies.reporting_basis import basis_of
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.
@@ -81,10 +82,11 @@ class LineItems:
         basis = basis_of(self.facts, mapping.whole_sheet if kind == INSTANT else mapping.core, kind, end)
         amounts: dict[str, Amount] = {}
         remarks: dict[str, str] = {}
+        place = Place(known[basis], "" if span is None else length, end, span, amounts)
         for item in mapping.order:
             if item.is_instant != (kind == INSTANT) or (kind == TO_DATE and not item.additive):
                 continue
-            made = item_of(known[basis], item, "" if span is None else length, end, span, amounts)
+            made = item_of(place, item)
             if not isinstance(made, Amount) and span is not None and kind == YEAR:
                 own = year_of_quarters(self.fiscal_periods, item, span, lambda last: self.of(QUARTER, last).amounts)
                 made = own or made

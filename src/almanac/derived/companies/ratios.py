@@ -2,23 +2,434 @@
 All that is computed from the financials of a company at one period end: twelve months of each flow, ratios, scores.
 
 Ratios are fractions: 0.25 is 25 %. A denominator or a base of growth that is not positive gives no value, nor does an
-input the company does not state. Balances that flows are set against are means of now and a year ago.
+input the company does not state. Balances that flows are set against are means of now and a year ago. Inputs have names:
+
+| name | is |
+| --- | --- |
+| `revenue_ttm` | twelve months ending at the end |
+| `total_assets` | the balance at the end |
+| `…_1y_ago`, `…_2y_ago`, `…_3y_ago` | the same one, two, three times twelve months earlier |
+| `minority_interest?` | a balance that counts as zero where the company states none |
+| `statutory_tax_rate` | the United States' federal rate on corporate income on that day |
+
+"Earlier" is the day before the twelve months begin, not 365 days ago, so years of 52 and 53 weeks meet. All flows of
+one measure cover the same days. Figures that depend on the number of shares are there for an earlier time only if both
+times are on one basis.
+
+A score is on twelve months, compared with the twelve months before. It has a value only if every test has one: a part
+of it is shown in the detail, never served as a score. Sources: Piotroski, "Value Investing" (2000); Altman, Hartzell
+and Peck, "Emerging Market Corporate Bonds" (1995), without its constant; Beneish, "The Detection of Earnings
+Manipulation" (1999); Sloan, "Do Stock Prices Fully Reflect Information in Accruals" (1996).
+
+Chosen where they leave it open: net income stands for income before extraordinary items; the leverage test is failed
+by a company without debt in both years, as in the paper; no shares were issued if the diluted average did not rise;
+EBIT is operating income; equity is the parent's; depreciation includes amortisation and property is net of it; assets
+other than current ones and property are not reduced by securities, as in Beneish's paper.
 """
 
 from __future__ import annotations
 
+import ast
 import functools
+import math
+import operator
+import re
+from collections.abc import Callable, Iterable
+from datetime import date
 from typing import Final, NamedTuple
 
+import msgspec
+
 from almanac.catalog import measures as catalogue
-from almanac.derived.companies.financials import Amount, CompanyFinancials
-from almanac.derived.companies.ratio_inputs import RatioInputs
-from almanac.derived.companies.scores import SCORES, Score, ScoreBreakdown, ScoreCriterion
-from almanac.derived.companies.ttm import MISMATCH, REACH_DAYS, periods
+from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
+from almanac.derived.companies.ttm import AVERAGES, MISMATCH, PER_SHARE, REACH_DAYS, comparable, trailing_twelve_months
+from almanac.domain.numbers import significant
 from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
 
-__all__ = ["REACH_DAYS", "MeasureValue", "detail", "measures", "periods"]
+# -- inputs ----------------------------------------------------------------------------------------------------
+
+#: Flows that tell where the twelve months begin, the surest first.
+_FRAME: Final = (
+    "net_income",
+    "revenue",
+    "income_before_tax",
+    "net_cash_flow_from_operations",
+    "operating_income",
+    "income_tax",
+    "net_cash_flow_from_investing",
+    "net_cash_flow_from_financing",
+)
+
+#: An input that is no item: what is taken for a tax rate where there is no income to tax.
+STATUTORY_TAX: Final = "statutory_tax_rate"
+_RATES = (0.35, 0.21)
+_RATE_CUT = date(2018, 1, 1).toordinal()
+
+
+class InputName(NamedTuple):
+    """An input's name taken apart."""
+
+    item: str
+    flow: bool
+    back: int
+    optional: bool
+
+
+class Figure(NamedTuple):
+    """A value, the amounts it was made of (none for an absent optional input), and whether two ways to an input disagree."""
+
+    value: float
+    parts: tuple[Amount, ...]
+    mismatch: bool = False
+
+
+_FREQUENCIES = (Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL)
+_NAME = re.compile(r"(?P<item>[a-z_]+?)(?P<flow>_ttm)?(?:_(?P<back>[123])y_ago)?(?P<optional>\?)?")
+
+
+@functools.cache
+def parsed(name: str) -> InputName:
+    """`long_term_debt_1y_ago` → its item, flow or balance, years back. Raises ValueError for another form."""
+    match = _NAME.fullmatch(name)
+    if match is None or (match["flow"] and match["optional"]):
+        raise ValueError(
+            f"{name!r} is no input: allowed are ITEM, ITEM_ttm, each with _1y_ago to _3y_ago; ITEM? is optional"
+        )
+    return InputName(match["item"], match["flow"] is not None, int(match["back"] or 0), match["optional"] is not None)
+
+
+class RatioInputs:
+    """A financials from one end. `frequency` is what the company reports in (`ttm.periods`). Nothing before REACH_DAYS is looked at."""
+
+    def __init__(self, financials: CompanyFinancials, end: int, frequency: Frequency) -> None:
+        """Raise ValueError for a frequency that companies do not report in."""
+        if frequency not in _FREQUENCIES:
+            raise ValueError(f"frequency must be one of {', '.join(_FREQUENCIES)}, not {frequency}")
+        self.financials = financials
+        self.frequency = frequency
+        self._floor = end - REACH_DAYS
+        self._twelve: dict[tuple[str, int], TrailingTwelveMonths | None] = {}
+        self._figures: dict[str, Figure | None] = {}
+        #: Ends now, one, two, three years ago, as far as they are known.
+        self._ends = [end]
+        #: First day of the twelve months at each of these ends, None where there are none.
+        self._starts: list[int | None] = []
+
+    def start(self, back: int = 0) -> int | None:
+        """First day of the twelve months that many years back; None where no flow has twelve months there."""
+        while len(self._starts) <= back and len(self._starts) < len(self._ends):
+            flow = self._frame(self._ends[-1])
+            self._starts.append(flow and flow.start)
+            if flow is not None:
+                self._ends.append(flow.start - 1)
+        return self._starts[back] if back < len(self._starts) else None
+
+    def _frame(self, end: int) -> TrailingTwelveMonths | None:
+        """Return the flow that tells where the twelve months begin."""
+        flows = (self.trailing_twelve_months(item, end) for item in _FRAME)
+        return next((flow for flow in flows if flow is not None), None)
+
+    def trailing_twelve_months(self, item: str, end: int) -> TrailingTwelveMonths | None:
+        """Twelve months of an item ending on that day."""
+        if end < self._floor:
+            return None
+        if (item, end) not in self._twelve:
+            twelve = trailing_twelve_months(self.financials, item, end, self.frequency, self._floor)
+            self._twelve[item, end] = twelve
+        return self._twelve[item, end]
+
+    def read(self, name: str) -> Figure | None:
+        """Return an input by name, or None where the company does not state what it takes. Raise ValueError for an unknown form."""
+        if name not in self._figures:
+            self._figures[name] = self._read(parsed(name))
+        return self._figures[name]
+
+    def all(self, names: Iterable[str]) -> list[Figure] | None:
+        """Several inputs, None where one of them is missing."""
+        figures: list[Figure] = []
+        for name in names:
+            figure = self.read(name)
+            if figure is None:
+                return None
+            figures.append(figure)
+        return figures
+
+    def _read(self, wanted: InputName) -> Figure | None:
+        if wanted.back and self.start(wanted.back - 1) is None:
+            return None
+        now, end = self._ends[0], self._ends[wanted.back]
+        if wanted.item == STATUTORY_TAX:
+            return Figure(_RATES[end >= _RATE_CUT], ())
+        if not wanted.flow:
+            amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
+            if amount is None:
+                return Figure(0.0, ()) if wanted.optional else None
+            return Figure(amount.value, (amount,)) if amount.reporting_basis == self._reporting_basis else None
+        flow = self.trailing_twelve_months(wanted.item, end)
+        if flow is None or flow.start != self.start(wanted.back):
+            return None
+        if flow.parts[0].reporting_basis != self._reporting_basis:
+            return None
+        parts = flow.parts + flow.basis
+        if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
+            # The average numbers of shares show whether an earlier figure is on today's basis.
+            numbers = [
+                (twelve, before)
+                for shares in PER_SHARE.get(wanted.item, (wanted.item,))
+                if (twelve := self.trailing_twelve_months(shares, now)) is not None
+                and (before := self.trailing_twelve_months(shares, end)) is not None
+            ]
+            if not numbers or not comparable(*numbers[0]):
+                return None
+            parts += (*numbers[0][1].parts, *numbers[0][0].parts)
+        return Figure(flow.value, parts, flow.method == MISMATCH)
+
+    @functools.cached_property
+    def _reporting_basis(self) -> int | None:
+        """Standard and currency of the twelve months now: nothing of another is set against them."""
+        flow = self._frame(self._ends[0])
+        return None if flow is None else flow.parts[0].reporting_basis
+
+
+# -- formulas and scores ----------------------------------------------------------------------------------------
+
+
+def _over(number: float, base: float) -> float:
+    """Return a quotient. Raise ZeroDivisionError for a base that is not positive: a ratio to it would say nothing."""
+    if base <= 0:
+        raise ZeroDivisionError
+    return number / base
+
+
+def _mean(now: float, then: float) -> float:
+    return (now + then) / 2
+
+
+def _cube_root(growth: float) -> float:
+    """Return a cube root; a value that is not positive now has no rate either."""
+    if growth <= 0:
+        raise ZeroDivisionError
+    return math.cbrt(growth)
+
+
+#: Most of income before tax that is taken for a lasting tax rate.
+_HIGHEST_TAX = 0.35
+
+
+def _tax_rate(tax: float, before_tax: float, statutory: float) -> float:
+    return min(max(tax / before_tax, 0.0), _HIGHEST_TAX) if before_tax > 0 else statutory
+
+
+#: What formulas may call.
+_FUNCTIONS: Final = {"over": _over, "mean": _mean, "cube_root": _cube_root, "tax_rate": _tax_rate}
+_WORD = re.compile(r"[a-z][a-z_0-9]*\??")
+
+
+class _Quotients(ast.NodeTransformer):
+    """Replacement of each division by `_over`."""
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        node = ast.BinOp(self.visit(node.left), node.op, self.visit(node.right))
+        if not isinstance(node.op, ast.Div):
+            return node
+        return ast.Call(ast.Name("over", ast.Load()), [node.left, node.right], [])
+
+
+class ScoreCriterion(NamedTuple):
+    """
+    A ratio, or one test of a score: the `formula` over inputs (see `ratio_inputs`), and how a value that passes compares
+    with zero (None: nothing does). A division by what is not positive has no value.
+    """
+
+    name: str
+    formula: str
+    passes: Callable[[float, int], bool] | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of all inputs, each once, as they come in the formula."""
+        return _inputs(self.formula)
+
+    def value(self, inputs: RatioInputs) -> Figure | None:
+        """Return the value at the end that the inputs are of, or None."""
+        figures = inputs.all(_inputs(self.formula))
+        if figures is None:
+            return None
+        try:
+            value = _function(self.formula)(*[figure.value for figure in figures])
+        except (ZeroDivisionError, OverflowError):
+            return None
+        return _made_of(figures, value)
+
+
+def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
+    """Return ratios or tests by name. Behind the formula of a test is how a value that passes compares with zero: `> 0`."""
+    found: list[ScoreCriterion] = []
+    for name, text in texts.items():
+        formula, _, sign = text.removesuffix(" 0").rpartition(" ") if text.endswith(" 0") else (text, "", "")
+        found.append(ScoreCriterion(name, formula, _SIGNS.get(sign)))
+    return tuple(found)
+
+
+_SIGNS: Final = {">": operator.gt, "<": operator.lt, "<=": operator.le}
+
+
+@functools.cache
+def _inputs(formula: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for name in _WORD.findall(formula) if name not in _FUNCTIONS))
+
+
+@functools.cache
+def _function(formula: str) -> Callable[..., float]:
+    names = ", ".join(_inputs(formula))
+    tree = ast.parse(f"lambda {names}: {formula}".replace("?", ""), mode="eval")
+    code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), formula, "eval")
+    function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
+    return function
+
+
+class CriterionResult(msgspec.Struct, frozen=True):
+    """A test's inputs by name (None: missing), its value and whether it is passed (None: cannot be told, or not asked)."""
+
+    name: str
+    inputs: dict[str, float | None]
+    value: float | None
+    passed: bool | None
+
+
+class ScoreBreakdown(msgspec.Struct, frozen=True):
+    """
+    A score with its `tests`. `value` None unless all of them have one; `present` counts those that have, `of` all.
+
+    `verdict` is the paper's word for the value, None where it has none; `passed` counts tests, None where none can be.
+    """
+
+    value: float | None
+    verdict: str | None
+    present: int
+    of: int
+    passed: int | None
+    tests: list[CriterionResult]
+
+
+class Score(NamedTuple):
+    """A score: its tests, and the sum that weights make of their values (none: how many are passed) with its name."""
+
+    tests: tuple[ScoreCriterion, ...]
+    weights: tuple[float, ...] = ()
+    constant: float = 0.0
+    verdict: Callable[[float], str] | None = None
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of all inputs, each once."""
+        return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
+
+    def value(self, inputs: RatioInputs) -> Figure | None:
+        """Return the score at the end that the inputs are of, None unless every test has a value."""
+        figures: list[Figure] = []
+        for test in self.tests:
+            figure = test.value(inputs)
+            if figure is None:
+                return None
+            figures.append(figure)
+        if self.weights:
+            weighted = zip(self.weights, figures, strict=True)
+            return _made_of(figures, self.constant + sum(weight * figure.value for weight, figure in weighted))
+        passed = (
+            test.passes and test.passes(figure.value, 0) for test, figure in zip(self.tests, figures, strict=True)
+        )
+        return _made_of(figures, float(sum(map(bool, passed))))
+
+    def over(self, inputs: RatioInputs) -> ScoreBreakdown:
+        """Return the score at the end that the inputs are of, with all its tests."""
+        results: list[CriterionResult] = []
+        for test in self.tests:
+            figure = test.value(inputs)
+            shown = {name.removesuffix("?"): (read := inputs.read(name)) and read.value for name in test.inputs}
+            passed = None if figure is None or test.passes is None else test.passes(figure.value, 0)
+            results.append(CriterionResult(test.name, shown, figure and figure.value, passed))
+        present = sum(result.value is not None for result in results)
+        total = self.value(inputs)
+        verdict = self.verdict(total.value) if self.verdict is not None and total is not None else None
+        judged = [result.passed for result in results if result.passed is not None]
+        return ScoreBreakdown(
+            total and total.value, verdict, present, len(results), sum(judged) if judged else None, results
+        )
+
+
+def _made_of(figures: list[Figure], value: float) -> Figure | None:
+    """Return a value to twelve significant digits with the amounts that figures were made of; None for one not finite."""
+    if not math.isfinite(value):
+        return None
+    parts = tuple([amount for figure in figures for amount in figure.parts])
+    return Figure(significant(value), parts, any(figure.mismatch for figure in figures))
+
+
+PIOTROSKI: Final = Score(
+    criteria(
+        return_on_assets_positive="net_income_ttm / total_assets_1y_ago > 0",
+        cash_flow_positive="net_cash_flow_from_operations_ttm / total_assets_1y_ago > 0",
+        return_on_assets_rising="net_income_ttm / total_assets_1y_ago - net_income_ttm_1y_ago / total_assets_2y_ago > 0",
+        cash_flow_above_income="net_cash_flow_from_operations_ttm / total_assets_1y_ago - net_income_ttm / total_assets_1y_ago > 0",
+        leverage_falling=(
+            "long_term_debt / mean(total_assets, total_assets_1y_ago)"
+            " - long_term_debt_1y_ago / mean(total_assets_1y_ago, total_assets_2y_ago) < 0"
+        ),
+        current_ratio_rising="current_assets / current_liabilities - current_assets_1y_ago / current_liabilities_1y_ago > 0",
+        no_shares_issued="weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1 <= 0",
+        gross_margin_rising="gross_profit_ttm / revenue_ttm - gross_profit_ttm_1y_ago / revenue_ttm_1y_ago > 0",
+        asset_turnover_rising="revenue_ttm / total_assets_1y_ago - revenue_ttm_1y_ago / total_assets_2y_ago > 0",
+    )
+)
+
+ALTMAN: Final = Score(
+    criteria(
+        working_capital_to_assets="(current_assets - current_liabilities) / total_assets",
+        retained_earnings_to_assets="retained_earnings / total_assets",
+        operating_income_to_assets="operating_income_ttm / total_assets",
+        equity_to_liabilities="shareholders_equity / total_liabilities",
+    ),
+    (6.56, 3.26, 6.72, 1.05),
+    verdict=lambda z: "safe" if z > 2.6 else "distress" if z < 1.1 else "grey",
+)
+
+#: Where calling an honest company a manipulator costs a twentieth of missing one.
+BENEISH_THRESHOLD = -1.78
+BENEISH: Final = Score(
+    criteria(
+        days_sales_in_receivables_index="(accounts_receivable / revenue_ttm) / (accounts_receivable_1y_ago / revenue_ttm_1y_ago)",
+        gross_margin_index="(gross_profit_ttm_1y_ago / revenue_ttm_1y_ago) / (gross_profit_ttm / revenue_ttm)",
+        asset_quality_index=(
+            "(1 - (current_assets + property_plant_equipment) / total_assets)"
+            " / (1 - (current_assets_1y_ago + property_plant_equipment_1y_ago) / total_assets_1y_ago)"
+        ),
+        sales_growth_index="revenue_ttm / revenue_ttm_1y_ago",
+        depreciation_index=(
+            "(depreciation_and_amortization_ttm_1y_ago"
+            " / (depreciation_and_amortization_ttm_1y_ago + property_plant_equipment_1y_ago))"
+            " / (depreciation_and_amortization_ttm / (depreciation_and_amortization_ttm + property_plant_equipment))"
+        ),
+        overhead_index=(
+            "(selling_general_and_administrative_ttm / revenue_ttm)"
+            " / (selling_general_and_administrative_ttm_1y_ago / revenue_ttm_1y_ago)"
+        ),
+        accruals_to_assets="(net_income_ttm - net_cash_flow_from_operations_ttm) / total_assets",
+        leverage_index=(
+            "((current_liabilities + long_term_debt) / total_assets)"
+            " / ((current_liabilities_1y_ago + long_term_debt_1y_ago) / total_assets_1y_ago)"
+        ),
+    ),
+    (0.920, 0.528, 0.404, 0.892, 0.115, -0.172, 4.679, -0.327),
+    -4.84,
+    lambda m: "possible_manipulation" if m > BENEISH_THRESHOLD else "unlikely_manipulation",
+)
+
+SCORES: Final = {"piotroski_f": PIOTROSKI, "altman_z2": ALTMAN, "beneish_m": BENEISH}
+
+
+# -- ratios, and all measures -----------------------------------------------------------------------------------
 
 
 class MeasureValue(NamedTuple):
@@ -69,43 +480,37 @@ class MeasureValue(NamedTuple):
         return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
 
 
-RATIOS: Final = {
-    name: ScoreCriterion(name, formula)
-    for name, formula in {
-        "gross_margin": "gross_profit_ttm / revenue_ttm",
-        "operating_margin": "operating_income_ttm / revenue_ttm",
-        "net_margin": "net_income_ttm / revenue_ttm",
-        "fcf_margin": "free_cash_flow_ttm / revenue_ttm",
-        "return_on_equity": "net_income_ttm / mean(shareholders_equity, shareholders_equity_1y_ago)",
-        "return_on_assets": "net_income_ttm / mean(total_assets, total_assets_1y_ago)",
-        "return_on_invested_capital": (
-            "operating_income_ttm * (1 - tax_rate(income_tax_ttm, income_before_tax_ttm, statutory_tax_rate)) / mean("
-            "total_debt + shareholders_equity + minority_interest? - cash_and_equivalents - short_term_investments?, "
-            "total_debt_1y_ago + shareholders_equity_1y_ago + minority_interest_1y_ago?"
-            " - cash_and_equivalents_1y_ago - short_term_investments_1y_ago?)"
-        ),
-        "current_ratio": "current_assets / current_liabilities",
-        "quick_ratio": "(cash_and_equivalents + short_term_investments? + accounts_receivable) / current_liabilities",
-        "debt_to_equity": "total_debt / shareholders_equity",
-        "net_debt_to_ebitda": "(total_debt - cash_and_equivalents - short_term_investments?) / ebitda_ttm",
-        "interest_coverage": "operating_income_ttm / interest_expense_ttm",
-        "asset_turnover": "revenue_ttm / mean(total_assets, total_assets_1y_ago)",
-        "inventory_turnover": "cost_of_revenue_ttm / mean(inventory, inventory_1y_ago)",
-        "revenue_growth_yoy": "revenue_ttm / revenue_ttm_1y_ago - 1",
-        "revenue_cagr_3y": "cube_root(revenue_ttm / revenue_ttm_3y_ago) - 1",
-        "net_income_growth_yoy": "net_income_ttm / net_income_ttm_1y_ago - 1",
-        "eps_growth_yoy": "earnings_per_share_diluted_ttm / earnings_per_share_diluted_ttm_1y_ago - 1",
-        "accruals_ratio": (
-            "(net_income_ttm - net_cash_flow_from_operations_ttm) / mean(total_assets, total_assets_1y_ago)"
-        ),
-        "cash_conversion": "net_cash_flow_from_operations_ttm / net_income_ttm",
-        "capex_to_revenue": "capital_expenditure_ttm / revenue_ttm",
-        "rd_to_revenue": "research_and_development_ttm / revenue_ttm",
-        "share_count_change_yoy": (
-            "weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1"
-        ),
-    }.items()
-}
+_RATIOS: Final = criteria(
+    gross_margin="gross_profit_ttm / revenue_ttm",
+    operating_margin="operating_income_ttm / revenue_ttm",
+    net_margin="net_income_ttm / revenue_ttm",
+    fcf_margin="free_cash_flow_ttm / revenue_ttm",
+    return_on_equity="net_income_ttm / mean(shareholders_equity, shareholders_equity_1y_ago)",
+    return_on_assets="net_income_ttm / mean(total_assets, total_assets_1y_ago)",
+    return_on_invested_capital=(
+        "operating_income_ttm * (1 - tax_rate(income_tax_ttm, income_before_tax_ttm, statutory_tax_rate)) / mean("
+        "total_debt + shareholders_equity + minority_interest? - cash_and_equivalents - short_term_investments?, "
+        "total_debt_1y_ago + shareholders_equity_1y_ago + minority_interest_1y_ago?"
+        " - cash_and_equivalents_1y_ago - short_term_investments_1y_ago?)"
+    ),
+    current_ratio="current_assets / current_liabilities",
+    quick_ratio="(cash_and_equivalents + short_term_investments? + accounts_receivable) / current_liabilities",
+    debt_to_equity="total_debt / shareholders_equity",
+    net_debt_to_ebitda="(total_debt - cash_and_equivalents - short_term_investments?) / ebitda_ttm",
+    interest_coverage="operating_income_ttm / interest_expense_ttm",
+    asset_turnover="revenue_ttm / mean(total_assets, total_assets_1y_ago)",
+    inventory_turnover="cost_of_revenue_ttm / mean(inventory, inventory_1y_ago)",
+    revenue_growth_yoy="revenue_ttm / revenue_ttm_1y_ago - 1",
+    revenue_cagr_3y="cube_root(revenue_ttm / revenue_ttm_3y_ago) - 1",
+    net_income_growth_yoy="net_income_ttm / net_income_ttm_1y_ago - 1",
+    eps_growth_yoy="earnings_per_share_diluted_ttm / earnings_per_share_diluted_ttm_1y_ago - 1",
+    accruals_ratio="(net_income_ttm - net_cash_flow_from_operations_ttm) / mean(total_assets, total_assets_1y_ago)",
+    cash_conversion="net_cash_flow_from_operations_ttm / net_income_ttm",
+    capex_to_revenue="capital_expenditure_ttm / revenue_ttm",
+    rd_to_revenue="research_and_development_ttm / revenue_ttm",
+    share_count_change_yoy="weighted_average_shares_diluted_ttm / weighted_average_shares_diluted_ttm_1y_ago - 1",
+)
+RATIOS: Final = {ratio.name: ratio for ratio in _RATIOS}
 
 _TTM: Final = tuple((measure.key, measure.item) for measure in catalogue.of_kind("ttm"))
 

@@ -8,6 +8,7 @@ before them or with them; where no periodic report gave the fact yet, theirs sta
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from operator import itemgetter
@@ -52,6 +53,7 @@ _EQUITY = (
 )
 
 
+@functools.cache
 def rank(form: str) -> int:
     """0 periodic, 1 a recast, 2 everything else."""
     if is_periodic(form):
@@ -74,11 +76,9 @@ def reported_values(
     rows: dict[tuple[str, str, int | None, int], list[Fact]] = defaultdict(list)
     for fact in facts:
         rows[fact[:4]].append(fact)
-    notes: dict[tuple[str, str, bool], str] = {}
-    ranks: dict[str, int] = {}
     found: dict[FactKey, list[ReportedValue]] = {}
     for key, stated in rows.items():
-        values = _of_fact(stated, known, by_day, notes, ranks)
+        values = _of_fact(stated, known, by_day)
         if values:
             found[FactKey._make(key)] = values
     return found | _sheets_anew(rows, known, by_day)
@@ -124,12 +124,10 @@ def _sheets_anew(
             }
             if anew.keys() & shown.keys():
                 fact = next(iter(by_filing[accession].values()))
-                note = FactNote(accession, fact.form, without=tuple(sorted(were - told)))
+                note = _note(accession, fact.form, False, tuple(sorted(were - told)))
                 moment, flags = known[accession], DAY if accession in by_day else 0
-                value = ReportedValue(
-                    key_of(None, end), float(fact.filed), moment, moment, flags, None, False,
-                    msgspec.json.encode(note).decode(),
-                )  # fmt: skip
+                filed = float(fact.filed)
+                value = ReportedValue(key_of(None, end), filed, moment, moment, flags, None, False, note)
                 found.setdefault(FactKey(SHEET_ANEW, "pure", None, end), []).append(value)
             shown.update(anew)
             were |= told
@@ -145,14 +143,8 @@ def _balances(lines: Mapping[str, float]) -> bool:
     return abs(assets - both) <= 0.5 * granularity(assets)
 
 
-def _of_fact(
-    stated: Sequence[Fact],
-    known: Mapping[str, int],
-    by_day: Container[str],
-    notes: dict[tuple[str, str, bool], str],
-    ranks: dict[str, int],
-) -> list[ReportedValue]:
-    """Return what counts of all rows of one fact. `notes` and `ranks` remember what rows of other facts came to."""
+def _of_fact(stated: Sequence[Fact], known: Mapping[str, int], by_day: Container[str]) -> list[ReportedValue]:
+    """Return what counts of all rows of one fact."""
     filings: dict[str, list[Fact]] = {}
     for fact in stated:
         filings.setdefault(fact.accession, []).append(fact)
@@ -163,47 +155,31 @@ def _of_fact(
         if moment is None:
             raise ValueError(f"nobody says when filing {accession} was known")
         fact, inconsistent = (rows[0], False) if len(rows) == 1 else _one(rows)
-        form = rows[0].form
-        place = ranks.get(form)
-        if place is None:
-            place = ranks[form] = rank(form)
+        place = rank(rows[0].form)
         if place == 0 and (periodic is None or moment < periodic):
             periodic = moment
         counting.append((moment, -place, accession, fact, inconsistent))
-    if len(counting) > 1:
-        counting.sort(key=_in_order)
+    counting.sort(key=itemgetter(0, 1, 2))
     period = key_of(stated[0].start, stated[0].end)
-    values = []
+    values: list[ReportedValue] = []
     for moment, place, accession, fact, inconsistent in counting:
-        after = periodic is not None and periodic <= moment
-        if (place == -1 and not after) or (place == -2 and after):
-            continue
-        named = (accession, fact.form, inconsistent)
-        note = notes.get(named)
-        if note is None:
-            note = notes[named] = _note(fact, inconsistent)
-        flags = DAY if accession in by_day else 0
-        values.append(ReportedValue(period, _value(fact), moment, moment, flags, None, False, note))
+        is_after = periodic is not None and periodic <= moment
+        if place == 0 or (place == -1) == is_after:
+            note, flags = _note(accession, fact.form, inconsistent, ()), DAY if accession in by_day else 0
+            values.append(ReportedValue(period, _value(fact), moment, moment, flags, None, False, note))
     return values
-
-
-_in_order = itemgetter(0, 1, 2)
 
 
 def _one(rows: list[Fact]) -> tuple[Fact, bool]:
     """Return the row that counts of those one filing gives for one fact, and whether they contradict each other."""
     chosen = rows[0]
-    inconsistent = False
     for row in rows[1:]:
-        if row.value == chosen.value:
-            continue
-        coarse = max(granularity(row.value), granularity(chosen.value))
-        if abs(row.value - chosen.value) <= coarse / 2:
-            if granularity(row.value) < granularity(chosen.value):
-                chosen = row
-        else:
-            inconsistent = True
-    return (rows[0], True) if inconsistent else (chosen, False)
+        unit, finest = granularity(row.value), granularity(chosen.value)
+        if abs(row.value - chosen.value) > max(unit, finest) / 2:
+            return rows[0], True
+        if row.value != chosen.value and unit < finest:
+            chosen = row
+    return chosen, False
 
 
 def _value(fact: Fact) -> float:
@@ -215,5 +191,6 @@ def _value(fact: Fact) -> float:
     return value
 
 
-def _note(fact: Fact, inconsistent: bool) -> str:
-    return msgspec.json.encode(FactNote(fact.accession, fact.form, inconsistent)).decode()
+@functools.lru_cache(maxsize=4_096)
+def _note(accession: str, form: str, inconsistent: bool, without: tuple[str, ...]) -> str:  # `FactNote`
+    return msgspec.json.encode(FactNote(accession, form, inconsistent, without)).decode()

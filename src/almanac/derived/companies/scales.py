@@ -51,6 +51,72 @@ class Slip(NamedTuple):
         return self.balances if start is None else self.flows
 
 
+def is_money(tag: str) -> bool:
+    """Tell whether a tag is of an amount of money, neither per share or unit nor a number of them."""
+    return tag != SHEET_ANEW and not tag.startswith("dei:") and not any(word in tag for word in _NO_MONEY)
+
+
+def slips(company: CompanyInput) -> dict[str, Slip]:
+    """Find the filings of a company that are in another scale, in the order in which filings became known."""
+    rows: dict[str, list[_Row]] = defaultdict(list)
+    for currency, facts in {"": company.facts, **company.others}.items():
+        suffix = currency and f" {currency}"  # won are a thousandth of dollars
+        for tag, periods in facts.items():
+            for span, history in periods.items():
+                for state in history:
+                    rows[state.accession].append((tag + suffix, span, state))
+    found: dict[str, Slip] = {}
+    earlier = _Earlier({}, {})
+    #: The shares that the last filing counted.
+    shares: float | None = None
+    #: Filings whose income does not fit their shares.
+    doubted: set[str] = set()
+    in_order = sorted((min(state.known for _, _, state in of_filing), name) for name, of_filing in rows.items())
+    for known, accession in in_order:
+        stated = rows[accession]
+        newest: dict[str, _Row] = {}
+        for row in stated:
+            if row[0] not in newest or row[1][1] > newest[row[0]][1][1]:
+                newest[row[0]] = row
+        cover = newest.get("dei:EntityCommonStockSharesOutstanding")
+        counted = cover[2].value if cover is not None and cover[2].value > 0 else None
+        if counted and shares and any(abs(math.log10(counted / shares) - power) < _EVEN for power in (-6, -3)):
+            counted = None  # the cover slipped with the money
+        fits = _fits(newest, stated, counted or shares)
+        is_steady = bool(counted and shares and max(counted, shares) <= _STEADY * min(counted, shares))
+        growth = _WILD_GROWTH if fits is False else _GROWTH
+        flows, balances = (_off(earlier, accession, stated, growth, instants=instants) for instants in (False, True))
+        mistaken = doubted & (flows.filings | balances.filings)
+        # Lines alone say that a filing slipped where shares did not change, or where it gives known figures anew.
+        flows_tell, balances_tell = (is_steady or off.exact >= _LINES for off in (flows, balances))
+        wrong_flows = flows.is_most and not mistaken and (fits is False or (fits is None and flows_tell))
+        wrong_balances = balances.is_most and not mistaken and (wrong_flows or balances_tell)
+        if wrong_flows or wrong_balances:
+            alike = balances.lines >= _MOST * balances.compared
+            found[accession] = Slip(known, wrong_balances or (wrong_flows and alike), wrong_flows)
+            continue
+        for name in mistaken if fits is not False else ():
+            found[name] = Slip(known, balances=True, flows=True)
+        if fits is False:
+            doubted.add(accession)
+        shares = counted or shares
+        for tag, span, state in stated:
+            earlier.figures[tag, span] = (state.value, accession)
+            line = (tag, letter(*span))
+            if state.value and (line not in earlier.last or span[1] >= earlier.last[line][0]):
+                earlier.last[line] = (span[1], state.value)
+    return found
+
+
+class _Earlier(NamedTuple):
+    """What filings of the right scale gave."""
+
+    #: The last figure of each fact, and the filing.
+    figures: dict[tuple[str, _Span], tuple[float, str]]
+    #: Tag and letter → end and value of the last period.
+    last: dict[tuple[str, str | None], tuple[int, float]]
+
+
 class _Off(NamedTuple):
     """What of a filing's balances or flows is off by a power of ten."""
 
@@ -65,135 +131,29 @@ class _Off(NamedTuple):
         return self.lines >= _LINES and self.lines >= _MOST * self.compared
 
 
-def is_money(tag: str) -> bool:
-    """Tell whether a tag is of an amount of money, neither per share or unit nor a number of them."""
-    return tag != SHEET_ANEW and not tag.startswith("dei:") and not any(word in tag for word in _NO_MONEY)
-
-
-def slips(company: CompanyInput) -> dict[str, Slip]:
-    """Find the filings of a company that are in another scale."""
-    rows: dict[str, list[_Row]] = defaultdict(list)
-    for suffix, facts in (
-        ("", company.facts),
-        *((f" {currency}", facts) for currency, facts in company.others.items()),
-    ):
-        for tag, periods in facts.items():
-            for span, history in periods.items():
-                for state in history:
-                    rows[state.accession].append((tag + suffix, span, state))  # won are a thousandth of dollars
-    return _Search().run(rows)
-
-
-def without_restated(company: CompanyInput, found: Mapping[str, Slip]) -> CompanyInput:
-    """Leave out what filings in another scale give of periods that were known: those stay as they were."""
-    if not found:
-        return company
-    others = {currency: _kept(facts, found) for currency, facts in company.others.items()}
-    return company._replace(facts=_kept(company.facts, found), others=others)
-
-
-def _kept(facts: Facts, found: Mapping[str, Slip]) -> Facts:
-    return {
-        tag: {
-            span: [
-                state for place, state in enumerate(history) if not (place and _is_restated(tag, span, state, found))
-            ]
-            for span, history in periods.items()
-        }
-        for tag, periods in facts.items()
-    }
-
-
-def _is_restated(tag: str, span: _Span, state: FactVintage, found: Mapping[str, Slip]) -> bool:
-    slip = found.get(state.accession)
-    return slip is not None and slip.since == state.known and slip.concerns(span[0]) and not tag.startswith("dei:")
-
-
-class _Search:
-    """Goes through the filings in the order in which they became known."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, Slip] = {}
-        #: What filings of the right scale gave last of each fact, and by which.
-        self._held: dict[tuple[str, _Span], tuple[float, str]] = {}
-        #: Tag and letter → end and value of the last period that such a filing gave.
-        self._last: dict[tuple[str, str | None], tuple[int, float]] = {}
-        #: The shares that the last filing counted.
-        self._shares: float | None = None
-        #: Filings whose income does not fit their shares.
-        self._doubted: set[str] = set()
-
-    def run(self, rows: Mapping[str, list[_Row]]) -> dict[str, Slip]:
-        for known, accession in sorted((min(state.known for _, _, state in told), one) for one, told in rows.items()):
-            self._look_at(known, accession, rows[accession])
-        return self.found
-
-    def _look_at(self, known: int, accession: str, rows: list[_Row]) -> None:
-        newest: dict[str, _Row] = {}
-        for row in rows:
-            if row[0] not in newest or row[1][1] > newest[row[0]][1][1]:
-                newest[row[0]] = row
-        counted = _counted(newest)
-        if counted and self._shares and any(abs(math.log10(counted / self._shares) - one) < _EVEN for one in (-6, -3)):
-            counted = None  # the cover slipped with the money
-        fits = _fits(newest, rows, counted or self._shares)
-        steady = bool(counted and self._shares and max(counted, self._shares) <= _STEADY * min(counted, self._shares))
-        growth = _WILD_GROWTH if fits is False else _GROWTH
-        flows, balances = (self._off(accession, rows, growth, instants=instants) for instants in (False, True))
-        mistaken = self._doubted & (flows.filings | balances.filings)
-        wrong_flows = (
-            flows.is_most and not mistaken and (fits is False or (fits is None and self._tells(flows, steady)))
-        )
-        wrong_balances = balances.is_most and not mistaken and (wrong_flows or self._tells(balances, steady))
-        if wrong_flows or wrong_balances:
-            alike = wrong_balances or (balances.lines >= _MOST * balances.compared)
-            self.found[accession] = Slip(known, wrong_balances or (wrong_flows and alike), wrong_flows)
-            return
-        for one in mistaken if fits is not False else ():
-            self.found[one] = Slip(known, balances=True, flows=True)
-        if fits is False:
-            self._doubted.add(accession)
-        self._shares = counted or self._shares
-        for tag, span, state in rows:
-            self._held[tag, span] = (state.value, accession)
-            name = (tag, letter(*span))
-            if state.value and (name not in self._last or span[1] >= self._last[name][0]):
-                self._last[name] = (span[1], state.value)
-
-    def _tells(self, off: _Off, steady: bool) -> bool:
-        """Whether lines alone say that a filing slipped: where shares did not change, or it gives known figures anew."""
-        return steady or off.exact >= _LINES
-
-    def _off(self, accession: str, rows: Iterable[_Row], growth: float, *, instants: bool) -> _Off:
-        compared: set[str] = set()
-        exact: set[str] = set()
-        filings: set[str] = set()
-        by_power: dict[int, set[str]] = defaultdict(set)
-        for tag, span, state in rows:
-            if (span[0] is None) != instants or not state.value or not is_money(tag):
-                continue
-            before, filing = self._held.get((tag, span), (0.0, accession))
-            if not before:
-                end, value = self._last.get((tag, letter(*span)), (0, 0.0))
-                before = value if span[1] - _NEIGHBOUR_DAYS <= end < span[1] else 0.0
-            if not before:
-                continue
-            compared.add(tag)
-            times = math.log10(abs(state.value / before))
-            power = next((power for power in _POWERS if abs(times - power) < growth), None)
-            if power is not None:
-                by_power[power].add(tag)
-                if filing != accession and abs(times - power) < _EXACT:
-                    exact.add(tag)
-                    filings.add(filing)
-        lines = max(map(len, by_power.values()), default=0)
-        return _Off(lines, len(compared), len(exact), frozenset(filings))
-
-
-def _counted(newest: Mapping[str, _Row]) -> float | None:
-    """Return the shares on the cover of a filing."""
-    row = newest.get("dei:EntityCommonStockSharesOutstanding")
-    return row[2].value if row is not None and row[2].value > 0 else None
+def _off(earlier: _Earlier, accession: str, rows: Iterable[_Row], growth: float, *, instants: bool) -> _Off:
+    compared: set[str] = set()
+    exact: set[str] = set()
+    filings: set[str] = set()
+    by_power: dict[int, set[str]] = defaultdict(set)
+    for tag, span, state in rows:
+        if (span[0] is None) != instants or not state.value or not is_money(tag):
+            continue
+        before, filing = earlier.figures.get((tag, span), (0.0, accession))
+        if not before:
+            end, value = earlier.last.get((tag, letter(*span)), (0, 0.0))
+            before = value if span[1] - _NEIGHBOUR_DAYS <= end < span[1] else 0.0
+        if not before:
+            continue
+        compared.add(tag)
+        times = math.log10(abs(state.value / before))
+        power = next((power for power in _POWERS if abs(times - power) < growth), None)
+        if power is not None:
+            by_power[power].add(tag)
+            if filing != accession and abs(times - power) < _EXACT:
+                exact.add(tag)
+                filings.add(filing)
+    return _Off(max(map(len, by_power.values()), default=0), len(compared), len(exact), frozenset(filings))
 
 
 def _fits(newest: Mapping[str, _Row], rows: Iterable[_Row], counted: float | None) -> bool | None:
@@ -217,3 +177,25 @@ def _fits(newest: Mapping[str, _Row], rows: Iterable[_Row], counted: float | Non
     if any(abs(one) < _GROWTH for one in times):
         return True
     return False if all(any(abs(one - power) < _GROWTH for power in _POWERS) for one in times) else None
+
+
+def without_restated(company: CompanyInput, found: Mapping[str, Slip]) -> CompanyInput:
+    """Leave out what filings in another scale give of periods that were known: those stay as they were."""
+
+    def is_restated(tag: str, span: _Span, state: FactVintage) -> bool:
+        slip = found.get(state.accession)
+        return slip is not None and slip.since == state.known and slip.concerns(span[0]) and not tag.startswith("dei:")
+
+    def kept(facts: Facts) -> Facts:
+        return {
+            tag: {
+                span: [history[0], *(state for state in history[1:] if not is_restated(tag, span, state))]
+                for span, history in periods.items()
+            }
+            for tag, periods in facts.items()
+        }
+
+    if not found:
+        return company
+    others = {currency: kept(facts) for currency, facts in company.others.items()}
+    return company._replace(facts=kept(company.facts), others=others)

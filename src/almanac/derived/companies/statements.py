@@ -6,7 +6,7 @@ A body is the statement as it is stored and served: its fields in the order of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import date
 from functools import partial
@@ -16,9 +16,10 @@ import msgspec
 
 from almanac.catalog.companies import items as catalogue_items
 from almanac.derived.companies import checks
-from almanac.derived.companies.checks import CheckedPeriod
+from almanac.derived.companies.checks import CheckedPeriod, QualityCheck
+from almanac.derived.companies.facts import known_at
 from almanac.derived.companies.financials import Amount, AmountOf, CompanyFinancials, series_ids, with_currency
-from almanac.derived.companies.fiscal_calendar import SLACK, Span
+from almanac.derived.companies.fiscal_calendar import DRIFT, SLACK, ReportPeriod, Span
 from almanac.derived.companies.line_items import (
     BALANCE,
     CASH_FLOW,
@@ -30,19 +31,16 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
-from almanac.derived.companies.non_reliance import NonReliance
-from almanac.derived.companies.quality_check import QualityCheck
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.scales import is_money
 from almanac.derived.companies.ttm import mixed
-from almanac.domain.companies import Filing, cik_of
+from almanac.domain.companies import Filing, cik_of, is_warning
 from almanac.domain.filings import page_of
 from almanac.domain.numbers import plain
-from almanac.domain.observations import UNKNOWN
+from almanac.domain.observations import FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency, key_of
 from almanac.domain.times import midnight, wire_day, wire_time
 
-_CHECKS = {INCOME: checks.of_income, BALANCE: checks.of_balance, CASH_FLOW: checks.of_cash_flow}
 #: What a statement has of these one at least, or is none: single figures beside another period stay observations.
 _IS_STATEMENT = {
     INCOME: frozenset(["net_income"]),
@@ -51,6 +49,8 @@ _IS_STATEMENT = {
 }
 _WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
 _FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
+#: Days before the end of a fiscal year on which none of its own quarters ends.
+_OWN_YEAR = 350
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
 _WITHIN = frozenset(["formula", "sum_of_tags"])
 
@@ -127,19 +127,14 @@ class StatementHistory:
         self.history = history = line_items.history
         self.versions: dict[StatementKey, list[StatementVersion]] = {}
         served = [history.items[key] for key in catalogue_items() if key in history.items and history.items[key].served]
-        self.lines = {kind: [item.key for item in served if item.statement == kind] for kind in _CHECKS}
-        self.additive = {
-            kind: [item.key for item in served if item.statement == kind and item.additive and item.kind == "flow"]
-            for kind in _CHECKS
-        }
+        self.lines = {kind: [item for item in served if item.statement == kind] for kind in _IS_STATEMENT}
         #: Period key and body of the statements that stand.
         self._standing: dict[StatementName, tuple[int, StatementBody]] = {}
         self._contradictions = any(disclosure.vintage.inconsistent for disclosure in history.disclosures)
         self._never_negative = frozenset(item.key for item in history.items.values() if item.never_negative)
-        self._ids: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-        self._non_reliance = NonReliance(history)
-        #: Instants at which a warning of the company became known.
-        self.moments = self._non_reliance.moments
+        #: 8-K filings that say that statements are not to be relied upon (item 4.02), the last first.
+        self._warnings = sorted(filter(is_warning, history.company.filings.values()), key=known_at, reverse=True)
+        self.moments = {known_at(warning) for warning in self._warnings}
 
     def write(
         self, moment: int, filing: Filing | None, names: AbstractSet[StatementName], financials: CompanyFinancials
@@ -148,14 +143,49 @@ class StatementHistory:
         Write statements anew, and those that a warning is about. `filing` became known at the moment and counts last: None
         where only a warning did, which changes no line. Returns the statements that changed.
         """
-        slipped = any(slip.since == moment for slip in self.history.slips.values())
-        doubted = {name for name in self._standing if slipped or self._non_reliance.touched(moment, name[0], name[2])}
+        doubted = set[StatementName]()
+        if moment in self.moments or any(slip.since == moment for slip in self.history.slips.values()):
+            doubted = {*self._standing}
+        elif self._warnings:
+            owns = [own for own in self.history.calendar.owns if own.known == moment]
+            doubted = {name for name in self._standing if any(_reports(own, name[0], name[2]) for own in owns)}
         return {name for name in sorted(names | doubted) if self._write(moment, filing, name, financials)}
 
-    def checks(self, name: StatementName) -> Sequence[QualityCheck]:
-        """Return the checks of a statement that stands; none where there is none."""
-        standing = self._standing.get(name)
-        return () if standing is None else standing[1].quality.checks
+    def flags(self, kind: str, end: int) -> dict[str, int]:
+        """
+        Return what checks say of the items of a period (Q, S or A), or of the balances at its end (I): WARNED or FAILED.
+
+        What is computed from an item has its flag, and a fourth quarter that is computed from its year the failures of the
+        year. So quality travels: sums of twelve months, ratios and scores have the flags of all that they are made of.
+        """
+        amounts = self.line_items.of(kind, end).amounts
+        letters, kinds = ((QUARTER, YEAR, HALF), (BALANCE,)) if kind == INSTANT else ((kind,), (INCOME, CASH_FLOW))
+        flags: dict[str, int] = {}
+        for name in ((statement, letter, end) for statement in kinds for letter in letters):
+            _, body = self._standing.get(name, (0, None))
+            for check in body.quality.checks if body is not None else ():
+                if check.status == checks.FAILED:
+                    flag = FAILED if check.name in checks.FATAL else WARNED
+                    for key in self._with_dependents(amounts, check.items or ()):
+                        flags[key] = max(flags.get(key, 0), flag)
+        if kind == QUARTER:
+            of_year = [key for key, amount in amounts.items() if any(tag.endswith(f":{YEAR}") for tag in amount.tags)]
+            failed = self.flags(YEAR, end) if of_year else {}
+            for key in self._with_dependents(amounts, [key for key in of_year if failed.get(key) == FAILED]):
+                flags[key] = FAILED
+        return flags
+
+    def _with_dependents(self, amounts: Mapping[str, Amount], keys: Iterable[str]) -> set[str]:
+        """Return items, and those of the period that are computed from them."""
+        dependents = self.history.mapping.dependents
+        items: set[str] = set()
+        left = [key for key in keys if key in dependents]
+        while left:
+            key = left.pop()
+            if key not in items:
+                items.add(key)
+                left += [name for name in dependents[key] if name in amounts and amounts[name].method == "formula"]
+        return items
 
     # -- one statement -----------------------------------------------------------------------------------------------
 
@@ -179,13 +209,18 @@ class StatementHistory:
             source = {field: getattr(before, field) for field in _OF_FILING}
         else:
             assert filing is not None
-            status = self._status(moment, name, before, content)
-            values = (_day(filing.filed), wire_time(moment), filing.form, filing.accession, self._url(filing), status)
+            company, status = self.history.company, self._status(moment, name, before, content)
+            page = page_of(cik_of(company.entity), filing.accession, filing.document) if company.archived else None
+            values = (_day(filing.filed), wire_time(moment), filing.form, filing.accession, page, status)
             source = dict(zip(_OF_FILING, values, strict=True))
         body = msgspec.structs.replace(content, **source)
-        warning = self._non_reliance.check(moment, kind, end, body.accession, tuple(body.items))
+        warning = self._warning(moment, name, body.accession)
         if warning is not None:
-            found = [*body.quality.checks, warning]
+            detail = (
+                f"on {date.fromordinal(warning.filed).isoformat()} the company said that statements it had filed are not to be relied upon"
+                f" (8-K {warning.accession}, item 4.02)"
+            )
+            found = [*body.quality.checks, QualityCheck("relied_upon", checks.FAILED, detail, tuple(body.items))]
             body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
         if held == (period, body):
             return False
@@ -194,6 +229,25 @@ class StatementHistory:
         self._standing[name] = (period, body)
         versions.append(StatementVersion(moment, body))
         return True
+
+    def _warning(self, moment: int, name: StatementName, accession: str) -> Filing | None:
+        """
+        Return the last warning against a statement that is of the filing `accession`; None if it may be relied upon.
+
+        The index of filings does not say which periods a warning is about. It is taken to be about the last fiscal year
+        that was reported and all that was after it, until a later filing changes the statement, reports on its period
+        anew or shows it again beside the same one a year later.
+        """
+        kind, _, end = name
+        for warning in self._warnings:
+            since = known_at(warning)
+            if since > moment or end > warning.filed or known_at(self.history.company.filings[accession]) >= since:
+                continue
+            owns = [own for own in self.history.calendar.owns if own.known <= moment]
+            last_year = max((own.end for own in owns if own.kind == "year" and own.known <= since), default=0)
+            if end > last_year - _OWN_YEAR and not any(own.known > since and _reports(own, kind, end) for own in owns):
+                return warning
+        return None
 
     def _status(self, moment: int, name: StatementName, before: StatementBody | None, content: StatementBody) -> str:
         """Return initial, revised or unknown by the rule for observations; revised once a served number has changed."""
@@ -208,7 +262,7 @@ class StatementHistory:
 
     def _amounts(self, kind: str, letter: str, end: int) -> dict[str, Amount]:
         amounts = self.line_items.of(INSTANT if kind == BALANCE else letter, end).amounts
-        return {key: amounts[key] for key in self.lines[kind] if key in amounts}
+        return {item.key: amounts[item.key] for item in self.lines[kind] if item.key in amounts}
 
     def _content(
         self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
@@ -217,8 +271,9 @@ class StatementHistory:
         amounts = self._amounts(kind, letter, span.end)
         if not _IS_STATEMENT[kind].intersection(amounts):
             return None
-        found = _CHECKS[kind](self._checked_period(moment, kind, letter, span, financials))
+        found = checks.checks_of(kind, self._checked_period(moment, kind, letter, span, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
+        company = self.history.company
         currency = self.history.bases[next(iter(amounts.values())).reporting_basis].currency
         return StatementBody(
             frequency=_WORD[letter],
@@ -232,76 +287,59 @@ class StatementHistory:
             basis=_basis(amounts.values()),
             items={key: plain(amount.value) for key, amount in amounts.items()},
             derived_items={
-                key: DerivedLine(amount.method, self._from(currency, amount.tags))
+                key: DerivedLine(
+                    amount.method,
+                    series_ids(company.source, company.entity, with_currency(company, amount.tags, currency)),
+                )
                 for key, amount in amounts.items()
                 if amount.method is not None
             },
             quality=Quality(checks.verdict(found), found),
         )
 
-    def _from(self, currency: str, tags: tuple[str, ...]) -> list[str]:
-        found = self._ids.get((currency, tags))
-        if found is None:
-            company = self.history.company
-            names = with_currency(company, tags, currency)
-            found = self._ids[currency, tags] = series_ids(company.source, company.entity, names)
-        return found
-
-    def _url(self, filing: Filing) -> str | None:
-        company = self.history.company
-        return page_of(cik_of(company.entity), filing.accession, filing.document) if company.archived else None
-
     # -- what checks look at -----------------------------------------------------------------------------------------
 
     def _checked_period(
         self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
     ) -> CheckedPeriod:
-        line_items, end = self.line_items, span.end
+        line_items, end, periods = self.line_items, span.end, self.line_items.fiscal_periods
         own = INSTANT if kind == BALANCE else letter
         period = line_items.of(own, end)
         is_quarter = letter == QUARTER and kind == INCOME
-        has_twelve_months = letter == QUARTER or (letter == HALF and not line_items.fiscal_periods.quarters)
+        has_twelve_months = kind != BALANCE and (letter == QUARTER or (letter == HALF and not periods.quarters))
+        filling = periods.quarters_within(span.start, end) if letter == YEAR and kind != BALANCE else ()
 
         def amounts(kind: str, end: int | None) -> AmountOf:
             """Return the amounts of another period, none where it is of another reporting basis."""
             other = NO_ITEMS if end is None else line_items.of(kind, end)
             return other.amounts.get if other.basis == period.basis else checks.nothing
 
+        neighbours: Iterable[int | None] = ()
+        year: int | None = None
+        if is_quarter:
+            after = next((quarter.end for quarter in periods.quarters.values() if quarter.previous == end), None)
+            year_before = next((last for last in periods.quarters if abs(end - 365 - last) <= SLACK), None)
+            neighbours = (span.previous, after, year_before)
+            year = next((year.end for year in periods.years.values() if year.start <= end <= year.end), None)
         return CheckedPeriod(
             get=period.amounts.get,
             before=amounts(own, span.previous),
             closing=amounts(INSTANT, end),
             opening=amounts(INSTANT, span.start - 1),
-            quarters=[
-                amounts(QUARTER, quarter.end) for quarter in line_items.fiscal_periods.quarters_within(span.start, end)
-            ]
-            if letter == YEAR and kind != BALANCE
-            else (),
-            additive=self.additive[kind],
-            keys=self.lines[kind],
+            quarters=[amounts(QUARTER, quarter.end) for quarter in filling],
+            additive=[item.key for item in self.lines[kind] if item.additive and item.kind == "flow"],
+            keys=[item.key for item in self.lines[kind]],
             contradicted=self._contradicted if self._contradictions else None,
             in_another_scale=partial(self._in_another_scale, moment) if self.history.slips else None,
             remark=period.remarks.get,
             never_negative=self._never_negative,
-            neighbours=[amounts(QUARTER, last) for last in self._neighbours(span)] if is_quarter else (),
-            year=amounts(YEAR, self._year_of(end)) if is_quarter else checks.nothing,
+            neighbours=[amounts(QUARTER, last) for last in neighbours if last is not None],
+            year=amounts(YEAR, year),
             incomes=(amounts(letter, end), amounts(letter, span.previous)),
             mixed=partial(mixed, financials, end=end, frequency=_FREQUENCY[letter])
-            if kind != BALANCE and has_twelve_months
+            if has_twelve_months
             else checks.nothing,
         )
-
-    def _year_of(self, end: int) -> int | None:
-        """Return the end of the own year that a day lies in."""
-        years = self.line_items.fiscal_periods.years.values()
-        return next((year.end for year in years if year.start <= end <= year.end), None)
-
-    def _neighbours(self, span: Span) -> Iterable[int]:
-        """Yield the ends of the quarters before and after a quarter, and of the one a year before."""
-        quarters = self.line_items.fiscal_periods.quarters
-        after = next((quarter.end for quarter in quarters.values() if quarter.previous == span.end), None)
-        year_before = next((end for end in quarters if abs(span.end - 365 - end) <= SLACK), None)
-        return (end for end in (span.previous, after, year_before) if end is not None)
 
     def _in_another_scale(self, moment: int, amount: Amount) -> bool:
         """Whether an amount comes from a filing that is known to be in another scale."""
@@ -342,3 +380,12 @@ def _basis(amounts: Iterable[Amount]) -> str:
 
 def _day(day: int) -> str:
     return wire_day(date.fromordinal(day))
+
+
+def _reports(own: ReportPeriod, kind: str, end: int) -> bool:
+    """
+    Whether a report is about a period, or shows it as the one that ended a year before its own; of balances quarterly
+    reports do not.
+    """
+    beside = abs(own.end - 365 - end) <= DRIFT and (kind != BALANCE or own.kind == "year")
+    return own.end == end or beside

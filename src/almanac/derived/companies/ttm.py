@@ -78,6 +78,30 @@ def trailing_twelve_months(
     `frequency` QUARTERLY, SEMIANNUAL or ANNUAL says what the company reports in; `floor` is the first day looked at:
     no amount that ends before it takes part.
     """
+    twelve = _twelve_months(financials, item, end, frequency, floor)
+    return None if isinstance(twelve, str) else twelve
+
+
+def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequency) -> str | None:
+    """Return why twelve months of an item are absent although all their parts are there; None where they are not."""
+    twelve = _twelve_months(financials, item, end, frequency, end - REACH_DAYS)
+    if twelve is not None:
+        return twelve if isinstance(twelve, str) else None
+    if item in AVERAGES or item in PER_SHARE:
+        own, count = _own(financials, item, frequency)
+        there = bool(chain(own, end, count, end - REACH_DAYS))
+    elif financials.recasts:
+        as_first = financials._replace(recasts={})
+        there = trailing_twelve_months(as_first, item, end, frequency, end - REACH_DAYS) is not None
+    else:
+        there = False
+    return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+
+
+def _twelve_months(
+    financials: CompanyFinancials, item: str, end: int, frequency: Frequency, floor: int
+) -> TrailingTwelveMonths | str | None:
+    """Return the twelve months, or the reason where two ways lead to them and nothing tells which is right."""
     if financials.twelve_months is not None:
         stored = financials.twelve_months.get(item, {}).get(end)
         if stored is None or (item not in AVERAGES and item not in PER_SHARE):
@@ -85,13 +109,12 @@ def trailing_twelve_months(
     year = _year(financials, item, end)
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
-    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
-    cells = own.get(item, {})
-    parts = chain(cells, end, count, floor)
-    if item in AVERAGES:
-        return _one_basis_each(financials, cells, _mean(year, parts, count))
+    own, count = _own(financials, item, frequency)
+    parts = chain(own, end, count, floor)
     if item in PER_SHARE:
-        return _per_share(financials, own, item, year, parts, count, floor)
+        return year or _per_share(financials, item, frequency, parts, floor)
+    if item in AVERAGES:
+        return year or _one_basis_each(financials, own, _mean(parts, count))
     total = _sum(parts, count)
     if year is not None:
         return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
@@ -100,66 +123,36 @@ def trailing_twelve_months(
         if total is None or agree(total, moved):
             return moved
         # Where a part of the four quarters was restated since, they are the ones that are not of one basis.
-        right = is_correction(total, moved) or _one_basis_each(financials, cells, total) is None
-        return moved._replace(method=MISMATCH) if right else None
-    if total is None and own is financials.quarters:
-        # Years in which the company reported halves: the other one and this.
-        cells = financials.halves.get(item, {})
-        total = _sum(chain(cells, end, 2, floor), 2)
-    return _one_basis_each(financials, cells, total)
-
-
-def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequency) -> str | None:
-    """Return why twelve months of an item are absent although all their parts are there; None where they are not."""
-    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
-    counted, floor = item in AVERAGES or item in PER_SHARE, end - REACH_DAYS
-    near = (
-        (amount.reporting_basis, name, last)
-        for kind in (own, financials.years, financials.to_date)
-        for last, amount in kind.get(item, {}).items()
-        if end - 2 * LONGEST < last <= end
-        for name in amount.tags
-    )
-    ways = None if counted else _two_ways(financials, item, end, frequency)
-    if not counted and ways is None and not any(name in financials.recasts for name in near):
-        return None
-    if trailing_twelve_months(financials, item, end, frequency, floor) is not None:
-        return None
-    if ways is not None:
-        told = " and ".join(spelled(way.value) for way in ways)
+        if _is_correction(total, moved) or _one_basis_each(financials, own, total) is None:
+            return moved._replace(method=MISMATCH)
+        told = f"{spelled(moved.value)} and {spelled(total.value)}"
         return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {told}"
-    if counted:
-        there = bool(chain(own.get(item, {}), end, count, floor))
-    else:
-        there = trailing_twelve_months(financials._replace(recasts={}), item, end, frequency, floor) is not None
-    return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+    if total is None and frequency is Frequency.QUARTERLY:
+        # Years in which the company reported halves: the other one and this.
+        own = financials.halves.get(item, {})
+        total = _sum(chain(own, end, 2, floor), 2)
+    return _one_basis_each(financials, own, total)
 
 
-def _two_ways(
-    financials: CompanyFinancials, item: str, end: int, frequency: Frequency
-) -> tuple[TrailingTwelveMonths, TrailingTwelveMonths] | None:
-    """Return two ways to twelve months that differ by more than a correction; None where there are none."""
+def _own(financials: CompanyFinancials, item: str, frequency: Frequency) -> tuple[Mapping[int, Amount], int]:
+    """Return the quarters or halves of an item, and how many make twelve months."""
     own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
-    total = _sum(chain(own.get(item, {}), end, count, end - REACH_DAYS), count)
-    moved = None if total is None else _moved(financials, item, end, end - REACH_DAYS)
-    if total is None or moved is None or is_correction(total, moved):
-        return None
-    return moved, total
+    return own.get(item, {}), count
 
 
 def _one_basis_each(
     financials: CompanyFinancials, cells: Mapping[int, Amount], twelve: TrailingTwelveMonths | None
 ) -> TrailingTwelveMonths | None:
     """Twelve months of several parts, each with the period a year before among `cells`, if all are on one basis; else None."""
-    if twelve is None or len(twelve.parts) == 1:
+    if twelve is None or len(twelve.parts) == 1 or not financials.recasts:
         return twelve
     before = [
         cells[end] for part in twelve.parts for end in range(part.end - LONGEST, part.end - SHORTEST) if end in cells
     ]
-    return twelve if same_basis(financials, twelve.parts, before) else None
+    return twelve if _is_one_basis(financials, twelve.parts, before) else None
 
 
-def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses: Sequence[Amount] = ()) -> bool:
+def _is_one_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses: Sequence[Amount] = ()) -> bool:
     """
     Whether amounts that add up are on one basis: neither they nor `witnesses`, which their reports give for comparison, came to
     be on another one after some of the parts were stated, and before the others.
@@ -180,17 +173,15 @@ def same_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnesses
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
     """Return that many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
     found: list[Amount] = []
-    for _ in range(count):
+    while len(found) < count:
         amount = cells.get(end)
-        if amount is None or end < floor:
+        if amount is None or amount.start is None or end < floor:
             return ()
-        start = amount.start
-        if start is None or (found and amount.reporting_basis != found[0].reporting_basis):
+        if found and amount.reporting_basis != found[0].reporting_basis:
             return ()
         found.append(amount)
-        end = start - 1
-    found.reverse()
-    return tuple(found)
+        end = amount.start - 1
+    return tuple(reversed(found))
 
 
 def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
@@ -210,7 +201,7 @@ def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     return abs(one.value - other.value) <= allowed
 
 
-def is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
+def _is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     """Tell whether two ways to the same twelve months differ by no more than a correction, or than columns that add up."""
     operands = [amount.value for amount in (*one.parts, *other.parts)]
     off = abs(one.value - other.value)
@@ -247,18 +238,14 @@ def _split(ratio: float) -> bool:
 
 def _year(financials: CompanyFinancials, item: str, end: int) -> TrailingTwelveMonths | None:
     amount = financials.years.get(item, {}).get(end)
-    if amount is None or amount.start is None or not SHORTEST <= end - amount.start + 1 <= LONGEST:
+    if amount is None or _whole([amount]) is None or (item in AVERAGES and amount.value <= 0):
         return None
-    if item in AVERAGES and amount.value <= 0:
-        return None
-    return TrailingTwelveMonths(amount.value, amount.start, end, "fiscal_year", (amount,))
+    return TrailingTwelveMonths(amount.value, amount.start or 0, end, "fiscal_year", (amount,))
 
 
 def _whole(parts: Sequence[Amount]) -> int | None:
     """First day of contiguous parts that make twelve months."""
-    if not parts:
-        return None
-    start = parts[0].start
+    start = parts[0].start if parts else None
     return start if start is not None and SHORTEST <= parts[-1].end - start + 1 <= LONGEST else None
 
 
@@ -270,28 +257,24 @@ def _sum(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
     return TrailingTwelveMonths(exact_sum(*[amount.value for amount in parts]), start, parts[-1].end, method, parts)
 
 
-def _mean(year: TrailingTwelveMonths | None, parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
-    if year is not None:
-        return year
-    start = _whole(parts)
-    if start is None or not one_basis(amount.value for amount in parts):
+def _mean(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
+    start, numbers = _whole(parts), [amount.value for amount in parts]
+    if start is None or not one_basis(numbers):
         return None
     method = "mean_of_quarters" if count == 4 else "mean_of_halves"
-    return TrailingTwelveMonths(mean([amount.value for amount in parts]), start, parts[-1].end, method, parts)
+    return TrailingTwelveMonths(mean(numbers), start, parts[-1].end, method, parts)
 
 
 def _per_share(
-    financials: CompanyFinancials, own: Mapping[str, Mapping[int, Amount]], item: str, year: TrailingTwelveMonths | None,
-    parts: tuple[Amount, ...], count: int, floor: int,
-) -> TrailingTwelveMonths | None:  # fmt: skip
-    """Return the year's, else the sum of the parts; none where the shares of those parts are not on one basis."""
-    if year is not None or not parts:
-        return year
-    total = _one_basis_each(financials, own[item], _sum(parts, count))
-    for shares in PER_SHARE[item]:
-        averages = chain(own.get(shares, {}), parts[-1].end, count, floor)
+    financials: CompanyFinancials, item: str, frequency: Frequency, parts: tuple[Amount, ...], floor: int
+) -> TrailingTwelveMonths | None:
+    """Return the sum of the parts; none where the shares of those parts are not on one basis."""
+    own, count = _own(financials, item, frequency)
+    total = _one_basis_each(financials, own, _sum(parts, count))
+    for shares in PER_SHARE[item] if parts else ():
+        averages = chain(_own(financials, shares, frequency)[0], parts[-1].end, count, floor)
         if averages:
-            counted = _one_basis_each(financials, own[shares], _mean(None, averages, count))
+            counted = _one_basis_each(financials, _own(financials, shares, frequency)[0], _mean(averages, count))
             return total and counted and total._replace(basis=averages)
     return total
 
@@ -313,12 +296,11 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
             or not year.reporting_basis == now.reporting_basis == then.reporting_basis
         ):
             continue
+        shown = then
         if now.released is not None and now.released < midnight(now.end + LONGEST):
             # The report of the year to date gives that of the year before beside it, and what it repeats is of its day too.
             shown = then._replace(released=max(now.released, then.released or 0))
-        else:
-            shown = then
-        if not same_basis(financials, (year, now, shown)):
+        if not _is_one_basis(financials, (year, now, shown)):
             return None
         value = exact_sum(year.value, now.value, -then.value)
         if value >= 0 or not items()[item].signed(financials.template).never_negative:

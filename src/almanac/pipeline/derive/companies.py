@@ -17,6 +17,7 @@ from almanac.derived.companies.derivation import CompanyVintages, ItemVintage, d
 from almanac.derived.companies.facts import CompanyInput, FactVintage
 from almanac.derived.companies.financials import series_ids
 from almanac.derived.companies.reported_values import FactNote
+from almanac.derived.companies.ttm import REACH_DAYS
 from almanac.domain.companies import fiscal_note
 from almanac.domain.observations import Vintage, settle
 from almanac.domain.periods import EVERY_KEY, Frequency, days_of
@@ -206,7 +207,7 @@ class CompanyDeriver:
 
 def derived(company: CompanyInput) -> Made:
     """Derive all data of a company. Raises what `derive` raises."""
-    outcome = derive(company, measure=ratios.measures, reach=ratios.REACH_DAYS)
+    outcome = derive(company, measure=ratios.measures, reach=REACH_DAYS)
     tags: dict[tuple[str, ...], int] = {(): 0}
     series = [
         Served(

@@ -8,7 +8,8 @@ from almanac.catalog.companies import items
 from almanac.derived.companies.facts import CompanyInput, FactVintage
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.line_items import as_known
-from almanac.derived.companies.ratios import REACH_DAYS, measures
+from almanac.derived.companies.ratios import measures
+from almanac.derived.companies.ttm import REACH_DAYS
 from almanac.domain.memory import uncollected
 from almanac.domain.observations import InputCell, Recomputed, Vintage
 from almanac.domain.periods import Frequency, end_of

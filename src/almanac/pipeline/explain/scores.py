@@ -12,9 +12,8 @@ import msgspec
 from almanac.catalog.companies import items
 from almanac.catalog.measures import measures
 from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
-from almanac.derived.companies.ratio_inputs import RatioInputs, parsed
-from almanac.derived.companies.ratios import REACH_DAYS, detail, periods
-from almanac.derived.companies.scores import SCORES, ScoreBreakdown
+from almanac.derived.companies.ratios import SCORES, RatioInputs, ScoreBreakdown, detail, parsed
+from almanac.derived.companies.ttm import REACH_DAYS, periods
 from almanac.domain.numbers import plain
 from almanac.domain.periods import Frequency, add_months, days_of, end_of
 from almanac.domain.times import day_at, wire_day

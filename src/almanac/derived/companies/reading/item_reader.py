@@ -23,16 +23,17 @@ from almanac.derived.companies.reading.quarters import (
     Known,
     Outcome,
     as_amount,
+    beside_the_sheet,
     difference,
     longer,
     own_period,
+    shown_anew,
     together,
     total,
 )
 from almanac.derived.companies.reading.share_counts import INCOMES
 from almanac.derived.companies.reading.tag_mapping import BESIDE
 from almanac.derived.companies.reading.tag_selector import Place, choose, formula
-from almanac.derived.companies.reading.tag_sums import beside_the_sheet, shown_anew
 from almanac.domain.numbers import significant
 
 #: Parts of a total within this of each other are of one line.
@@ -47,12 +48,9 @@ LONE = "another_basis"
 PROOF_DAYS = 800
 
 
-def item_of(known: Known, item: Item, kind: str, end: int, span: Span | None, items: Mapping[str, Amount]) -> Outcome:
-    """
-    Return an item over an own period (`kind` Q, S, N or A), or at the end of one (`span` None). `items`: those before it in
-    the order of the mapping.
-    """
-    place = Place(known, kind, end, span, items)
+def item_of(place: Place, item: Item) -> Outcome:
+    """Return an item of a period whose items before it in the order of the mapping have been read."""
+    known, kind, _, span, _ = place
     chosen = choose(place, item)
     if isinstance(chosen, Amount):
         return chosen if span is None or not item.proofs else _recast(known, item, kind, span, chosen)
@@ -73,7 +71,7 @@ def remark(known: Known, item: Item, amount: Amount) -> str | None:
         for start, fact in known.facts.ending(tag, amount.end).items():
             if len(fact.states) == 1 or letter(start, amount.end) != kind:
                 continue
-            if fact.misread:
+            if fact.states[-1].value * fact.latest.value < 0:
                 return f"{tag} was filed with the other sign"
             lone = beside_the_sheet(known, tag, fact, amount.end) if item.kind == "instant" else None
             if lone is not None and amount.method != "formula":

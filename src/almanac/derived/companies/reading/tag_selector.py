@@ -19,10 +19,9 @@ from almanac.derived.companies.facts import letter
 from almanac.derived.companies.financials import Amount
 from almanac.derived.companies.fiscal_calendar import Span
 from almanac.derived.companies.precision import granularity, rounding, spelled
-from almanac.derived.companies.reading.quarters import REFUSED, Known, Outcome, total
+from almanac.derived.companies.reading.quarters import REFUSED, Known, Outcome, cover_day, one_tag, sum_of_tags, total
 from almanac.derived.companies.reading.share_counts import doubt
 from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, ItemRule, TagCriteria
-from almanac.derived.companies.reading.tag_sums import cover_day, one_tag, sum_of_tags
 
 #: Why an item is absent: codes that a reason begins with.
 ONLY_PART, CONFLICT, IMPLAUSIBLE, OWN_TAG = "only_part_reported", "in_conflict", "implausible", "own_tag"
