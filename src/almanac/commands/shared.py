@@ -80,8 +80,7 @@ def expected() -> tuple[type[Exception], ...]:
     from almanac.config import SettingError
     from almanac.locks import TakenError
     from almanac.pipeline.context import WorldError
-    from almanac.pipeline.ingest.accepting import NotHeld
-    from almanac.pipeline.ingest.captures import ClockBehindError
+    from almanac.pipeline.ingest.ingest import ClockBehindError, NotHeld
     from almanac.pipeline.missing_payloads import LossError
     from almanac.pipeline.operate.backup import BackupError
     from almanac.pipeline.raw_store_binding import RawStoreError
