@@ -26,7 +26,7 @@ from starlette.routing import Route
 from almanac.config import Settings, met_at
 from almanac.distribution import version
 from almanac.domain.health import Word
-from almanac.pipeline.ingest.heartbeat import folder_of, signs
+from almanac.pipeline.ingest.liveness import folder_of, signs
 from almanac.pipeline.operate.status import SourceVitals, room, vitals
 from almanac.store.engine.data_schema import SCHEMA
 from almanac.store.engine.deadline import Deadline, deadline_scope

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from almanac.domain.companies import company_id
 from almanac.pipeline.context import SIMULATED, PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.reports.rates import SCOPES, TENORS
 from almanac.sandbox.companies.filers import FIRST_CIK, companies

@@ -14,7 +14,7 @@ from almanac.catalog.releases import check, meetings, simulated
 from almanac.catalog.releases import shipped as releases
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, compare, peer_comparison
 from almanac.derived.macro.derivation import InputSeries, derive
-from almanac.derived.macro.lookups import window
+from almanac.derived.macro.input_series import window
 from almanac.derived.macro.operators import Operator
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency, Period, key_at, ordinal

@@ -15,6 +15,7 @@ import pytest
 
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.engine import citus, opening, sqlite
@@ -106,7 +107,7 @@ def test_what_is_taken_in_is_the_same(place: opening.Server, tmp_path: Path) -> 
         chosen = settings(tmp_path / "spread", DATABASE_URL=place.url)
         with PipelineContext(chosen) as world:
             outcomes = from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None)
-            assert [(one.exit_code, one.quarantined) for one in outcomes] == [(0, {})] * len(SOURCES)
+            assert [(exit_code([one]), one.quarantined) for one in outcomes] == [(0, {})] * len(SOURCES)
             with closing(sqlite.connect(tmp_path / "home" / "data.db", read_only=True)) as held:
                 assert rows(world.db) == rows(held)
             assert list(verify(world, Checked())) == []

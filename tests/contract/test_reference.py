@@ -8,8 +8,7 @@ import pytest
 from almanac.domain.reference import INDICATOR_CATEGORIES
 from almanac.domain.units import CURRENCY, CURRENCY_PER_SHARE, currency_of, is_amount, is_money
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index
 from tests.support.service import CATALOG, Service, make_accounts, settings
 

@@ -8,8 +8,7 @@ import pytest
 
 from almanac.domain.periods import Period
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.engine.data_schema import set_meta
 from almanac.store.observations.ids import observation_id
 from tests.support.filed_company import ENTITY, FACTS_URL, INDEX_URL, facts, index

@@ -5,8 +5,7 @@ from datetime import datetime
 import pytest
 
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from tests.support.sec_invented import columns, encoded, row, submissions_body, tag
 from tests.support.service import Service, make_accounts, settings
 

@@ -11,8 +11,7 @@ from structlog.testing import capture_logs
 
 from almanac.config import Settings
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate import rebuild as rebuilding
 from almanac.sources.base import Connector
 from almanac.store.engine import opening

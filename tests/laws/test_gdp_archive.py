@@ -10,8 +10,7 @@ from almanac.config import Settings
 from almanac.domain.periods import Period, add_months
 from almanac.domain.times import end_of_day
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.sources import mirror
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery

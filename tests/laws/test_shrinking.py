@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from almanac.domain.observations import ReportedValue
-from almanac.pipeline.ingest import shrinking
+from almanac.pipeline.ingest import mass_withdrawal_guard
 from almanac.store.log import payloads
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, MONTHS, SmallWorld, sent, shown
@@ -35,7 +35,7 @@ HISTORIES = st.lists(files(), min_size=2, max_size=7) | histories
 @contextlib.contextmanager
 def touchy():
     """The world of these laws is small: one value that goes is much."""
-    with mock.patch.object(shrinking, "LEAST", 0), mock.patch.object(shrinking, "ONE_IN", 4):
+    with mock.patch.object(mass_withdrawal_guard, "LEAST", 0), mock.patch.object(mass_withdrawal_guard, "ONE_IN", 4):
         yield
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from almanac.pipeline.context import SIMULATED, PipelineContext
 from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.ingest.simulation import take_in
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
@@ -46,7 +47,7 @@ def load(home: Path, mirror: Path, **more: str) -> dict[str, list[Any]]:
     with PipelineContext(chosen) as world:
         for _ in range(2):
             for one in from_mirror(world, [world.catalog.sources[name] for name in SOURCES], mirror, lambda _: None):
-                assert one.exit_code == 0, one
+                assert exit_code([one]) == 0, one
         before = every_row(world.db)
         assert recompute(world) == 0
     with PipelineContext(chosen) as world:

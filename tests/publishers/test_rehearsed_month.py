@@ -17,7 +17,7 @@ from almanac.domain.periods import end_of
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest import worker
-from almanac.pipeline.ingest.lease import Leaseholder
+from almanac.pipeline.ingest.liveness import Leaseholder
 from almanac.pipeline.ingest.worker import Worker
 from tests.publishers import table, troubles
 from tests.publishers.clock import SimulatedClock

@@ -11,8 +11,8 @@ import pytest
 from almanac.domain.periods import Period
 from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.sources.base import Payload, connector
 from almanac.store.engine import sqlite
 from tests.support.service import settings
@@ -116,7 +116,7 @@ def taken(home, name):
         outcome = Ingest(world, world.catalog.sources["bls-calendar"], lambda _: None).run(
             [Arrival(URL, body, "text/calendar", None)]
         )
-        assert outcome.exit_code == 0
+        assert exit_code([outcome]) == 0
         found = world.db.execute(
             "SELECT DISTINCT event, type, occurred_at, period FROM event"
             " WHERE category = 'macro_release' AND to_version = ? ORDER BY occurred_at",

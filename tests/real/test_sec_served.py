@@ -7,8 +7,7 @@ import re
 import pytest
 
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.rebuild import recompute
 from almanac.pipeline.operate.verify import Checked, verify
 from tests.support.service import Service, make_accounts, settings

@@ -19,8 +19,7 @@ import pytest
 from almanac.catalog.companies import items
 from almanac.domain.companies import company_id
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.companies.statements import unpack
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import settings

@@ -22,9 +22,9 @@ from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.explain.companies import explain_company
 from almanac.pipeline.explain.macro import Explainer
 from almanac.pipeline.explain.scores import explain_scores
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.ingest.mirrored import from_mirror
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine.opening import place
 from almanac.store.observations.reading.reader import Reader
@@ -61,7 +61,7 @@ def build(home: Path, mirror: Path) -> None:
     with PipelineContext(chosen) as world:
         sources = [world.catalog.sources[name] for name in SOURCES]
         outcomes = from_mirror(world, sources, mirror, lambda _: None)
-        assert {o.source: (o.exit_code, o.quarantined) for o in outcomes} == {s.id: (0, {}) for s in sources}
+        assert {o.source: (exit_code([o]), o.quarantined) for o in outcomes} == {s.id: (0, {}) for s in sources}
     make_accounts(chosen)
 
 
@@ -173,7 +173,7 @@ class Service:
         with self.world(NOW=now) as world:
             run = Ingest(world, world.catalog.sources[source], lambda _: None)
             outcome = run.run([Arrival(url, body, media_type, fetched_at)])
-            assert (outcome.exit_code, outcome.quarantined) == (0, {})
+            assert (exit_code([outcome]), outcome.quarantined) == (0, {})
 
 
 def copy(built: Path, home: Path) -> Path:

@@ -15,8 +15,8 @@ from almanac.commands.sources import finish, has_key, named_sources
 from almanac.domain.memory import seldom_searched
 from almanac.domain.plain_text import nearest
 from almanac.pipeline.context import REAL, PipelineContext
-from almanac.pipeline.ingest.accepting import accept as let_pass
 from almanac.pipeline.ingest.asking import from_network
+from almanac.pipeline.ingest.ingest import accept as let_pass
 from almanac.pipeline.ingest.mirrored import from_mirror
 from almanac.pipeline.ingest.outcome import exit_code
 from almanac.pipeline.ingest.worker import note_asked

@@ -20,8 +20,7 @@ from almanac.commands.progress import Progress
 from almanac.commands.shared import say, settings, time
 from almanac.commands.sources import finish, named_sources
 from almanac.config import Settings
-from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of
-from almanac.pipeline.ingest.lease import Leaseholder
+from almanac.pipeline.ingest.liveness import Leaseholder, folder_of, heartbeat
 from almanac.pipeline.ingest.outcome import exit_code, untracked
 from almanac.pipeline.ingest.worker import Worker
 
@@ -43,9 +42,9 @@ def worker(names: tuple[str, ...], once: bool) -> None:
     else:
         chosen = settings()
         with (
-            Heartbeat(folder_of(chosen.home), names) as heart,
+            heartbeat(folder_of(chosen.home), names) as step,
             Progress() as progress,
-            asking(chosen, _ids(names), progress, bars=False, step=heart.step) as ready,
+            asking(chosen, _ids(names), progress, bars=False, step=step) as ready,
         ):
             ready.run()
 

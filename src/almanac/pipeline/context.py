@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -15,8 +15,6 @@ from almanac.catalog.load import shipped
 from almanac.catalog.records import Catalog, is_simulated, simulated_copy
 from almanac.config import Settings, real_time
 from almanac.domain.errors import UserError
-from almanac.domain.reference import SeriesSpec
-from almanac.domain.rights import Consent
 from almanac.pipeline import raw_store_binding
 from almanac.pipeline.derive.companies import CompanyDeriver
 from almanac.pipeline.derive.derivation import Changes, Deriver
@@ -180,11 +178,12 @@ class PipelineContext:
     def renew(self) -> None:
         """Read the known series from the store again."""
         self._known = int(meta(self.db, "version") or 0)
-        self.deriver = Deriver(self.catalog, self.db, self.processes)
+        self.deriver = Deriver(self.catalog, self.db)
 
     def write_catalog(self, batch: Batch) -> None:
         """Write the reference records into the store as part of a batch."""
-        records.sync(self.db, batch, self._records(), self._orders())
+        orders = self._orders()
+        records.sync(self.db, batch, self._records(orders), orders)
         self.releases.write_meetings(batch)
 
     def sync(self) -> None:
@@ -192,11 +191,20 @@ class PipelineContext:
         Update reference records, consents, orders of preference and series specifications in the store from catalogue
         and settings.
         """
-        kinds, orders = self._records(), self._orders()
-        held = {spec.id: spec for spec in specs.in_use(self.db)}
-        moved = self._moved(held)
+        orders = self._orders()
+        kinds = self._records(orders)
+        stored = {spec.id: spec for spec in specs.in_use(self.db)}
+        known = self.catalog.series_by_id
+        wanted = dict(known)
+        for key, spec in stored.items():
+            code = apart(spec.native)[1]
+            for end in () if code is None else (f":{code.lower()}", f"-{code.lower()}"):
+                if code is not None and (main := known.get(key.removesuffix(end))) is not None:
+                    wanted[key] = in_currency(main, code)
+                    break
+        moved = [spec for key, spec in wanted.items() if stored.get(key, spec) != spec]
         if moved or records.differs(self.db, kinds, orders) or self.releases.meetings_differ():
-            if held:
+            if stored:
                 self._tell("the store is brought into step with catalogue and settings")
             with self.batch("catalogue") as batch:
                 records.sync(self.db, batch, kinds, orders)
@@ -208,37 +216,12 @@ class PipelineContext:
                 self.deriver.reconsider()
                 self.bring_into_step(batch, {})
 
-    def _moved(self, held: Mapping[str, SeriesSpec]) -> list[SeriesSpec]:
-        """Return the stored series (`held`) whose specification differs from the catalogue's."""
-        known = self.catalog.series_by_id
-        return [
-            one
-            for key, one in ({**known, **self._in_other_currencies(held)}).items()
-            if key in held and held[key] != one
-        ]
-
-    def _in_other_currencies(self, held: Mapping[str, SeriesSpec]) -> dict[str, SeriesSpec]:
-        """Return the catalogue's specifications of stored series in former currencies, by id."""
-        found: dict[str, SeriesSpec] = {}
-        for key, one in held.items():
-            _, code = apart(one.native)
-            main = None
-            if code is not None:
-                ends = (f":{code.lower()}", f"-{code.lower()}")
-                main = next(filter(None, (self.catalog.series_by_id.get(key.removesuffix(end)) for end in ends)), None)
-            if code is not None and main is not None:
-                found[key] = in_currency(main, code)
-        return found
-
-    def _records(self) -> dict[str, dict[str, msgspec.Struct]]:
+    def _records(self, orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, msgspec.Struct]]:
         catalog = self.catalog
         simulated = self.kind == SIMULATED
         sources = {key: s for key, s in catalog.sources.items() if key == MIXED_SOURCE or s.simulated == simulated}
         providers = {s.provider for s in sources.values()}
-        consents: dict[str, Consent] = {
-            key: consent for key in sources if (consent := self.settings.consent(key)) is not None
-        }
-        orders = self._orders()
+        consents = {key: consent for key in sources if (consent := self.settings.consent(key)) is not None}
         indicators = {
             i.id: msgspec.structs.replace(i, preferred=tuple(orders.get(i.slug, ())))
             for i in catalog.indicators.values()

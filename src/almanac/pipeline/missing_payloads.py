@@ -2,13 +2,13 @@
 Payloads that a database names but a raw store cannot return. They would be lost if the data were rebuilt from it.
 
 Every command that replaces data, or promises that it can be rebuilt, checks this first (`lost`). It continues only if
-nothing is lost, or if the operator typed the number of lost payloads (`Demand.meet`).
+nothing is lost, or if the operator typed the number of lost payloads (`demand`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from almanac.domain.errors import UserError
 from almanac.store.engine.errors import DatabaseError, StoreError
@@ -22,6 +22,8 @@ from almanac.store.raw.captures import Corrupt, RawStore, index_name, object_nam
 _NAMED = 3
 #: The option to continue without them.
 OPTION = "--without-missing"
+#: Advice of commands that use the raw store of the settings.
+BRING_BACK = "Set ALMANAC_RAW_URL to the raw store that has them, or bring them back into this one"
 
 
 class LossError(UserError):
@@ -82,7 +84,14 @@ def lost(
         elif sources is not None and row.source not in sources:
             reason = "the catalogue has no such source"
         elif read:
-            reason = _damage(row, raw)
+            try:
+                capture = raw.capture(row.source, row.capture)
+                if capture is None:
+                    reason = "the raw store has no such capture"
+                elif (flaw := raw.flaw(capture)) is not None:
+                    reason = str(flaw)
+            except Corrupt as error:
+                reason = str(error)
         if reason is not None:
             missing.append(of(row, reason))
     return missing
@@ -93,48 +102,30 @@ def of(row: PayloadRow, reason: str) -> Lost:
     return Lost(row.capture, row.source, row.url, reason)
 
 
-def _damage(row: PayloadRow, raw: RawStore) -> str | None:
-    try:
-        capture = raw.capture(row.source, row.capture)
-    except Corrupt as error:
-        return str(error)
-    if capture is None:
-        return "the raw store has no such capture"
-    flaw = raw.flaw(capture)
-    return None if flaw is None else str(flaw)
-
-
-class Demand(NamedTuple):
+def demand(
+    missing: Sequence[Lost],
+    of_all: int,
+    without: int | None,
+    doing: str,
+    where: str,
+    advice: str,
+    *,
+    at_most: bool = False,
+) -> None:
     """
-    The words in which a command refuses to lose payloads. `doing` is the action, `where` the place that lacks them,
-    `advice` what else can be done.
+    Raise LossError unless nothing is lost, or `without`, the typed number, equals the number of lost payloads.
+
+    `doing` is the action, `where` the place that lacks them, `advice` what else can be done. With `at_most` a larger
+    typed number is accepted for now, because more losses may be found later.
     """
-
-    doing: str
-    where: str
-    advice: str
-
-    @classmethod
-    def of(cls, doing: str, place: str, advice: str = "") -> Self:
-        """Build the demand of a command that uses the raw store at a place."""
-        bring = "Set ALMANAC_RAW_URL to the raw store that has them, or bring them back into this one"
-        return cls(doing, f"the raw store {place}", bring + advice)
-
-    def meet(self, missing: Sequence[Lost], of_all: int, without: int | None, *, at_most: bool = False) -> None:
-        """
-        Raise LossError unless nothing is lost, or `without`, the typed number, equals the number of lost payloads.
-
-        With `at_most` a larger typed number is accepted for now, because more losses may be found later.
-        """
-        if len(missing) == (without or 0) or (at_most and len(missing) < (without or 0)):
-            return
-        if not missing:
-            raise LossError(f"{OPTION} {without}: no payload is missing, and nothing was changed; leave the option out")
-        rest = len(missing) - _NAMED
-        listed = "; ".join(map(str, missing[:_NAMED])) + (f"; and {rest} more" if rest > 0 else "")
-        typed = "" if without is None else f"{OPTION} {without} is not their number. "
-        raise LossError(
-            f"{self.doing} would do without {len(missing)} of the {of_all} payloads that the data came from, which cannot be had from"
-            f" {self.where}: {listed}. {typed}Nothing was changed. {self.advice}; only where they are gone for good:"
-            f" {OPTION} {len(missing)}"
-        )
+    if len(missing) == (without or 0) or (at_most and len(missing) < (without or 0)):
+        return
+    if not missing:
+        raise LossError(f"{OPTION} {without}: no payload is missing, and nothing was changed; leave the option out")
+    rest = len(missing) - _NAMED
+    listed = "; ".join(map(str, missing[:_NAMED])) + (f"; and {rest} more" if rest > 0 else "")
+    typed = "" if without is None else f"{OPTION} {without} is not their number. "
+    raise LossError(
+        f"{doing} would do without {len(missing)} of the {of_all} payloads that the data came from, which cannot be had from"
+        f" {where}: {listed}. {typed}Nothing was changed. {advice}; only where they are gone for good: {OPTION} {len(missing)}"
+    )

@@ -58,11 +58,6 @@ class Job(Generic[_Result]):
                 log.debug("computed again in this process", exc_info=True)
         return self._work(*self._arguments)
 
-    def drop(self) -> None:
-        """Cancel the job, because its result is no longer wanted."""
-        if self._sent is not None:
-            self._sent.cancel()
-
 
 class Processes:
     """

@@ -22,8 +22,7 @@ from almanac.dashboard.formatting.numbers import full, unit
 from almanac.dashboard.formatting.values import points, runs
 from almanac.dashboard.visit import Visit
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from tests.support.browser import Browser
 from tests.support.service import Service, make_accounts, settings
 

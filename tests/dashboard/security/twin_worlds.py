@@ -19,8 +19,7 @@ from unittest.mock import patch
 import msgspec
 
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.watchlist import Watchlist
 from almanac.store.engine.data_schema import set_meta

@@ -5,8 +5,7 @@ from datetime import date
 import pytest
 
 from almanac.catalog.load import shipped
-from almanac.derived.macro.derivation import derive, span_needed
-from almanac.derived.macro.explain import explain
+from almanac.derived.macro.derivation import derive, explain, span_needed
 from almanac.derived.macro.operators import operator
 from almanac.domain.observations import DAY, FINAL, INITIAL, PROJECTION, REVISED, UNKNOWN
 from almanac.domain.periods import Frequency, Period

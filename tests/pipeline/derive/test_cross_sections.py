@@ -5,17 +5,16 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.derived.macro.cross_sections import peer_comparison
 from almanac.derived.macro.operators import FormulaError
-from almanac.pipeline.derive.cross_sections import Sections, belongs
+from almanac.pipeline.derive.cross_sections import belongs, takes_part
 
 CATALOG = shipped()
 
 
 def takes(slug, native, source):
     formula = CATALOG.formulas[slug]
-    sections = Sections(CATALOG, {}, lambda spec: (spec.source,))
     spec = CATALOG.series[source][native]
     assert spec.indicator == formula.inputs[0]
-    return sections._takes(formula, peer_comparison(formula.operator, formula.params), spec)
+    return takes_part(CATALOG, formula, peer_comparison(formula.operator, formula.params), spec)
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,7 @@ from almanac.pipeline.events.release_states import (
     other_states,
     release_states,
 )
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.engine import sqlite
 from almanac.store.engine.data_schema import meta
 from almanac.store.events import events

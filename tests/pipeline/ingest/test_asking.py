@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from almanac.config import SourceSettings
-from almanac.pipeline.ingest import asking, register
-from almanac.pipeline.ingest.outcome import RunOutcome
+from almanac.pipeline.ingest import asking, ingest, register
+from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.sources.base import Connector, Payload, Request, SourceChanged
 from almanac.sources.transport.answers import Fetched, FetchFailed
 from almanac.store.log.requests import RequestState
@@ -94,8 +94,11 @@ class Held:
 
 
 class Ingest:
+    fail = ingest.Ingest.fail
+
     def __init__(self, world, source, say, reader):
         assert isinstance(reader, Reader)  # the one that was asked for the plan
+        self.connector, self._say = reader, say
         self.outcome = RunOutcome(source.id)
         self.arrived = []
         world.ingests.append(self)
@@ -216,7 +219,7 @@ def test_the_requests_to_a_host_that_cannot_be_reached_wait_for_the_next_turn(mo
     assert outcome.failed == {HOME + "page1": f"{HOME}page1: connect error; {waits}"}
     assert [name for name, *_ in arrived] == ["list", "inside/a", "inside/b"]
     outcome.folded = 3
-    assert outcome.exit_code == 3
+    assert exit_code([outcome]) == 3
 
 
 def test_between_requests_and_parts_of_archives_it_can_be_ended(monkeypatch):

@@ -10,8 +10,7 @@ import pytest
 from almanac.config import Settings
 from almanac.domain.periods import end_of
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.rebuild import rebuild
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.observations import specs

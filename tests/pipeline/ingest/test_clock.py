@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import ClockBehindError, check_clock
+from almanac.pipeline.ingest.ingest import ClockBehindError, check_clock
 from tests.support.treasury_home import FIRST, GOOD, SOURCE, THIRD, settings, take, url, write_mirror
 
 AHEAD, BEHIND = "2026-01-08T12:00:00Z", "2026-01-07T12:00:00Z"

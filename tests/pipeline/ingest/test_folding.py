@@ -17,9 +17,9 @@ from almanac.ops import store_gauges
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest import asking
 from almanac.pipeline.ingest.asking import from_network
-from almanac.pipeline.ingest.captures import Arrival
 from almanac.pipeline.ingest.folding import Folding
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
+from almanac.pipeline.ingest.outcome import exit_code
 from almanac.sources.base import Block, Parsed, ReleaseDate
 from almanac.sources.feeds.sec import connector as sec
 from almanac.sources.transport import body as bodies
@@ -336,7 +336,7 @@ def test_a_value_in_doubt_neither_replaces_nor_withdraws_and_the_run_says_so(tmp
             Arrival(url, body.encode(), "", VERSION_START + number * 20 * VERSION_DAY)
             for number, (url, body) in enumerate(messages)
         )
-    assert (outcome.folded, outcome.quarantined, outcome.exit_code) == (2, {}, code)
+    assert (outcome.folded, outcome.quarantined, exit_code([outcome])) == (2, {}, code)
     assert ["'INF' is not a number" in name for name in outcome.unread] == [True] * (code == 3)
     make_accounts(made)
     service = Service(made.home, more=CONSENT)

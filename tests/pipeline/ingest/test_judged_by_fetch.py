@@ -10,8 +10,7 @@ import pytest
 from almanac.catalog.load import shipped
 from almanac.config import Settings
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.observations.reading.reader import Reader
 from tests.support.treasury_home import FIRST, SOURCE, TEN_YEARS, url
 

@@ -7,9 +7,8 @@ from contextlib import closing
 import pytest
 
 from almanac.ops import host_gauges
-from almanac.pipeline.ingest import heartbeat
-from almanac.pipeline.ingest.heartbeat import Heartbeat, folder_of, signs
-from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
+from almanac.pipeline.ingest import liveness
+from almanac.pipeline.ingest.liveness import LEASE_SECONDS, Lease, Leaseholder, folder_of, heartbeat, signs
 from almanac.store.engine import opening
 from almanac.store.log import schedule
 from tests.support.processes import PATIENCE, start
@@ -37,7 +36,7 @@ def path(tmp_path):
 
 
 def lease(path, clock, every=0.01):
-    return Lease(path, "fred", Leaseholder("a", clock, every), 1_000 + LEASE_SECONDS)
+    return Lease(path, "fred", Leaseholder("a", clock, every), 1_000 + LEASE_SECONDS).renewed()
 
 
 def held(path):
@@ -70,8 +69,7 @@ def test_its_owner_learns_that_another_has_it(path, clock):
 
 
 def test_one_that_ran_out_unrenewed_is_lost_even_where_nobody_took_it(path, clock):
-    mine = lease(path, clock, every=60)
-    with mine:
+    with lease(path, clock, every=60) as mine:
         clock.now += LEASE_SECONDS - 1
         assert not mine.lost
         clock.now += 1
@@ -99,9 +97,9 @@ def test_a_store_that_was_taken_away_is_not_made_anew(path, clock):
 
 
 def test_it_lives_by_itself_and_goes_on_when_told(tmp_path, monkeypatch):
-    monkeypatch.setattr(heartbeat, "_BEAT_SECONDS", 0.02)
-    monkeypatch.setattr(heartbeat, "_STEP_SECONDS", 0.0)
-    with Heartbeat(tmp_path / "workers", ["snb", "ecb", "snb"]) as heart:
+    monkeypatch.setattr(liveness, "_BEAT_SECONDS", 0.02)
+    monkeypatch.setattr(liveness, "_STEP_SECONDS", 0.0)
+    with heartbeat(tmp_path / "workers", ["snb", "ecb", "snb"]) as step:
         (first,) = signs(tmp_path / "workers")
         assert first.sources == "ecb+snb"
         until = time.monotonic() + PATIENCE
@@ -109,24 +107,24 @@ def test_it_lives_by_itself_and_goes_on_when_told(tmp_path, monkeypatch):
             assert time.monotonic() < until
             time.sleep(0.01)
         assert later.went_on == first.went_on  # nobody said so
-        heart.step()
+        step()
         assert next(signs(tmp_path / "workers")).went_on > first.went_on
     assert list(signs(tmp_path / "workers")) == []
 
 
 def test_one_that_fails_is_missed(tmp_path):
-    with pytest.raises(ValueError, match="no"), Heartbeat(tmp_path, []):
+    with pytest.raises(ValueError, match="no"), heartbeat(tmp_path, []):
         raise ValueError("no")
     assert [one.sources for one in signs(tmp_path)] == ["all"]
 
 
 def test_many_names_make_a_short_file_name_and_no_room_makes_no_fault(tmp_path):
-    with Heartbeat(tmp_path, [f"a-source-{n}" for n in range(100)]):
+    with heartbeat(tmp_path, [f"a-source-{n}" for n in range(100)]):
         (found,) = signs(tmp_path)
     assert found.sources.startswith("100-sources-")
     (tmp_path / "file").write_text("in the way")
-    with Heartbeat(tmp_path / "file", []) as heart:
-        heart.step()
+    with heartbeat(tmp_path / "file", []) as step:
+        step()
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])

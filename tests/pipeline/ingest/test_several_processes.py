@@ -3,15 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from almanac.domain.companies import CompanyFacts, CompanyRecord, Filing, company_id
 from almanac.pipeline import processes
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive import companies as deriving
-from almanac.pipeline.ingest import captures, ingest
+from almanac.pipeline.ingest import ingest
 from almanac.pipeline.operate.rebuild import rebuild, recompute
 from almanac.pipeline.operate.verify import Checked, verify
-from almanac.pipeline.processes import Job
-from almanac.sources.base import Parsed
 from almanac.store.log import payloads
 from tests.faults.states import same, state, version
 from tests.support.filed_company import ENTITIES, rows
@@ -115,15 +112,6 @@ def test_a_payload_that_cannot_be_computed_with_costs_itself_alone(count, alone,
         (outcome,) = take(world, tmp_path / "mirror", rows(), ("sec",))
         assert outcome.folded == 3
     same(state(alone[0]), state(tmp_path / "home"))
-
-
-def test_a_company_is_not_waited_for_where_a_list_names_it():
-    """The list of all goes in behind facts: what is told there is no statement."""
-    record = CompanyRecord(cik=CIK, part="tickers", name="Example")
-    listed = Parsed(companies=[record])
-    told = Parsed(companies=[record], filings=[(CIK, Filing("a", "10-K", 1))], facts=[CompanyFacts(CIK, ())])
-    several = [captures.ParsedPayload(None, Job(lambda each=each: each, ())) for each in (told, told, listed)]
-    assert captures.mentions([*several, captures.ParsedPayload(None, None, "unreadable")]) == {company_id(CIK): 2}
 
 
 def test_the_same_answer_twice_is_known_the_second_time(tmp_path):

@@ -18,7 +18,7 @@ from almanac.domain.rights import Consent
 from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext, WorldError
 from almanac.pipeline.ingest import asking, worker
-from almanac.pipeline.ingest.lease import LEASE_SECONDS, Leaseholder
+from almanac.pipeline.ingest.liveness import LEASE_SECONDS, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.pipeline.ingest.worker import Worker
 from almanac.pipeline.operate.status import status

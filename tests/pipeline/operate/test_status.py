@@ -7,8 +7,7 @@ from almanac.catalog.releases import meetings
 from almanac.domain.cadence import Turn
 from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.status import Quarantined, Stale, Unmapped, status
 from almanac.store.engine.sql_compat import next_id
 from almanac.store.log import schedule
@@ -228,7 +227,7 @@ def test_a_run_that_has_not_ended_is_told_of_a_source_that_was_never_asked_throu
 def test_a_storage_that_fails_is_the_reason_and_ends_with_the_next_good_run(tmp_path, monkeypatch):
     with PipelineContext(settings(tmp_path)) as world:
         with monkeypatch.context() as broken, pytest.raises(OSError, match="No space left"):
-            broken.setattr(Ingest, "_kept", _full)
+            broken.setattr(Ingest, "keep", _full)
             take(world, tmp_path / "mirror")
         failed = health(state(world))
         assert (failed.health, failed.last_ingested_at) == ("failing", None)

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from almanac.domain.periods import Period
-from almanac.pipeline.ingest.captures import Arrival
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.engine import opening
 from almanac.store.engine.data_schema import meta

@@ -13,13 +13,14 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.derived.macro.input_series import InputSeries
 from almanac.derived.macro.operators import FormulaError
-from almanac.derived.macro.results import result, withdrawal
+from almanac.derived.macro.results import as_known, result, withdrawal
 from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
@@ -68,14 +69,9 @@ class Scored(NamedTuple):
     used: tuple[tuple[str, int], ...]
 
 
-def _median(ordered: Sequence[float]) -> float:
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
 def _zscores(values: Sequence[float]) -> Callable[[int], float | None]:
-    centre = _median(sorted(values))
-    spread = _NORMAL * _median(sorted(abs(value - centre) for value in values))
+    centre = median(values)
+    spread = _NORMAL * median(abs(value - centre) for value in values)
     return lambda place: (values[place] - centre) / spread if spread else None
 
 
@@ -215,7 +211,7 @@ def _entry(comparison: PeerComparison, cells: _Cells, moment: int) -> _Contribut
     looked: list[Vintage] = []
     for choice, (own, before) in enumerate(cells):
         found = [
-            known for history in ((own, before) if comparison.years else (own,)) if (known := _at(history, moment))
+            known for history in ((own, before) if comparison.years else (own,)) if (known := as_known(history, moment))
         ]
         looked += found
         if len(found) == (2 if comparison.years else 1) and not found[0].flags & AHEAD:
@@ -223,10 +219,6 @@ def _entry(comparison: PeerComparison, cells: _Cells, moment: int) -> _Contribut
             if None not in values:
                 return _Contribution(values[0], choice, tuple(found), tuple(looked))
     return _Contribution(None, 0, (), tuple(looked))
-
-
-def _at(history: Sequence[Vintage], moment: int) -> Vintage | None:
-    return next((vintage for vintage in reversed(history) if vintage.known <= moment), None)
 
 
 def _scores(

@@ -19,15 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from almanac.derived.macro import vectorised
-from almanac.derived.macro.input_series import Derived, InputSeries, Ints
-from almanac.derived.macro.lookups import inside, shift, window
+from almanac.derived.macro.input_series import Derived, InputSeries, Ints, inside, shift, window
 from almanac.derived.macro.operators import Operator, Slot
-from almanac.derived.macro.results import TWO_BASES, on_two_bases, result, withdrawal
+from almanac.derived.macro.results import TWO_BASES, as_known, on_two_bases, result, withdrawal
 from almanac.derived.macro.rounding import exact_sum
 from almanac.domain.observations import State, Vintage, marks_of, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
-__all__ = ["Derived", "InputSeries", "derive", "derive_at_once", "derive_cells", "span_needed"]
+__all__ = ["Derived", "InputSeries", "Used", "derive", "explain", "span_needed"]
 
 
 def span_needed(
@@ -67,55 +66,33 @@ def derive(
 
     `inputs` holds, for each input of the formula, its candidate series in order of preference.
     """
-    made, rest = derive_at_once(operator, frequency, inputs, allowance_days)
-    made.update(derive_cells(operator, frequency, inputs, rest, allowance_days))
-    return made
-
-
-def derive_at_once(
-    operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], allowance_days: int
-) -> tuple[dict[int, list[Derived]], list[int]]:
-    """
-    Do the part of `derive` that works on whole series. Return its results and the ordinals of the output cells left
-    over.
-    """
     outputs = _outputs(operator, frequency, inputs)
     made: dict[int, list[Derived]] = {}
-    if operator.vector and all(len(candidates) == 1 for candidates in inputs):
-        outputs = vectorised.at_once(
-            operator, frequency, [candidates[0] for candidates in inputs], outputs, allowance_days, made
-        )
-    rest: list[int] = outputs.tolist()
-    return made, rest
-
-
-def derive_cells(
-    operator: Operator,
-    frequency: Frequency,
-    inputs: Sequence[Sequence[InputSeries]],
-    outputs: Iterable[int],
-    allowance_days: int,
-) -> dict[int, list[Derived]]:
-    """Do the part of `derive` that works cell by cell, for output cells given by their ordinals."""
-    keys = {output: key_at(output, frequency) for output in outputs}
-    return {
-        key: _history_of_cell(operator, frequency, inputs, output, key, allowance_days) for output, key in keys.items()
-    }
+    columns = [
+        candidates[0].arrays for candidates in inputs if len(candidates) == 1 and candidates[0].frequency is frequency
+    ]
+    if operator.vector and len(outputs) and len(columns) == len(inputs) and None not in columns:
+        arrays = [column for column in columns if column is not None]
+        outputs = vectorised.at_once(operator, frequency, arrays, outputs, allowance_days, made)
+    for output in outputs.tolist():
+        key = key_at(output, frequency)
+        made[key] = _history_of_cell(operator, frequency, inputs, output, key, allowance_days)
+    return made
 
 
 def _outputs(operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]]) -> Ints:
     """Return the output ordinals that a change can affect: those whose look-ups reach a changed cell."""
     first = operator.slots[0]
-    present = [series.arrays.ordinals for series in inputs[first.input]]
+    present = [series.ordinals for series in inputs[first.input]]
     if not first.months and not first.within and all(series.changed is None for series in inputs[first.input]):
         # All cells of this input changed, and each is looked up by its own output.
         return np.unique(np.concatenate(present))
-    gone = [series.touched() for series in inputs[first.input]]
+    gone = [series.touched for series in inputs[first.input]]
     every = np.unique(np.concatenate([*present, *gone])) if present else np.empty(0, dtype=np.int64)
     hit = np.zeros(len(every), dtype=bool)
     for slot in operator.slots:
         for series in inputs[slot.input]:
-            changed = series.touched()
+            changed = series.touched
             if not len(changed):
                 continue
             low, high = window(slot, every, frequency, series.frequency)
@@ -227,7 +204,7 @@ def look(
     Resolve a slot as known at a moment: the nearest value, an aggregate of the values inside a period, or the last
     move.
     """
-    known = [(place, found) for place, history in window if (found := _as_known(history, moment)) is not None]
+    known = [(place, found) for place, history in window if (found := as_known(history, moment)) is not None]
     if slot.within:
         return _inside(slot, known, output - slot.months, frequency, series)
     if slot.move:
@@ -299,14 +276,6 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
     return Lookup(found, used, looked)
 
 
-def _as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
-    """Return the last vintage known at a moment. Histories are short, so a walk from the end is the fastest search."""
-    for vintage in reversed(history):
-        if vintage.known <= moment:
-            return vintage
-    return None
-
-
 def _nothing(windows: Sequence[Sequence[Window]], moment: int) -> Vintage:
     """Build a withdrawal for a moment at which nothing can be computed."""
     looked = [
@@ -314,6 +283,40 @@ def _nothing(windows: Sequence[Sequence[Window]], moment: int) -> Vintage:
         for slot in windows
         for candidates in slot
         for _, history in candidates
-        if (vintage := _as_known(history, moment)) is not None
+        if (vintage := as_known(history, moment)) is not None
     ]
     return withdrawal(moment, looked)
+
+
+class Used(NamedTuple):
+    """
+    One input cell: its input's place in the formula, its series' index among the candidates, its ordinal and its
+    vintage.
+    """
+
+    input: int
+    choice: int
+    ordinal: int
+    vintage: Vintage
+
+
+def explain(
+    operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], output: int, moment: int
+) -> tuple[Vintage | None, list[Used]]:
+    """
+    Return the result of one output cell as known at a moment, and the cells it was computed from, in the formula's
+    order.
+    """
+    windows = [[cells_for(slot, output, frequency, s) for s in inputs[slot.input]] for slot in operator.slots]
+    found = result_at(operator, frequency, inputs, windows, output, moment)
+    if found is None:
+        return None, []
+    vintage, chosen = found
+    used: list[Used] = []
+    for slot, windows_of_slot in zip(operator.slots, windows, strict=True):
+        choice = chosen[slot.input]
+        cells = windows_of_slot[choice]
+        one = look(slot, cells, output, frequency, inputs[slot.input][choice], moment)
+        for ordinal, history in cells:
+            used += [Used(slot.input, choice, ordinal, v) for v in history if any(v is u for u in one.used)]
+    return vintage, used

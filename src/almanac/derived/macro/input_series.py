@@ -1,19 +1,23 @@
-"""Input series as formulas read them, both as lists of vintages and as columns, and the vintages that derivation returns."""
+"""
+Input series as formulas read them, as lists of vintages or as columns, the cells of them that an output period may use,
+and the vintages that derivation returns.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from almanac.derived.macro.operators import LOOK_BACK_DAYS, Slot
 from almanac.domain.observations import Marks, Vintage, marks_of
-from almanac.domain.periods import Frequency, highest_key, lowest_key
-from almanac.domain.times import EPOCH_ORDINAL
+from almanac.domain.periods import Frequency, Period, highest_key, key_at, lowest_key, ordinal
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 
 Ints = npt.NDArray[np.int64]
 Cells = Mapping[int, list[Vintage]]
@@ -28,7 +32,9 @@ _ROW = np.dtype([
 NO_RELEASE = -(1 << 62)
 #: January 1970 as a month number.
 EPOCH_MONTH = 1970 * 12
-_KEY_BITS = (highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))).bit_length()
+#: Low bits of an instant's key; those of a period count down from one less.
+_INSTANT = highest_key(date(1970, 1, 1)) - lowest_key(date(1970, 1, 1))
+_KEY_BITS = _INSTANT.bit_length()
 
 
 class Derived(NamedTuple):
@@ -42,12 +48,12 @@ class InputSeries:
     """
     Open vintages of one input series over the needed range, by ordinal of its own frequency.
 
-    `cells` may be a function if `arrays` is given; it is called once, when a single cell is first needed. `changed`
-    holds the ordinals whose vintages changed; None means all. Values are multiplied by `factor` when they are looked
-    up.
+    With `arrays`, the same as columns, whole series can be computed at once; `cells` may then be a function, which is
+    called once, when a single cell is first needed. `changed` holds the ordinals whose vintages changed; None means all.
+    Values are multiplied by `factor` when they are looked up.
     """
 
-    __slots__ = ("_arrays", "_cells", "changed", "factor", "frequency")
+    __slots__ = ("_cells", "arrays", "changed", "factor", "frequency")
 
     def __init__(
         self,
@@ -57,15 +63,8 @@ class InputSeries:
         arrays: Arrays | None = None,
         factor: float = 1.0,
     ) -> None:
-        self.frequency = frequency
-        self.changed = changed
-        self.factor = factor
+        self.frequency, self.changed, self.arrays, self.factor = frequency, changed, arrays, factor
         self._cells = cells
-        self._arrays = arrays
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the series with its cells. The other process looks at cells only, so `changed` and `arrays` stay behind."""
-        return InputSeries, (self.frequency, self.cells, None, None, self.factor)
 
     @property
     def cells(self) -> Cells:
@@ -74,16 +73,14 @@ class InputSeries:
         return self._cells
 
     @property
-    def arrays(self) -> Arrays:
-        if self._arrays is None:
-            self._arrays = Arrays.of(self.cells)
-        return self._arrays
+    def ordinals(self) -> Ints:
+        """Return the ordinals of all cells, ascending."""
+        return self.arrays.ordinals if self.arrays is not None else np.array(sorted(self.cells), dtype=np.int64)
 
+    @property
     def touched(self) -> Ints:
         """Return the changed ordinals, ascending."""
-        if self.changed is None:
-            return self.arrays.ordinals
-        return np.array(sorted(self.changed), dtype=np.int64)
+        return self.ordinals if self.changed is None else np.array(sorted(self.changed), dtype=np.int64)
 
 
 @dataclass(slots=True)
@@ -105,26 +102,6 @@ class Arrays:
     stated: tuple[Marks | None, ...]
 
     @classmethod
-    def of(cls, cells: Mapping[int, Sequence[Vintage]]) -> Arrays:
-        numbers = sorted(cells)
-        histories = [cells[number] for number in numbers]
-        last = [history[-1] for history in histories]
-        # None becomes NaN here.
-        value = np.array([vintage.value for vintage in last], dtype=np.float64)
-        marks, stated = _marks([marks_of(vintage.note) for vintage in last])
-        return cls(
-            np.array(numbers, dtype=np.int64),
-            (_whole(map(len, histories)) == 1) & ~np.isnan(value),
-            value,
-            _whole(vintage.known for vintage in last),
-            _whole(NO_RELEASE if vintage.released is None else vintage.released for vintage in last),
-            _whole(vintage.ingested for vintage in last),
-            _whole(vintage.flags for vintage in last),
-            marks,
-            stated,
-        )
-
-    @classmethod
     def of_rows(cls, rows: Iterable[NumberRow], frequency: Frequency, note: Callable[[int], str | None]) -> Arrays:
         """
         Build the arrays from rows of the store, ascending by period and knowledge time, without a Vintage for each.
@@ -132,43 +109,108 @@ class Arrays:
         `note` returns the text of a note by its number.
         """
         table = np.fromiter(rows, dtype=_ROW)
-        if not len(table):
-            return cls.of({})
         period = table["period"]
-        first = np.flatnonzero(np.append(True, period[1:] != period[:-1]))
-        end = np.append(first[1:], len(table)) - 1
-        ordinals = _numbers(period[end], frequency)
+        first = np.flatnonzero(np.append(True, period[1:] != period[:-1])[: len(period)])
+        end = np.append(first[1:], len(table))[: len(first)] - 1
+        ordinals: Ints = period[end] >> _KEY_BITS
+        if frequency.months:
+            months = (ordinals - EPOCH_ORDINAL).astype("datetime64[D]").astype("datetime64[M]")
+            ordinals = months.astype(np.int64) + EPOCH_MONTH
         # If irregular periods share a number, the last one counts, as in a dictionary.
-        kept = np.append(ordinals[1:] != ordinals[:-1], True)
-        last, ordinals = table[end[kept]], ordinals[kept]
-        alone = (end == first)[kept]
+        kept = np.append(ordinals[1:] != ordinals[:-1], True)[: len(ordinals)]
+        last = table[end[kept]]
         value = np.where(np.isfinite(last["value"]), last["value"], math.nan)
         numbers, place = np.unique(last["note"], return_inverse=True)
-        marks, stated = _marks([marks_of(note(number)) if number else None for number in numbers.tolist()])
+        stated: dict[Marks | None, int] = {None: 0}
+        marks = [
+            stated.setdefault(marks_of(note(number)) if number else None, len(stated)) for number in numbers.tolist()
+        ]
         known, released, ingested, flags = (
             np.ascontiguousarray(last[name]) for name in ("known", "released", "ingested", "flags")
         )
         return cls(
-            ordinals, alone & ~np.isnan(value), value, known, released, ingested, flags, marks[place], stated
-        )  # fmt: skip
+            ordinals[kept],
+            (end == first)[kept] & ~np.isnan(value),
+            value,
+            known,
+            released,
+            ingested,
+            flags,
+            np.array(marks, dtype=np.int64)[place],
+            tuple(stated),
+        )
 
 
-def _marks(found: Sequence[Marks | None]) -> tuple[Ints, tuple[Marks | None, ...]]:
-    """Return each value's mark as a number, from 1, and the distinct marks by number; 0 means none."""
-    places: dict[Marks | None, int] = {None: 0}
-    numbers = _whole(places.setdefault(one, len(places)) for one in found)
-    return numbers, tuple(places)
+def window(slot: Slot, outputs: Ints, frequency: Frequency, own: Frequency) -> tuple[Ints, Ints]:
+    """
+    Return the ordinals, in the input's own frequency, of the cells a slot may look at: an inclusive low and high for
+    each output.
+    """
+    if slot.within:
+        spans = [inside(int(o) - slot.months, frequency, own) for o in outputs]
+        return np.array([s[0] for s in spans], dtype=np.int64), np.array([s[2] for s in spans], dtype=np.int64)
+    target = shift(outputs, slot.months, frequency)
+    if slot.move:
+        return np.subtract(target, look_back(slot, frequency)), outputs
+    return np.subtract(target, look_back(slot, frequency)), target
 
 
-def _numbers(keys: Ints, frequency: Frequency) -> Ints:
-    """Return the `ordinal` of many keys."""
-    ends: Ints = keys >> _KEY_BITS
+def look_back(slot: Slot, frequency: Frequency) -> int:
+    return LOOK_BACK_DAYS if slot.months and not frequency.months else 0
+
+
+def shift(outputs: Ints, months: int, frequency: Frequency) -> Ints:
+    """
+    Return the ordinals `months` earlier: a subtraction for months, the same calendar day (or the month's last) for
+    days.
+    """
+    if not months:
+        return outputs
+    if frequency.months:
+        return outputs - months
+    days = (outputs - EPOCH_ORDINAL).astype("datetime64[D]")
+    month = days.astype("datetime64[M]")
+    into = (days - month.astype("datetime64[D]")).astype(np.int64)
+    earlier = month - np.timedelta64(months, "M")
+    length = ((earlier + np.timedelta64(1, "M")).astype("datetime64[D]") - earlier.astype("datetime64[D]")).astype(
+        np.int64
+    )
+    start: Ints = earlier.astype("datetime64[D]").astype(np.int64)
+    shifted: Ints = start + np.minimum(into, length - 1) + EPOCH_ORDINAL
+    return shifted
+
+
+def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
+    """Return the first and last day, as ordinals, of the periods with these numbers (`key_at` for whole series)."""
     if not frequency.months:
-        return ends
-    months = (ends - EPOCH_ORDINAL).astype("datetime64[D]").astype("datetime64[M]")
-    found: Ints = months.astype(np.int64) + EPOCH_MONTH
+        return outputs - (6 if frequency is Frequency.WEEKLY else 0), outputs
+    months = (outputs - EPOCH_MONTH).astype("datetime64[M]")
+    first = (months - np.timedelta64(frequency.months - 1, "M")).astype("datetime64[D]").astype(np.int64)
+    after = (months + np.timedelta64(1, "M")).astype("datetime64[D]").astype(np.int64)
+    return first + EPOCH_ORDINAL, after - 1 + EPOCH_ORDINAL
+
+
+def keys(starts: Ints, ends: Ints) -> Ints:
+    """Return period keys from first and last days."""
+    found: Ints = ends * (_INSTANT + 1) + (_INSTANT - 1) - (ends - starts)
     return found
 
 
-def _whole(numbers: Iterable[int]) -> Ints:
-    return np.fromiter(numbers, dtype=np.int64)
+def midnight(days: Ints) -> Ints:
+    """Return the unix seconds at which days, given as ordinals, begin."""
+    begins: Ints = (days - EPOCH_ORDINAL) * DAY_SECONDS
+    return begins
+
+
+def inside(output: int, frequency: Frequency, own: Frequency) -> tuple[int, int, int]:
+    """
+    Return the first and last ordinal, in the input's frequency, inside a period of a lower frequency, and the last
+    ordinal that proves it complete.
+    """
+    period = Period.from_key(key_at(output, frequency))
+    start = period.start or period.end
+    if own.months:
+        last = ordinal(Period.ending(period.end, own).key, own)
+        first = ordinal(Period.starting(start, own).key, own)
+        return first, last, last
+    return start.toordinal(), period.end.toordinal(), period.end.toordinal() + own.allowance_days

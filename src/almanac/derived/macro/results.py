@@ -70,3 +70,11 @@ def withdrawal(moment: int, looked: Sequence[Vintage], note: str | None = None) 
     """
     flags = UNKNOWN if any(v.flags & UNKNOWN for v in looked) else 0
     return Vintage(moment, None, None, flags, None, max(v.ingested for v in looked), 0, note)
+
+
+def as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
+    """Return the last vintage known at a moment. Histories are short, so a walk from the end is the fastest search."""
+    for vintage in reversed(history):
+        if vintage.known <= moment:
+            return vintage
+    return None

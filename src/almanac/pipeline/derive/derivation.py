@@ -2,66 +2,41 @@
 
 from __future__ import annotations
 
-import contextlib
-import sys
-from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS
-from almanac.derived.macro.derivation import Derived, InputSeries, span_needed
+from almanac.derived.macro.derivation import InputSeries, derive, span_needed
 from almanac.derived.macro.input_series import NO_RELEASE, Arrays, Cells
-from almanac.derived.macro.operators import Operator
 from almanac.domain.observations import Vintage
 from almanac.domain.periods import EVERY_KEY, end_of, highest_key, lowest_key, ordinal
 from almanac.domain.progress import Meter, counted, unmetered
 from almanac.domain.reference import SeriesSpec
-from almanac.pipeline.derive.cross_sections import Sections
-from almanac.pipeline.derive.plans import Planner, SeriesPlan, factor, operator_of
-from almanac.pipeline.derive.series_at_work import SeriesAtWork, begun
-from almanac.pipeline.processes import Processes
+from almanac.pipeline.derive.cross_sections import compared
+from almanac.pipeline.derive.plans import DerivedCells, SeriesIndex, SeriesPlan, factor, operator_of, plans_of
 from almanac.store.engine.protocol import Database
-from almanac.store.observations import specs
-from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.summary.figures import derived_series
 
 #: Changed periods by series id; None: every period.
 Changes = dict[str, set[int] | None]
-#: Series computed ahead of the one being written, per process.
-_AHEAD = 8
 
 
 class Deriver:
     """Recomputation of derived series. It holds the list of all series, so `register` each new raw series."""
 
-    def __init__(self, catalog: Catalog, db: Database, processes: Processes | None = None) -> None:
-        self._catalog = catalog
+    def __init__(self, catalog: Catalog, db: Database) -> None:
         self._db = db
-        self._processes = processes or Processes(1)
-        #: Series that are computed and not yet written, in writing order.
-        self._begun: deque[SeriesAtWork] = deque()
-        self._specs: dict[str, SeriesSpec] = {}
-        self._topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
-        self._directory: MetadataCache | None = None
-        self.plans = Planner(catalog, self._topics, self._preference).plans
-        self._sections = Sections(catalog, self._topics, self._preference)
+        self._index = SeriesIndex(catalog, db)
         self._formulas = _in_order(catalog.formulas)
         self._users: dict[str, list[Formula]] = defaultdict(list)
         for formula in self._formulas:
-            if formula.operator in PEER_COMPARISONS:
-                continue
-            for slug in {slug for text in formula.inputs for _, slug in input_slugs(text)}:
+            for slug in _input_slugs(formula) if formula.operator not in PEER_COMPARISONS else ():
                 self._users[slug].append(formula)
-        self._before: dict[tuple[str, str], list[SeriesPlan]] = {}
+        #: Formulas and entities whose results are recomputed whole: other series may come of them, or of other inputs.
+        self._anew: set[tuple[str, str]] = set()
         self._compared_anew = False
-        for spec in specs.in_use(db):
-            self._enter(spec)
-
-    def _enter(self, spec: SeriesSpec) -> None:
-        self._specs[spec.id] = spec
-        self._topics[spec.indicator, spec.entity].append(spec)
 
     def register(self, spec: SeriesSpec) -> None:
         """
@@ -70,15 +45,9 @@ class Deriver:
         A new series may change which series formulas produce. A changed one may change the descriptions of its results
         (for example if an index is now unadjusted).
         """
-        if self._find_spec(spec) == spec:
-            return
-        for formula in self._users[spec.indicator]:
-            for entity in self._entities(formula, spec):
-                key = (formula.slug, entity)
-                if key not in self._before:
-                    self._before[key] = self.plans(formula, entity)
-        self._leave(spec)
-        self._enter(spec)
+        if self._index.find(spec) != spec:
+            self._recompute_users(spec)
+            self._index.enter(spec)
 
     def reconsider(self, spec: SeriesSpec | None = None) -> None:
         """
@@ -87,35 +56,144 @@ class Deriver:
         Formulas with several inputs choose by them, and are recomputed at the next `run`; with None, those over a group
         are too.
         """
-        self._directory = None
+        self._index.forget_preferences()
         self._compared_anew = self._compared_anew or spec is None
         for formula in self._formulas if spec is None else self._users[spec.indicator]:
-            entities = {entity for _, entity in self._topics} if spec is None else self._entities(formula, spec)
-            for entity in entities if len(formula.inputs) > 1 else ():
-                held = self._topics.get((formula.slug, entity), ())
-                self._before[formula.slug, entity] = [SeriesPlan(one, formula, (), mixed=False) for one in held]
-        if spec is not None:
-            # A series computed from it alone has its rights, and may be one of several inputs itself.
-            for formula in self._users[spec.indicator]:
-                for entity in self._entities(formula, spec) if len(formula.inputs) == 1 else ():
-                    for made in self._topics.get((formula.slug, entity), ()):
-                        self.reconsider(made)
+            entities = {entity for _, entity in self._index.topics} if spec is None else self._entities(formula, spec)
+            if len(formula.inputs) > 1:
+                self._anew.update((formula.slug, entity) for entity in entities)
+            elif spec is not None:
+                # A series computed from it alone has its rights, and may be one of several inputs itself.
+                for entity in entities:
+                    for result in self._index.of(formula.slug, entity):
+                        self.reconsider(result)
 
-    def _preference(self, spec: SeriesSpec) -> tuple[Any, ...]:
-        """Return the preference of a series as readers see it, by the current rights and orders. A lower key is preferred."""
-        if self._directory is None:
-            self._directory = MetadataCache(self._db, 0)
-        info = self._directory.series_by_id(spec.id)
-        rank = self._directory.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
-        return (info is None or info.rights.withheld, *rank)
+    def run(self, batch: Batch, changes: Changes) -> None:
+        """
+        Recompute all derived series that depend on changed inputs, inside the batch that changed them.
 
-    def _find_spec(self, spec: SeriesSpec) -> SeriesSpec | None:
-        """Return the known specification of a series, or None if the series doesn't exist."""
-        return next((held for held in self._topics.get((spec.indicator, spec.entity), ()) if held.id == spec.id), None)
+        Derived series that change are added to `changes`.
+        """
+        if not changes and not self._anew and not self._compared_anew:
+            return  # a payload about companies: nothing here depends on it
+        for series in changes:
+            self._forget_if_empty(batch, self._index.specs[series])
+        self._update(batch, changes, self._formulas)
 
-    def _leave(self, spec: SeriesSpec) -> None:
-        topic = self._topics[spec.indicator, spec.entity]
-        topic[:] = [held for held in topic if held.id != spec.id]
+    def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
+        """
+        Recompute every derived series from the stored inputs and write the differences. Returns the number of changed
+        cells.
+        """
+        slugs = {formula.slug for formula in self._formulas}
+        self._anew.update(topic for topic in self._index.topics if topic[0] in slugs)
+        count = self._update(batch, dict.fromkeys(self._index.specs), counted(self._formulas, meter, "formulas"))
+        for _, identifier in sorted(pair for pair in derived_series(self._db) if pair[0] not in slugs):
+            count += self._write(batch, (self._index.specs[identifier], None, {}, True), {})
+        return count
+
+    def _update(self, batch: Batch, changes: Changes, formulas: Iterable[Formula]) -> int:
+        """Write the results of formulas that the changes affect, and add them to `changes`. Returns the number of changed cells."""
+        self._index.forget_preferences()
+        count = 0
+        for formula in formulas:
+            if formula.operator in PEER_COMPARISONS:
+                results = compared(self._index, batch, formula, changes, anew=self._compared_anew)
+            else:
+                results = self._derived(batch, formula, changes)
+            count += sum(self._write(batch, result, changes) for result in results)
+        self._anew.clear()
+        self._compared_anew = False
+        return count
+
+    def _derived(self, batch: Batch, formula: Formula, changes: Changes) -> Iterator[DerivedCells]:
+        slugs = _input_slugs(formula)
+        touched = {entity for slug, entity in self._anew if slug == formula.slug}
+        for series in changes:
+            spec = self._index.specs[series]
+            if spec.indicator in slugs:
+                touched.update(self._entities(formula, spec))
+        for entity in sorted(touched):
+            anew = (formula.slug, entity) in self._anew
+            plans = list(plans_of(self._index, formula, entity))
+            planned = {plan.spec.id for plan in plans}
+            for spec in list(self._index.of(formula.slug, entity)) if anew else ():
+                if spec.id not in planned:  # for example because one source now has all inputs
+                    yield spec, None, {}, True
+            for plan in plans:
+                every = [series for candidates in plan.inputs for series in candidates]
+                whole = anew or any(changes.get(series, ()) is None for series in every)
+                target = self._cells(batch, formula, plan, None if whole else changes)
+                yield plan.spec, None if plan.mixed else every, target, whole
+
+    def _cells(
+        self, batch: Batch, formula: Formula, plan: SeriesPlan, changes: Changes | None
+    ) -> dict[int, list[Vintage]]:
+        """Return the vintages of the cells of one series that the changes (None: of everything) affect, by period key."""
+        frequency = plan.spec.frequency
+        op = operator_of(formula, plan.spec.entity, frequency)
+        span = EVERY_KEY
+        if changes is not None:
+            moved = [periods for candidates in plan.inputs for series in candidates if (periods := changes.get(series))]
+            ends = [(end_of(min(periods)), end_of(max(periods))) for periods in moved]
+            days = span_needed(op, frequency, ends)
+            if days is None:
+                return {}
+            span = (lowest_key(days[0]), highest_key(days[1]))
+        at_once = op.vector and all(len(candidates) == 1 for candidates in plan.inputs)
+
+        def read(series: str) -> InputSeries:
+            """Return one input as stored now, with `at_once` as columns, and as cells only if one is needed."""
+            spec, handle = self._index.specs[series], batch.existing(series)
+
+            def cells() -> Cells:
+                return {ordinal(key, spec.frequency): cell for key, cell in batch.history(handle, span).items()}
+
+            moved = () if changes is None else changes.get(series) or ()
+            changed = None if changes is None else frozenset(ordinal(key, spec.frequency) for key in moved)
+            rows = batch.numbers(handle, span, NO_RELEASE) if at_once else None
+            arrays = None if rows is None else Arrays.of_rows(rows, spec.frequency, batch.note)
+            return InputSeries(spec.frequency, cells, changed, arrays, factor(self._index.catalog, op, spec))
+
+        inputs = [[read(series) for series in candidates] for candidates in plan.inputs]
+        computed = derive(op, frequency, inputs, plan.spec.allowance_days or frequency.allowance_days)
+
+        def with_lineage(vintage: Vintage, used: Sequence[int]) -> Vintage:
+            lineage = [plan.inputs[place][choice] for place, choice in enumerate(used)]
+            return vintage._replace(lineage=batch.lineage(lineage))
+
+        return {key: [with_lineage(v, used) if plan.mixed else v for v, used in made] for key, made in computed.items()}
+
+    def _write(self, batch: Batch, result: DerivedCells, changes: Changes) -> int:
+        """Write the differences of one series and return the number of changed cells."""
+        spec, inputs, target, whole = result
+        known, has_rows = self._index.find(spec), any(target.values())
+        if not has_rows and known is None:
+            return 0
+        self.register(spec)
+        handle = batch.series(spec, "derived", inputs) if has_rows or known != spec else batch.existing(spec.id)
+        if whole:
+            target = {key: [] for key in batch.history(handle, EVERY_KEY)} | target
+        written = batch.replace(handle, target)
+        if written:
+            changes[spec.id] = set(written)
+            self._forget_if_empty(batch, spec)
+        return len(written)
+
+    def _forget_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
+        """
+        Remove a series that has no vintages left, because the stored data alone must decide which series formulas
+        produce. If it comes back, it counts as new.
+
+        A series can lose its last vintage if a value and its withdrawal are stated for the same second, or by a replay.
+        """
+        if not batch.has_rows(batch.existing(spec.id)):
+            self._recompute_users(spec)
+            self._index.leave(spec)
+
+    def _recompute_users(self, spec: SeriesSpec) -> None:
+        for formula in self._users[spec.indicator]:
+            self._anew.update((formula.slug, entity) for entity in self._entities(formula, spec))
 
     def _entities(self, formula: Formula, spec: SeriesSpec) -> list[str]:
         """
@@ -125,259 +203,25 @@ class Deriver:
         names = [pair for text in formula.inputs for pair in input_slugs(text)]
         if any(entity == spec.entity and slug == spec.indicator for entity, slug in names if entity is not None):
             free = {slug for entity, slug in names if entity is None}
-            return sorted({entity for slug, entity in self._topics if slug in free} | {spec.entity})
+            return sorted({entity for slug, entity in self._index.topics if slug in free} | {spec.entity})
         return [spec.entity]
 
-    # -- computing --------------------------------------------------------------------------------------------------
 
-    def run(self, batch: Batch, changes: Changes) -> None:
-        """
-        Recompute all derived series that depend on changed inputs, inside the batch that changed them.
-
-        Derived series that change are added to `changes`.
-        """
-        self._directory = None
-        if not changes and not self._before and not self._compared_anew:
-            return  # a payload about companies: nothing here depends on it
-        for series in changes:
-            self._drop_if_empty(batch, self._specs[series])
-        with self._all_or_nothing():
-            self._run(batch, changes)
-        self._before.clear()
-        self._compared_anew = False
-
-    def _run(self, batch: Batch, changes: Changes) -> None:
-        for formula in self._formulas:
-            self._finish_before(batch, formula, changes)
-            if formula.operator in PEER_COMPARISONS:
-                every = self._of_indicator(formula.inputs[0]) if self._compared_anew else {}
-                self._compare(batch, formula, {**changes, **every}, changes)
-                continue
-            for entity in self._touched(formula, changes):
-                plans = self.plans(formula, entity)
-                before = self._before.pop((formula.slug, entity), plans)
-                if before != plans:
-                    self._clear(batch, before, plans, changes)
-                known = {plan.spec.id: plan for plan in before}
-                for plan in plans:
-                    self._begin(batch, plan, changes, anew=known.get(plan.spec.id) != plan)
-        self._finish(batch, changes)
-
-    def _of_indicator(self, slug: str) -> Changes:
-        return {spec.id: None for (indicator, _), held in self._topics.items() if indicator == slug for spec in held}
-
-    def recompute(self, batch: Batch, meter: Meter = unmetered) -> int:
-        """
-        Recompute every derived series from the stored inputs and write the differences. Returns the number of changed
-        cells.
-        """
-        with self._all_or_nothing():
-            return self._recompute(batch, meter)
-
-    def _recompute(self, batch: Batch, meter: Meter) -> int:
-        self._directory = None
-        changes: Changes = dict.fromkeys(self._specs)
-        held: dict[str, set[str]] = defaultdict(set)
-        for slug, identifier in derived_series(self._db):
-            held[slug].add(identifier)
-        changed = 0
-        for formula in counted(self._formulas, meter, "formulas"):
-            changed += self._finish_before(batch, formula, changes)
-            if formula.operator in PEER_COMPARISONS:
-                changed += self._compare(batch, formula, changes, changes)
-                held.pop(formula.slug, None)
-                continue
-            plans = [plan for entity in self._touched(formula, changes) for plan in self.plans(formula, entity)]
-            # Other series stored under this formula go first, because others may be computed from them.
-            for identifier in sorted(held.pop(formula.slug, set()) - {plan.spec.id for plan in plans}):
-                changed += self._drop(batch, identifier)
-            for plan in plans:
-                changed += self._begin(batch, plan, changes, anew=True)
-        changed += self._finish(batch, changes)
-        for identifier in sorted(set().union(*held.values())):
-            changed += self._drop(batch, identifier)
-        self._before.clear()
-        return changed
-
-    def _drop(self, batch: Batch, identifier: str) -> int:
-        handle = batch.existing(identifier)
-        self._forget(self._specs[identifier])
-        return len(batch.replace(handle, {period: [] for period in batch.history(handle, EVERY_KEY)}))
-
-    def _touched(self, formula: Formula, changes: Changes) -> list[str]:
-        slugs = {slug for text in formula.inputs for _, slug in input_slugs(text)}
-        found = {entity for slug, entity in self._before if slug == formula.slug}
-        for series in changes:
-            spec = self._specs[series]
-            if spec.indicator in slugs:
-                found.update(self._entities(formula, spec))
-        return sorted(found)
-
-    def _clear(self, batch: Batch, before: Sequence[SeriesPlan], now: Sequence[SeriesPlan], changes: Changes) -> None:
-        """Close the rows of derived series that are no longer produced, for example because one source now has all inputs."""
-        kept = {plan.spec.id for plan in now}
-        for plan in before:
-            if plan.spec.id not in kept and plan.spec.id in self._specs:
-                handle = batch.existing(plan.spec.id)
-                held = batch.history(handle, EVERY_KEY)
-                changes[plan.spec.id] = set(batch.replace(handle, {period: [] for period in held}))
-                self._forget(plan.spec)
-
-    def _forget(self, spec: SeriesSpec) -> None:
-        """Remove a series without rows from further formulas. If it comes back, it counts as new."""
-        for formula in self._users[spec.indicator]:
-            for entity in self._entities(formula, spec):
-                self._before.setdefault((formula.slug, entity), self.plans(formula, entity))
-        self._leave(spec)
-
-    def _drop_if_empty(self, batch: Batch, spec: SeriesSpec) -> None:
-        """
-        Remove a series that has no vintages left, because the stored data alone must decide which series formulas
-        produce.
-
-        A series can lose its last vintage if a value and its withdrawal are stated for the same second, or by a replay.
-        """
-        if not batch.has_rows(batch.existing(spec.id)):
-            self._forget(spec)
-
-    @contextlib.contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Drop unfinished work when the block ends, because after an error the batch is undone."""
-        try:
-            yield
-        finally:
-            while self._begun:
-                self._begun.popleft().rest.drop()
-
-    def _finish_before(self, batch: Batch, formula: Formula, changes: Changes) -> int:
-        """
-        Write the inputs that a formula needs before it is computed; before a comparison of peers, write everything
-        begun.
-        """
-        needed = {slug for text in formula.inputs for _, slug in input_slugs(text)}
-        if formula.operator in PEER_COMPARISONS or any(one.plan.formula.slug in needed for one in self._begun):
-            return self._finish(batch, changes)
-        return 0
-
-    def _begin(self, batch: Batch, plan: SeriesPlan, changes: Changes, *, anew: bool) -> int:
-        """
-        Begin to recompute one series: a free process computes its cells while others are written.
-
-        Begun series are written in order once there are enough. Returns the number of cells changed by that.
-        """
-        every = [series for candidates in plan.inputs for series in candidates]
-        if not anew and not any(series in changes for series in every):
-            return 0
-        frequency = plan.spec.frequency
-        op = operator_of(plan.formula, plan.spec.entity, frequency)
-        whole = anew or any(changes.get(series, ()) is None for series in every)
-        span = EVERY_KEY
-        if not whole:
-            ends = [
-                (end_of(min(moved)), end_of(max(moved)))
-                for series in every
-                if (moved := changes.get(series)) is not None and moved
-            ]
-            days = span_needed(op, frequency, ends)
-            if days is None:
-                return 0
-            span = (lowest_key(days[0]), highest_key(days[1]))
-        at_once = op.vector and all(len(candidates) == 1 for candidates in plan.inputs)
-        inputs = [
-            [
-                self._input(batch, op, series, span, None if whole else changes.get(series, set()), at_once=at_once)
-                for series in candidates
-            ]
-            for candidates in plan.inputs
-        ]
-        self._begun.append(begun(self._processes, plan, op, inputs, span if whole else None))
-        return self._finish(batch, changes, _AHEAD * self._processes.count if self._processes.count > 1 else 0)
-
-    def _finish(self, batch: Batch, changes: Changes, left: int = 0) -> int:
-        """Write begun series in order until only `left` remain. Returns the number of changed cells."""
-        count = 0
-        while len(self._begun) > left:
-            count += self._write(batch, self._begun.popleft(), changes)
-        return count
-
-    def _write(self, batch: Batch, one: SeriesAtWork, changes: Changes) -> int:
-        """Write one computed series and return the number of changed cells."""
-        plan, computed = one.plan, one.computed()
-        every = [series for candidates in plan.inputs for series in candidates]
-        if self._find_spec(plan.spec) is None and not any(computed.values()):
-            return 0
-        self.register(plan.spec)
-        handle = batch.series(plan.spec, "derived", None if plan.mixed else every)
-        target = {key: self._vintages(batch, plan, made) for key, made in computed.items()}
-        if one.span is not None:
-            for key in batch.history(handle, one.span):
-                target.setdefault(key, [])
-        written = batch.replace(handle, target)
-        if written:
-            changes[plan.spec.id] = set(written)
-            self._drop_if_empty(batch, plan.spec)
-        return len(written)
-
-    def _input(
-        self, batch: Batch, op: Operator, series: str, span: tuple[int, int], changed: set[int] | None, *, at_once: bool
-    ) -> InputSeries:
-        """Return one input as stored now. With `at_once` it is given as columns, and as cells only if one is needed."""
-        spec = self._specs[series]
-        handle = batch.existing(series)
-
-        def cells() -> Cells:
-            return {ordinal(key, spec.frequency): found for key, found in batch.history(handle, span).items()}
-
-        moved = None if changed is None else frozenset(ordinal(key, spec.frequency) for key in changed)
-        if not at_once:
-            return InputSeries(spec.frequency, cells, moved, factor=factor(self._catalog, op, spec))
-        rows = batch.numbers(handle, span, NO_RELEASE)
-        return InputSeries(spec.frequency, cells, moved, Arrays.of_rows(rows, spec.frequency, batch.note))
-
-    def _compare(self, batch: Batch, formula: Formula, moved: Changes, changes: Changes) -> int:
-        """
-        Recompute a formula over a group of entities and return how many cells changed.
-
-        `moved` holds the changes of the inputs to consider; changed results are added to `changes`.
-        """
-        count = 0
-        held = {spec.id: spec for (slug, _), specs in self._topics.items() if slug == formula.slug for spec in specs}
-        for spec, target in self._sections.computed(batch, formula, moved, self._specs):
-            known = held.get(spec.id)
-            if known is None and not any(target.values()):
-                continue
-            self.register(spec)
-            written = batch.replace(batch.series(spec, "derived"), target)
-            count += len(written)
-            if written:
-                changes[spec.id] = set(written)
-                self._drop_if_empty(batch, spec)
-        return count
-
-    def _vintages(self, batch: Batch, plan: SeriesPlan, made: Sequence[Derived]) -> list[Vintage]:
-        if not plan.mixed:
-            return [derived.vintage for derived in made]
-        return [
-            derived.vintage._replace(
-                lineage=batch.lineage([plan.inputs[place][choice] for place, choice in enumerate(derived.used)])
-            )
-            for derived in made
-        ]
+def _input_slugs(formula: Formula) -> set[str]:
+    return {slug for text in formula.inputs for _, slug in input_slugs(text)}
 
 
 def _in_order(formulas: Mapping[str, Formula]) -> list[Formula]:
     """Return the formulas in an order in which each comes after its inputs."""
     done: dict[str, Formula] = {}
 
-    def visit(formula: Formula) -> None:
-        if formula.slug in done:
-            return
-        for text in formula.inputs:
-            for _, slug in input_slugs(text):
-                if slug in formulas:
-                    visit(formulas[slug])
-        done[formula.slug] = formula
+    def visit(slug: str) -> None:
+        if slug in formulas and slug not in done:
+            for text in formulas[slug].inputs:
+                for _, name in input_slugs(text):
+                    visit(name)
+            done[slug] = formulas[slug]
 
     for slug in sorted(formulas):
-        visit(formulas[slug])
+        visit(slug)
     return list(done.values())

@@ -9,22 +9,74 @@ formula applied to the preferred inputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
 from almanac.catalog.records import Catalog, Formula, input_slugs
 from almanac.derived.macro.operators import Operator, fits, operator
+from almanac.domain.observations import Vintage
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.domain.units import currency_of, is_amount, is_money
-from almanac.store.observations.reading.metadata import MIXED_SOURCE
+from almanac.store.engine.protocol import Database
+from almanac.store.observations import specs
+from almanac.store.observations.reading.metadata import MIXED_SOURCE, MetadataCache
 
 _ADJUSTED = {"SA", "SCA", "SAAR"}
 
-#: Series by (indicator, entity).
-Topics = Mapping[tuple[str, str], Sequence[SeriesSpec]]
+
+class SeriesIndex:
+    """The existing series by (indicator, entity), except those of companies, and the preference among them."""
+
+    def __init__(self, catalog: Catalog, db: Database) -> None:
+        self.catalog = catalog
+        self._db = db
+        #: Specifications by id, of former series too.
+        self.specs: dict[str, SeriesSpec] = {}
+        self.topics: dict[tuple[str, str], list[SeriesSpec]] = defaultdict(list)
+        self._metadata: MetadataCache | None = None
+        for spec in specs.in_use(db):
+            self.enter(spec)
+
+    def of(self, indicator: str, entity: str) -> Sequence[SeriesSpec]:
+        """Return the series of a topic."""
+        return self.topics.get((indicator, entity), ())
+
+    def find(self, spec: SeriesSpec) -> SeriesSpec | None:
+        """Return the known specification of a series, or None if the series doesn't exist."""
+        return next((known for known in self.of(spec.indicator, spec.entity) if known.id == spec.id), None)
+
+    def enter(self, spec: SeriesSpec) -> None:
+        """Add a series, or replace its specification."""
+        self.leave(spec)
+        self.specs[spec.id] = spec
+        self.topics[spec.indicator, spec.entity].append(spec)
+
+    def leave(self, spec: SeriesSpec) -> None:
+        """Remove a series from its topic."""
+        topic = self.topics[spec.indicator, spec.entity]
+        topic[:] = [known for known in topic if known.id != spec.id]
+
+    def forget_preferences(self) -> None:
+        """Read rights and orders of preference from the store again when they are next needed."""
+        self._metadata = None
+
+    def preference(self, spec: SeriesSpec) -> tuple[Any, ...]:
+        """Return the preference of a series as readers see it, by the current rights and orders. A lower key is preferred."""
+        if self._metadata is None:
+            self._metadata = MetadataCache(self._db, 0)
+        info = self._metadata.series_by_id(spec.id)
+        rank = self._metadata.rank(spec.indicator, spec.source, spec.variant or "", sys.maxsize)
+        return (info is None or info.rights.withheld, *rank)
+
+
+#: A series, the inputs of all its rows (None: each row has its own), the vintages of its affected cells by period key
+#: (an empty list: none), and whether all its other cells are emptied.
+DerivedCells = tuple[SeriesSpec, Sequence[str] | None, dict[int, list[Vintage]], bool]
 
 
 class SeriesPlan(NamedTuple):
@@ -35,7 +87,6 @@ class SeriesPlan(NamedTuple):
     """
 
     spec: SeriesSpec
-    formula: Formula
     inputs: tuple[tuple[str, ...], ...]
     mixed: bool
 
@@ -75,153 +126,119 @@ def result_of(catalog: Catalog, formula: Formula, entity: str, frequency: Freque
     )
 
 
-class Planner:
+def plans_of(index: SeriesIndex, formula: Formula, entity: str) -> Iterator[SeriesPlan]:
     """
-    A maker of plans from a catalogue and a live view of the existing series.
+    Yield the plans of all series that a formula produces for an entity.
 
-    `preference` returns the sort key by which readers choose among series of one topic; the lowest is preferred.
+    The result has the frequencies of the input that the operator looks up first, if the lag fits them.
     """
+    if entity in formula.except_entities:
+        return
+    setter = formula.inputs[operator_of(formula, entity, Frequency.MONTHLY).slots[0].input]
+    there = {spec.frequency for named, slug in input_slugs(setter) for spec in index.of(slug, named or entity)}
+    lag = str(formula.params.get("lag", ""))
+    allowed = there & set(formula.frequencies or Frequency)
+    for frequency in Frequency:
+        if frequency in allowed and (not lag or fits(lag, frequency)):
+            yield from _of_frequency(index, formula, entity, frequency)
 
-    def __init__(self, catalog: Catalog, topics: Topics, preference: Callable[[SeriesSpec], tuple[Any, ...]]) -> None:
-        self._catalog = catalog
-        self._topics = topics
-        self._preference = preference
 
-    def plans(self, formula: Formula, entity: str) -> list[SeriesPlan]:
-        """Return the plans of all series that a formula produces for an entity."""
-        if entity in formula.except_entities:
-            return []
-        return [
-            plan for frequency in self._frequencies(formula, entity) for plan in self._of(formula, entity, frequency)
-        ]
+def _of_frequency(index: SeriesIndex, formula: Formula, entity: str, frequency: Frequency) -> Iterator[SeriesPlan]:
+    op = operator_of(formula, entity, frequency)
+    options = [_options(index, formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
 
-    def _of(self, formula: Formula, entity: str, frequency: Frequency) -> Iterator[SeriesPlan]:
-        """Yield the plans for one frequency."""
-        op = operator_of(formula, entity, frequency)
-        options = [self._options(formula, place, op, entity, frequency) for place in range(len(formula.inputs))]
-        if op.money:
-            options = self._of_one_currency(formula, options)
-        if not options or not all(options):
-            return
-        by_source = [{spec.source: spec for spec in reversed(one)} for one in options]
-        mixed = not op.same_source and len(options) > 1 and len(set().union(*by_source)) > 1
-        ranked = [self._ranked(formula.inputs[place], one) for place, one in enumerate(options)] if mixed else []
-        mixed = mixed and len({one[0].source for one in ranked}) > 1
-        for source in by_source[0]:
-            if (mixed and source == MIXED_SOURCE) or not all(source in one for one in by_source):
-                continue
-            chosen = [one[source] for one in by_source]
-            if not op.same_source or len({(s.curve_type, s.compounding) for s in chosen}) == 1:
-                inputs = [[s] for s in chosen]
-                if len(chosen) == 1 and not is_money(formula.unit):
-                    inputs = [[*chosen, *self._in_other_currencies(chosen[0])]]
-                yield self._plan(formula, entity, frequency, source, inputs, mixed=False)
-        if mixed:
-            yield self._plan(formula, entity, frequency, MIXED_SOURCE, ranked, mixed=True)
+    def ranked(place: int) -> list[SeriesSpec]:
+        """Sort by preference: rights first, then the alternative (`a|b`: a first), then the order of sources."""
+        slugs = [slug for _, slug in input_slugs(formula.inputs[place])]
 
-    def _frequencies(self, formula: Formula, entity: str) -> list[Frequency]:
-        """Return the frequencies of the result: those of the input that the operator looks up first, if the lag fits them."""
-        setter = formula.inputs[operator_of(formula, entity, Frequency.MONTHLY).slots[0].input]
-        found = {spec.frequency for spec in self._series_of(setter, entity)}
-        lag = str(formula.params.get("lag", ""))
-        allowed = set(formula.frequencies) or set(Frequency)
-        return [f for f in list(Frequency) if f in found and f in allowed and (not lag or fits(lag, f))]
-
-    def _series_of(self, text: str, entity: str) -> Iterable[SeriesSpec]:
-        for named, slug in input_slugs(text):
-            yield from self._topics.get((slug, named or entity), ())
-
-    def _options(
-        self, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
-    ) -> list[SeriesSpec]:
-        """
-        Return the candidate series of one input, one per source for each alternative.
-
-        If an input within a period has several frequencies, the highest is taken; the main series of a topic comes
-        before its variants.
-        """
-        words = {slot.within for slot in op.slots if slot.input == place and slot.within}
-        found: list[SeriesSpec] = []
-        for named, slug in input_slugs(formula.inputs[place]):
-            offered: dict[str, SeriesSpec] = {}
-            for spec in sorted(self._topics.get((slug, named or entity), ()), key=lambda one: one.variant or ""):
-                if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
-                    continue
-                if words:
-                    held = offered.get(spec.source)
-                    # A mean or sum needs whole periods with a known number of values.
-                    countable = words == {"last"} or spec.frequency.months
-                    if (
-                        countable
-                        and spec.frequency.rank <= frequency.rank
-                        and (held is None or spec.frequency.rank < held.frequency.rank)
-                    ):
-                        offered[spec.source] = spec
-                elif spec.frequency is frequency:
-                    offered.setdefault(spec.source, spec)
-            found.extend(offered.values())
-        return found
-
-    def _of_one_currency(self, formula: Formula, options: Sequence[Sequence[SeriesSpec]]) -> list[list[SeriesSpec]]:
-        """Return the options in the first currency, by the order of the first input, that every input has; or none."""
-        for first in self._ranked(formula.inputs[0], options[0]):
-            currency = self._currency(first)
-            if currency is not None:
-                kept = [[spec for spec in one if self._currency(spec) == currency] for one in options]
-                if all(kept):
-                    return kept
-        return []
-
-    def _in_other_currencies(self, spec: SeriesSpec) -> list[SeriesSpec]:
-        """
-        Return series of the same amounts in a former or later currency. A growth rate uses the values of one of them,
-        never both.
-        """
-        every = sorted(self._topics.get((spec.indicator, spec.entity), ()), key=lambda one: one.variant or "")
-        return [one for one in every if one.source == spec.source and one.id != spec.id and one.code == spec.code]
-
-    def _currency(self, spec: SeriesSpec) -> str | None:
-        """Return the ISO code of the currency that a series counts in, or None if it doesn't count money."""
-        if not is_amount(spec.unit):
-            return None
-        return currency_of(spec.unit, spec.currency or self._catalog.entities[spec.entity].currency)
-
-    def _ranked(self, text: str, options: Sequence[SeriesSpec]) -> list[SeriesSpec]:
-        """Sort options by preference: rights first, then the alternative (`a|b`: a first), then the order of sources."""
-        slugs = [slug for _, slug in input_slugs(text)]
-
-        def place(spec: SeriesSpec) -> tuple[Any, ...]:
-            withheld, *rank = self._preference(spec)
+        def key(spec: SeriesSpec) -> tuple[Any, ...]:
+            withheld, *rank = index.preference(spec)
             return (withheld, slugs.index(spec.indicator), *rank)
 
-        return sorted(options, key=place)
+        return sorted(options[place], key=key)
 
-    def _plan(
-        self,
-        formula: Formula,
-        entity: str,
-        frequency: Frequency,
-        source: str,
-        inputs: Sequence[Sequence[SeriesSpec]],
-        *,
-        mixed: bool,
-    ) -> SeriesPlan:
+    def plan(source: str, inputs: Sequence[Sequence[SeriesSpec]]) -> SeriesPlan:
         every = [spec for candidates in inputs for spec in candidates]
         # A result may be as late as its inputs, so a slow data set makes its results slow too.
         allowance = max(spec.allowance_days or spec.frequency.allowance_days for spec in every)
         # With mixed inputs, each row states what its own inputs have in common.
-        alike = () if mixed else every
-        curves = {(spec.curve_type, spec.compounding) for spec in alike}
-        curve = next(iter(curves)) if len(curves) == 1 else (None, None)
-        adjusted = {spec.seasonal_adjustment for spec in alike}
+        is_mixed = inputs is ranking
+        curves = {(None, None)} if is_mixed else {(spec.curve_type, spec.compounding) for spec in every}
+        adjusted = {None} if is_mixed else {spec.seasonal_adjustment for spec in every}
+        curve_type, compounding = curves.pop() if len(curves) == 1 else (None, None)
         spec = msgspec.structs.replace(
-            result_of(self._catalog, formula, entity, frequency, source),
-            seasonal_adjustment=next(iter(adjusted)) if len(adjusted) == 1 else None,
-            curve_type=curve[0],
-            compounding=curve[1],
+            result_of(index.catalog, formula, entity, frequency, source),
+            seasonal_adjustment=adjusted.pop() if len(adjusted) == 1 else None,
+            curve_type=curve_type,
+            compounding=compounding,
             allowance_days=allowance if allowance > frequency.allowance_days else None,
             judged_by_fetch=all(spec.judged_by_fetch for spec in every),
             discontinued=all(spec.discontinued for spec in every),
         )
-        ids = tuple(tuple(s.id for s in candidates) for candidates in inputs)
-        return SeriesPlan(spec, formula, ids, mixed or any(len(candidates) > 1 for candidates in ids))
+        ids = tuple(tuple(spec.id for spec in candidates) for candidates in inputs)
+        return SeriesPlan(spec, ids, is_mixed or any(len(candidates) > 1 for candidates in ids))
+
+    if op.money:
+        # The first currency, by the order of the first input, that every input has.
+        of_currency = [[(_currency(index.catalog, spec), spec) for spec in candidates] for candidates in options]
+        shared = set.intersection(*({code for code, _ in pairs} for pairs in of_currency)) - {None}
+        chosen = next((code for spec in ranked(0) if (code := _currency(index.catalog, spec)) in shared), None)
+        options = [[spec for code, spec in pairs if code == chosen and code] for pairs in of_currency]
+    if not options or not all(options):
+        return
+    by_source = [{spec.source: spec for spec in reversed(candidates)} for candidates in options]
+    ranking: list[list[SeriesSpec]] = []
+    if not op.same_source and len(options) > 1 and len(set().union(*by_source)) > 1:
+        ranking = [ranked(place) for place in range(len(options))]
+    mixed = len({candidates[0].source for candidates in ranking}) > 1
+    for source in by_source[0]:
+        if (mixed and source == MIXED_SOURCE) or not all(source in candidates for candidates in by_source):
+            continue
+        inputs = [[candidates[source]] for candidates in by_source]
+        if op.same_source and len({(spec.curve_type, spec.compounding) for (spec,) in inputs}) > 1:
+            continue
+        if len(inputs) == 1 and not is_money(formula.unit):
+            # A growth rate uses the values of one currency, former or later, never of both.
+            (first,) = inputs[0]
+            others = sorted(index.of(first.indicator, first.entity), key=lambda spec: spec.variant or "")
+            inputs[0] += [
+                spec for spec in others if spec.source == source and spec.id != first.id and spec.code == first.code
+            ]
+        yield plan(source, inputs)
+    if mixed:
+        yield plan(MIXED_SOURCE, ranking)
+
+
+def _options(
+    index: SeriesIndex, formula: Formula, place: int, op: Operator, entity: str, frequency: Frequency
+) -> list[SeriesSpec]:
+    """
+    Return the candidate series of one input, one per source for each alternative.
+
+    If an input within a period has several frequencies, the highest is taken; the main series of a topic comes
+    before its variants.
+    """
+    words = {slot.within for slot in op.slots if slot.input == place and slot.within}
+    options: list[SeriesSpec] = []
+    for named, slug in input_slugs(formula.inputs[place]):
+        offered: dict[str, SeriesSpec] = {}
+        for spec in sorted(index.of(slug, named or entity), key=lambda spec: spec.variant or ""):
+            if formula.seasonally_adjusted_only and spec.seasonal_adjustment not in _ADJUSTED:
+                continue
+            if not words:
+                if spec.frequency is frequency:
+                    offered.setdefault(spec.source, spec)
+            # A mean or sum needs whole periods with a known number of values.
+            elif words == {"last"} or spec.frequency.months:
+                before = offered.get(spec.source)
+                if spec.frequency.rank <= (frequency.rank if before is None else before.frequency.rank - 1):
+                    offered[spec.source] = spec
+        options.extend(offered.values())
+    return options
+
+
+def _currency(catalog: Catalog, spec: SeriesSpec) -> str | None:
+    """Return the ISO code of the currency that a series counts in, or None if it doesn't count money."""
+    if not is_amount(spec.unit):
+        return None
+    return currency_of(spec.unit, spec.currency or catalog.entities[spec.entity].currency)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -45,6 +45,8 @@ _ENTERED = "meetings"
 
 #: Sets the states of events at a data version, and returns whether anything changed.
 Put = Callable[[Database, int, Mapping[str, Sequence[EventState]]], bool]
+#: States of the events of a source (None: of all), of a type, in a place.
+_Group = tuple[States, str | None, str, str]
 
 
 class ReleaseEvents:
@@ -76,7 +78,6 @@ class ReleaseEvents:
             for calendar in one.calendars:
                 self._calendars.setdefault(calendar.source, []).append((one, calendar))
         self._touched: set[str] = set()
-        self._put: Put = events.replace
 
     def forget(self) -> None:
         """Discard what was noted by a batch that was undone."""
@@ -99,7 +100,8 @@ class ReleaseEvents:
 
     def run(self, batch: Batch, changes: Changes) -> None:
         """Update events after changes of series and noted calendars, inside the batch that changed them."""
-        self._update(batch, changes, self._touched)
+        for group in self._groups(changes, self._touched):
+            self._replace(batch, *group)
         self._touched.clear()
 
     def recompute(self, batch: Batch, put: Put = events.replace) -> int:
@@ -109,15 +111,12 @@ class ReleaseEvents:
 
         `put` takes the arguments of `events.replace`, and may just compare.
         """
-        self._put = put
-        try:
-            every = store.series_of(self._db, {*self._by_headline, _RATE})
-            return self._update(batch, every, {*self._calendars, *filter(None, [self._meetings])})
-        finally:
-            self._put = events.replace
+        every = store.series_of(self._db, {*self._by_headline, _RATE})
+        groups = self._groups(every, {*self._calendars, *filter(None, [self._meetings])})
+        return sum(self._replace(batch, *group, put) for group in groups)
 
-    def _update(self, batch: Batch, changed_series: Iterable[str], sources: Collection[str]) -> int:
-        """Update the events that depend on series, or on calendars of sources. Returns how many groups of events changed."""
+    def _groups(self, changed_series: Iterable[str], sources: Collection[str]) -> Iterator[_Group]:
+        """Yield the groups of events that depend on series, or on calendars of sources."""
         parts = {(release.type, c.country) for source in sources for release, c in self._calendars.get(source, ())}
         rates: set[str] = set()
         for series in changed_series:
@@ -126,100 +125,82 @@ class ReleaseEvents:
                 parts.update((release.type, entity) for release in self._by_headline.get(indicator, ()))
                 if indicator == _RATE and frequency == Frequency.DAILY:
                     rates.add(series)
-        changed = 0
         for kind, entity in sorted(parts):
             release = self._by_type[kind]
             if release.exists_in(entity):
-                changed += self._release(batch, release, entity)
+                yield self._of_release(release, entity), None, kind, entity
         for series in sorted(rates):
             source, entity, *_ = series.split(":")
             target = rate_changes(store.stated(self._db, series), source, self._place(entity))
-            changed += self._replace(batch, target, source, "policy_rate_change", entity)
+            yield target, source, "policy_rate_change", entity
         for source in sorted(set(sources) & set(self._calendars)):
-            changed += self._notices(batch, source)
+            # Calendar entries without a release of ours. A bare list of days makes no events.
+            listed = self._calendars[source]
+            place = self._place(listed[0][1].country)
+            target = {}
+            for native in sorted({*store.natives(self._db, source)} - {calendar.native for _, calendar in listed}):
+                target |= notice_states(store.entries(self._db, source, native), source, native, place)
+            yield target, source, NOTICE, place[0]
         if self._meetings is not None and self._meetings in sources:
-            changed += self._simulated_meetings(batch, self._meetings)
-        return changed
+            for bank in meetings().bank:
+                entries = store.entries(self._db, self._meetings, bank.name)
+                target = meeting_states(entries, self._meetings, bank.name, bank.name, bank.country)
+                yield target, self._meetings, _MEETING, bank.country
 
-    def _release(self, batch: Batch, release: Release, entity: str) -> int:
-        """Update the events of a release in one place, one per period, from all calendars and sources."""
+    def _of_release(self, release: Release, entity: str) -> States:
+        """Return the events of a release in one place, one per period, from all calendars and sources."""
+        order = list(self._orders.get(release.headline, ()))
+        #: Sources of the release's numbers by preference, each with its publications.
         out: dict[Frequency, list[tuple[str, list[Published]]]] = defaultdict(list)
-        for data in self._sources(release.headline, entity):
-            frequency, publications = self._published(release, entity, data)
-            if frequency is not None:
-                out[frequency].append((data, publications))
+        for data in sorted(
+            store.sources_of(self._db, release.headline, entity),
+            key=lambda source: (order.index(source) if source in order else len(order), source),
+        ):
+            for frequency in release.frequencies:
+                series = f"{data}:{entity}:{release.headline}:{frequency.value}"
+                vintages = store.stated(self._db, series)
+                if vintages:
+                    dated = all(vintage.released is not None for vintage in vintages)
+                    messages = {} if dated else store.messages(self._db, series)
+                    out[frequency].append((data, published(vintages, frequency, messages)))
+                    break
         announced: dict[Frequency, Announced] = defaultdict(dict)
         target: States = {}
         spoken: set[int] = set()
         for calendar in release.calendars:
             if calendar.country != entity:
                 continue
-            came_out = [one for _, publications in out[calendar.frequency] for one in publications]
+            came_out = [publication for _, publications in out[calendar.frequency] for publication in publications]
             entries = list(store.entries(self._db, calendar.source, calendar.native))
             found = by_entries(entries, calendar, came_out)
             days = store.days(self._db, calendar.source, calendar.native)
-            told = by_days(days, calendar, spoken) | found.by_period
-            announced[calendar.frequency] = {about: (calendar, plans) for about, plans in told.items()} | announced[
-                calendar.frequency
-            ]
+            plans = by_days(days, calendar, spoken) | found.by_period
+            before = announced[calendar.frequency]
+            announced[calendar.frequency] = {about: (calendar, states) for about, states in plans.items()} | before
             target |= other_states(release, self._place(entity), calendar, found.others)
             spoken.update(entry.day for _, entry in entries)
         for frequency in out.keys() | announced.keys():
             target |= release_states(release, self._place(entity), announced[frequency], out[frequency], frequency)
-        return self._replace(batch, target, None, release.type, entity)
+        return target
 
-    def _sources(self, headline: str, entity: str) -> list[str]:
-        """Return the sources of a release's numbers, by preference."""
-        order = list(self._orders.get(headline, ()))
-        return sorted(
-            store.sources_of(self._db, headline, entity),
-            key=lambda source: (order.index(source) if source in order else len(order), source),
-        )
-
-    def _published(self, release: Release, entity: str, data: str) -> tuple[Frequency | None, list[Published]]:
-        for frequency in release.frequencies:
-            series = f"{data}:{entity}:{release.headline}:{frequency.value}"
-            vintages = store.stated(self._db, series)
-            if vintages:
-                dated = all(one.released is not None for one in vintages)
-                return frequency, published(vintages, frequency, {} if dated else store.messages(self._db, series))
-        return None, []
-
-    def _replace(self, batch: Batch, target: States, source: str | None, kind: str, entity: str) -> int:
+    def _replace(
+        self, batch: Batch, target: States, source: str | None, kind: str, entity: str, put: Put = events.replace
+    ) -> bool:
         """
         Replace the events of a source (None: of all), type and place. Existing events that are not in `target` are
         removed.
         """
         gone: States = {identifier: [] for identifier in store.events_of(self._db, source, kind, entity)}
-        if not self._put(self._db, batch.version, gone | target):
-            return 0
-        batch.touch()
-        return 1
+        changed = put(self._db, batch.version, gone | target)
+        if changed:
+            batch.touch()
+        return changed
 
     def _place(self, entity: str) -> tuple[str, str]:
         held = self._catalog.entities.get(entity)
         return entity, entity if held is None else held.name
 
-    def _notices(self, batch: Batch, source: str) -> int:
-        """Update events for calendar entries without a release of ours. A bare list of days makes none."""
-        listed = self._calendars[source]
-        place = self._place(listed[0][1].country)
-        ours = {calendar.native for _, calendar in listed}
-        target: States = {}
-        for native in store.natives(self._db, source):
-            if native not in ours:
-                target |= notice_states(store.entries(self._db, source, native), source, native, place)
-        return self._replace(batch, target, source, NOTICE, place[0])
-
     # -- meetings -------------------------------------------------------------------------------------------------------
-
-    def _simulated_meetings(self, batch: Batch, source: str) -> int:
-        changed = 0
-        for bank in meetings().bank:
-            entries = store.entries(self._db, source, bank.name)
-            target = meeting_states(entries, source, bank.name, bank.name, bank.country)
-            changed += self._replace(batch, target, source, _MEETING, bank.country)
-        return changed
 
     def meetings_differ(self) -> bool:
         """Return whether the stored meetings differ from the package's. A simulated world should have none of those."""

@@ -10,10 +10,10 @@ from datetime import date, timedelta
 
 from almanac.catalog.records import Catalog, Formula
 from almanac.derived.macro.cross_sections import PEER_COMPARISONS, peer_comparison, result_of
-from almanac.derived.macro.derivation import InputSeries, span_needed
-from almanac.derived.macro.explain import explain
+from almanac.derived.macro.derivation import InputSeries, explain, span_needed
 from almanac.domain.observations import InputCell, Recomputed, Vintage
 from almanac.domain.periods import end_of, highest_key, key_at, lowest_key, ordinal
+from almanac.pipeline.derive.cross_sections import key_range
 from almanac.pipeline.derive.plans import factor, operator_of
 from almanac.store.observations.reading.lookup import history
 from almanac.store.observations.reading.metadata import SeriesInfo
@@ -80,12 +80,8 @@ def _compared(view: View, row: ObservationRow, formula: Formula, infos: list[Ser
     for info in infos:
         cells: dict[int, list[Vintage]] = {}
         for number in {output, how.base(output)}:
-            end = end_of(key_at(number, frequency))
-            first = end.replace(day=1) if frequency.months else end
-            cells |= {
-                ordinal(key, frequency): found
-                for key, found in history(view, info, lowest_key(first), highest_key(end)).items()
-            }
+            stored = history(view, info, *key_range(number, number, frequency))
+            cells |= {ordinal(key, frequency): cell for key, cell in stored.items()}
         group[info.spec.entity] = [InputSeries(frequency, cells)]
     found, used = result_of(how, group, output, row.series.spec.entity, row.known)
     places = (output, how.base(output)) if how.years else (output,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 
 from almanac.catalog.records import Catalog
@@ -14,12 +14,11 @@ from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec, Source
 from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival, check_clock
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest, check_clock
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, Register
 from almanac.sources.base import Connector, Payload, Request, SourceChanged, connector, limit_of
-from almanac.sources.transport.answers import Fetched, FetchFailed, Validators
+from almanac.sources.transport.answers import FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
 from almanac.store.raw.captures import Capture
 
@@ -57,8 +56,9 @@ def from_network(
             whole = since is None and entities is None
             register = Register(world.db, source.id, portion, world.settings.clock, recording=whole)
             reader, plan = plan_of(world.settings, world.catalog, source, since=since, entities=entities)
-            asking = _Asking(world, source, reader, fetcher, say, track, between, register)
-            outcomes.append(asking.ingest.run(asking.arrivals(register.chosen(plan), plan if whole else None)))
+            ingest = Ingest(world, source, say, reader)
+            asking = _Asking(world, source, ingest, fetcher, say, track, between, register)
+            outcomes.append(ingest.run(asking.arrivals(register.chosen(plan), plan if whole else None)))
     return outcomes
 
 
@@ -130,38 +130,24 @@ def _newest_since(frequencies: Collection[Frequency], today: date) -> date:
     return date(today.year - years, 1, 1)
 
 
+@dataclass(slots=True)
 class _Asking:
     """One run over one source."""
 
-    def __init__(
-        self,
-        world: PipelineContext,
-        source: Source,
-        reader: Connector,
-        fetcher: Fetcher,
-        say: Say,
-        track: Track,
-        between: Callable[[], None],
-        register: Register,
-    ) -> None:
-        self._world = world
-        self._register = register
-        self._source = source
-        self._fetcher = fetcher
-        self._say = say
-        self._track = track
-        self._between = between
-        self.key = world.settings.sources.get(source.id, SourceSettings()).key(source.key_setting)
-        self.reader = reader
-        self.ingest = Ingest(world, source, say, self.reader)
-        stated = world.catalog.providers[source.provider].limit
-        self._limit = limit_of(source.provider, stated, with_key=bool(self.key))
-        #: Unreachable hosts, with the first address that failed and the number of others not asked.
-        self._given_up: dict[str, tuple[str, int]] = {}
-        #: Publishers whose limits delay requests; each is reported once.
-        self._waited_for: set[str] = set()
-        #: Requests without a usable answer so far.
-        self._unanswered = 0
+    world: PipelineContext
+    source: Source
+    ingest: Ingest
+    fetcher: Fetcher
+    say: Say
+    track: Track
+    between: Callable[[], None]
+    register: Register
+    #: Unreachable hosts, with the first address that failed and the number of others not asked.
+    given_up: dict[str, tuple[str, int]] = field(default_factory=dict)
+    #: Publishers whose limits delay requests; each is reported once.
+    waited_for: set[str] = field(default_factory=set)
+    #: Requests without a usable answer so far.
+    unanswered: int = 0
 
     def arrivals(self, plan: Sequence[Request], whole: Sequence[Request] | None = None) -> Iterator[Arrival]:
         """
@@ -170,33 +156,34 @@ class _Asking:
 
         `whole` holds all requests of the source, or is None if `plan` covers only some series or a part of the time.
         """
-        now = list(plan)
+        asked = plan
         #: URL → the planned request that leads to it.
-        asked = {request.url: request.url for request in plan}
+        via = {request.url: request.url for request in plan}
         while plan:
             later: list[Request] = []
-            for first in self._track(plan, self._source.id):
+            for first in self.track(plan, self.source.id):
                 waiting = [first]
                 while waiting:
                     request = waiting.pop(0)
-                    self._between()
+                    self.between()
                     led: list[Request] = []
                     before = self._trouble()
                     for arrival in self._ask(request, led):
                         yield arrival
-                        self._between()
-                    via = asked[request.url]
-                    fresh = [one for one in {one.url: one for one in led}.values() if one.url not in asked]
-                    fresh = self._register.led(request, fresh)
-                    asked.update(dict.fromkeys((one.url for one in fresh), via))
-                    self._register.note(request, via, answered=self._trouble() == before)
+                        self.between()
+                    fresh = list({other.url: other for other in led if other.url not in via}.values())
+                    fresh = self.register.led(request, fresh)
+                    via.update(dict.fromkeys((other.url for other in fresh), via[request.url]))
+                    self.register.note(request, via[request.url], answered=self._trouble() == before)
                     (waiting if len(led) <= _AT_ONCE else later).extend(fresh)
             plan = later
-        self._tell_gone(now, whole)
-        for host, (url, more) in self._given_up.items():
+        self._tell_gone(asked, whole)
+        failed = self.ingest.outcome.failed
+        for host, (url, more) in self.given_up.items():
             if more:
-                told = f"{more} more requests to {host} wait for the next turn"
-                self._failed(url, f"{self.ingest.outcome.failed[url]}; {told}", told)
+                line = f"{more} more requests to {host} wait for the next turn"
+                failed[url] = f"{failed[url]}; {line}"
+                self.say(line)
 
     def _tell_gone(self, asked: Sequence[Request], whole: Sequence[Request] | None) -> None:
         """
@@ -206,106 +193,94 @@ class _Asking:
         other requests of the data set were answered before, it counts as existing.
         """
         nothing = set(self.ingest.outcome.empty)
-        latest = self._world.raw.latest
+
+        def latest(request: Request) -> Capture | None:
+            return self.world.raw.latest(self.source.id, request.url)
+
         for dataset in dict.fromkeys(request.dataset for request in asked if request.dataset is not None):
             mine = [request for request in asked if request.dataset == dataset]
             if not all(request.url in nothing for request in mine):
                 continue
-            others = [one for one in whole or () if one.dataset == dataset and one not in mine]
-            had = [held for request in mine if (held := latest(self._source.id, request.url)) is not None]
-            if whole is None or any(not one.newest for one in others):  # a part was asked
-                answered = [one for one in others if latest(self._source.id, one.url) is not None]
-                if (not had and (answered or whole is None)) or any(not one.closed for one in answered):
+            others = [request for request in whole or () if request.dataset == dataset and request not in mine]
+            had = list(filter(None, map(latest, mine)))
+            if whole is None or any(not request.newest for request in others):  # a part was asked
+                answered = [request for request in others if latest(request) is not None]
+                if (not had and (answered or whole is None)) or any(not request.closed for request in answered):
                     continue
-            since = f"; the last answer is of {wire_time(max(one.fetched_at for one in had))}" if had else ""
-            told = f"all {len(mine)} requests for {dataset} found nothing, as if it were gone{since}"
-            self._failed(mine[0].url, told, f"failed {mine[0].url}: {told}")
+            since = f"; the last answer is of {wire_time(max(last.fetched_at for last in had))}" if had else ""
+            self._fail(mine[0].url, f"all {len(mine)} requests for {dataset} found nothing, as if it were gone{since}")
             for request in mine:
-                self._register.note(request, request.url, answered=False)
+                self.register.note(request, request.url, answered=False)
 
     def _trouble(self) -> tuple[int, int]:
         """Return the number of unanswered requests and of unreadable answers so far."""
-        return self._unanswered, self.ingest.outcome.quarantined_responses
+        return self.unanswered, self.ingest.outcome.quarantined_responses
+
+    def _fail(self, url: str, reason: str) -> None:
+        self.unanswered += 1
+        self.ingest.fail(url, reason)
 
     def _ask(self, request: Request, led: list[Request]) -> Iterator[Arrival]:
-        last = self._world.raw.latest(self._source.id, request.url)
-        if last is not None and self._register.is_settled(request):
-            body = self._world.raw.read(last)
-            self._register.announce(self.reader.announced(Payload(request.url, body, last.fetched_at, last.media_type)))
+        """Yield the responses that the answer to a request contains. Requests that it leads to are added to `led`."""
+        reader, raw, settings = self.ingest.connector, self.world.raw, self.world.settings
+        last = raw.latest(self.source.id, request.url)
+        if last is not None and self.register.is_settled(request):
+            payload = Payload(request.url, raw.read(last), last.fetched_at, last.media_type)
+            self.register.announce(reader.announced(payload))
             return
-        validators = Validators(last.etag, last.last_modified) if last else None
+        key = settings.sources.get(self.source.id, SourceSettings()).key(self.source.key_setting)
+        stated = self.world.catalog.providers[self.source.provider].limit
+        limit = limit_of(self.source.provider, stated, with_key=bool(key))
         try:
-            got = self._fetcher.fetch(replace(request, limit=self._limit), validators)
+            got = self.fetcher.fetch(
+                replace(request, limit=limit), Validators(last.etag, last.last_modified) if last else None
+            )
         except FetchFailed as error:
-            if error.status in request.empty and not any(words in error.reason for words in request.gone):
-                self.ingest.outcome.empty.append(request.url)
-                self._say(f"nothing in {request.url}{', where there was something before' if last else ''}")
-                return
-            self._unanswered += 1
-            outcome = self.ingest.outcome
-            outcome.retry_after = max(outcome.retry_after, error.retry_after or 0.0)
-            if error.later:
-                if error.left_alone is None or error.left_alone not in self._waited_for:
-                    self._say(f"later {error}")
-                if error.left_alone is not None:
-                    self._waited_for.add(error.left_alone)
-                outcome.later[request.url] = str(error)
-                return
-            if error.given_up is not None:
-                if error.given_up in self._given_up:
-                    url, more = self._given_up[error.given_up]
-                    self._given_up[error.given_up] = (url, more + 1)
-                    return
-                self._given_up[error.given_up] = (request.url, 0)
-            self._failed(request.url, str(error), f"failed {error}")
+            self._note_failure(request, error, last)
             return
-        payload = self._payload(request, got, last)
-        with contextlib.ExitStack() as stack:
-            if got.file is not None:
-                stack.enter_context(got.file)
-            yield from self._opened(request, got, payload, last, led)
-
-    def _opened(
-        self, request: Request, got: Fetched, payload: Payload, last: Capture | None, led: list[Request]
-    ) -> Iterator[Arrival]:
-        """Yield the responses that an answer contains. Requests that it leads to are added to `led`."""
-        try:
-            led += self.reader.follow(payload, self._source, self.key)
-            self._register.announce(self.reader.announced(payload))
-        except SourceChanged:
-            pass  # the reader refuses it for the same reason, and then it is told
-        except ValueError as error:
-            self._failed(request.url, str(error), f"failed {request.url}: {error}")
-        if got.not_modified:
-            if self.ingest.unchanged(last) and last is not None:
-                body = self._world.raw.read(last)
-                yield Arrival(request.url, body, last.media_type, None, last.etag, last.last_modified)
-            return
-        try:
-            for part in self.reader.unpack(payload):
-                alone = part.url == request.url
-                yield Arrival(
-                    part.url,
-                    part.body,
-                    part.media_type,
-                    None,
-                    got.etag if alone else None,
-                    got.last_modified if alone else None,
-                )
-        except SourceChanged as error:
-            self._failed(request.url, str(error), f"failed {request.url}: {error}")
-
-    def _payload(self, request: Request, got: Fetched, last: Capture | None) -> Payload:
-        """
-        Return the answer as a payload. An unchanged one gets the stored body if it can lead to further requests,
-        because those must be repeated.
-        """
         body = got.body
-        if got.not_modified and last is not None and self.reader.leads_further:
-            body = self._world.raw.read(last)
-        return Payload(request.url, body, self._world.settings.clock(), got.media_type, got.file)
+        if got.not_modified and last is not None and reader.leads_further:
+            body = raw.read(last)  # what an unchanged answer leads to must be asked again
+        payload = Payload(request.url, body, settings.clock(), got.media_type, got.file)
+        with got.file or contextlib.nullcontext():
+            try:
+                led += reader.follow(payload, self.source, key)
+                self.register.announce(reader.announced(payload))
+            except SourceChanged:
+                pass  # the reader refuses it for the same reason, and then it is told
+            except ValueError as error:
+                self._fail(request.url, str(error))
+            if got.not_modified:
+                if self.ingest.unchanged(last) and last is not None:
+                    yield Arrival(request.url, raw.read(last), last.media_type, None, last.etag, last.last_modified)
+                return
+            try:
+                for part in reader.unpack(payload):
+                    marks = (got.etag, got.last_modified) if part.url == request.url else (None, None)
+                    yield Arrival(part.url, part.body, part.media_type, None, *marks)
+            except SourceChanged as error:
+                self._fail(request.url, str(error))
 
-    def _failed(self, url: str, reason: str, told: str) -> None:
-        self._unanswered += 1
-        self.ingest.outcome.failed[url] = reason
-        self._say(told)
+    def _note_failure(self, request: Request, error: FetchFailed, last: Capture | None) -> None:
+        """Count and report a request that was not answered, waits for a publisher's limit, or found nothing."""
+        outcome = self.ingest.outcome
+        if error.status in request.empty and not any(words in error.reason for words in request.gone):
+            outcome.empty.append(request.url)
+            self.say(f"nothing in {request.url}{', where there was something before' if last else ''}")
+            return
+        outcome.retry_after = max(outcome.retry_after, error.retry_after or 0.0)
+        if error.later:
+            self.unanswered += 1
+            if error.left_alone not in self.waited_for:
+                self.say(f"later {error}")
+            if error.left_alone is not None:
+                self.waited_for.add(error.left_alone)
+            outcome.later[request.url] = str(error)
+        elif error.given_up in self.given_up:
+            self.unanswered += 1
+            url, more = self.given_up[error.given_up]
+            self.given_up[error.given_up] = (url, more + 1)
+        else:
+            if error.given_up is not None:
+                self.given_up[error.given_up] = (request.url, 0)
+            self._fail(request.url, str(error))

@@ -70,23 +70,6 @@ def unit_of(text: str, main: str | None) -> ServedUnit | None:
     return ServedUnit(money_of(money, per_share=bool(slash)), money, None if money == main else money)
 
 
-def spoken_of(parsed: Parsed) -> dict[str, None]:
-    """Return the companies that a payload mentions, each once."""
-    return dict.fromkeys(record.entity for record in parsed.companies) | reported_by(parsed)
-
-
-def reported_by(parsed: Parsed) -> dict[str, None]:
-    """Return the companies for which a payload has facts or filings, the inputs of statements, each once."""
-    numbers = dict.fromkeys(cik for cik, _ in parsed.filings) | dict.fromkeys(told.cik for told in parsed.facts)
-    return dict.fromkeys(map(company_id, numbers))
-
-
-def _filed(one: tuple[int, Filing]) -> tuple[int, int, int]:
-    """Return the sort key of a filing: company, filing day, knowledge time."""
-    cik, filing = one
-    return cik, filing.filed, filing.known_at or 0
-
-
 class CompanyFolding:
     """
     Storage of what payloads of one source say about companies. `source` is its id; `deriver` hears which companies
@@ -105,7 +88,11 @@ class CompanyFolding:
         passed: dict[str, int] = defaultdict(int)
         # Data sets round the days of periods, so they replace missing facts but are never mixed with a company's own.
         replaced = [
-            record.entity for record in parsed.companies if record.part == FACTS and self._only_datasets(record.entity)
+            record.entity
+            for record in parsed.companies
+            if record.part == FACTS
+            and not merging.has_part(self._db, record.entity, FACTS)
+            and facts.payloads(self._db, record.entity)
         ]
         renamed: list[str] = []
         if parsed.companies:
@@ -121,36 +108,17 @@ class CompanyFolding:
                 renamed += [entity] * (before.name != after.name)
                 if before.currency != after.currency and facts.payloads(self._db, entity):
                     replaced.append(entity)
-        moved = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
-        waiting = reported_by(parsed)
-        last = {company_id(told.cik): told for told in parsed.facts}
-
-        def anew(entities: Iterable[str]) -> None:
-            for entity in entities:
-                self._refold(batch, entity, row, parsed, reread)
-                if entity in waiting:
-                    del waiting[entity]
-                    self._deriver.spoken(entity)
-
-        # Companies to fold again have the most facts; they are derived while the others are appended.
-        anew(moved)
+        again = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
+        for entity in again:
+            self._refold(batch, entity, row, parsed, reread)
         behind: dict[str, None] = {}
-        for told in self._counting(parsed):
-            entity = company_id(told.cik)
-            if entity in moved or entity in behind:
-                continue
-            if not self._append(batch, row, told, passed):
+        for stated in self._counting(parsed):
+            entity = company_id(stated.cik)
+            if entity not in again and entity not in behind and not self._append(batch, row, stated, passed):
                 behind[entity] = None
-            elif last[entity] is told:
-                del waiting[entity]
-                self._deriver.spoken(entity)
-        anew(behind)
-        for entity in waiting:
-            self._deriver.spoken(entity)
+        for entity in behind:
+            self._refold(batch, entity, row, parsed, reread)
         return dict(passed)
-
-    def _only_datasets(self, entity: str) -> bool:
-        return not merging.has_part(self._db, entity, FACTS) and bool(facts.payloads(self._db, entity))
 
     def _counting(self, parsed: Parsed) -> Iterator[CompanyFacts]:
         """Yield the facts of a payload, without those of a data set for companies whose own facts are stored."""
@@ -162,7 +130,8 @@ class CompanyFolding:
     def _file(self, batch: Batch, row: PayloadRow, parsed: Parsed, renamed: Sequence[str]) -> dict[str, None]:
         """Store filings and their events. Returns companies with facts whose knowledge time changed."""
         # In the order of the store, so that rows fill its pages.
-        filed = [(company_id(cik), filing) for cik, filing in sorted(parsed.filings, key=_filed)]
+        in_order = sorted(parsed.filings, key=lambda filed: (filed[0], filed[1].filed, filed[1].known_at or 0))
+        filed = [(company_id(cik), filing) for cik, filing in in_order]
         fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
         entered, moved = filings.enter(self._db, filed, self._source, row.number)
         for (entity, _), (filing, exact) in entered.items():
@@ -243,22 +212,18 @@ class CompanyFolding:
                 continue
             slug = raw_slug(tag)
             name = (slug, frequency, unit.variant)
-            held = shelf.get(name)
-            if held is None:
-                spec = self._spec(entity, tag, slug, Frequency(frequency), unit)
-                held = shelf[name] = (spec, [])
-            held[1].extend(states)
+            if name not in shelf:
+                spec = SeriesSpec(
+                    source=self._source,
+                    native=tag,
+                    indicator=slug,
+                    entity=entity,
+                    frequency=Frequency(frequency),
+                    unit=unit.unit,
+                    name=tag,
+                    currency=unit.currency,
+                    variant=unit.variant,
+                )
+                shelf[name] = (spec, [])
+            shelf[name][1].extend(states)
         return {spec.id: (spec, statements) for spec, statements in shelf.values()}
-
-    def _spec(self, entity: str, tag: str, slug: str, frequency: Frequency, unit: ServedUnit) -> SeriesSpec:
-        return SeriesSpec(
-            source=self._source,
-            native=tag,
-            indicator=slug,
-            entity=entity,
-            frequency=frequency,
-            unit=unit.unit,
-            name=tag,
-            currency=unit.currency,
-            variant=unit.variant,
-        )

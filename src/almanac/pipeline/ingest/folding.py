@@ -2,7 +2,7 @@
 Folding of parsed payloads into the store, and replay of series when a payload arrives out of order.
 
 The served data is the result of appending all stored payloads in order of (`fetched_at`, SHA-256), except those held
-back because they would withdraw too much (`shrinking`). A payload older than the newest one of a series cannot simply
+back because they would withdraw too much (`mass_withdrawal_guard`). A payload older than the newest one of a series cannot simply
 be appended: a repeated value that was not stored may now matter, and another payload may now have to be held back or
 released. So all series connected by payloads are folded again from the raw store, separately, and only the differences
 are written.
@@ -22,7 +22,7 @@ from almanac.domain.times import midnight
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
 from almanac.pipeline.ingest.companies import CompanyFolding
-from almanac.pipeline.ingest.shrinking import Loss, loss
+from almanac.pipeline.ingest.mass_withdrawal_guard import why_held
 from almanac.sources.base import Connector, Parsed, Payload, SourceChanged
 from almanac.sources.formats import notes
 from almanac.store.log import payloads
@@ -75,12 +75,16 @@ class Folding:
         late = any(batch.behind(claim.series, row.ref) for claim in claims)
         fresh = [claim for claim in claims if late or not batch.is_past(claim.series, claim.updated)]
         self.past = len(claims) - len(fresh)
-        why = None if late else self._why_held(row, self._loss_now(fresh))
-        if late or why is not None:
-            batch.remember(row.ref, claims)
+        db, raw = self._world.db, self._world.raw
+
+        def served(series: SeriesHandle, span: tuple[int, int]) -> set[int]:
+            return vintages.periods(db, series.topic, series.number, span)
+
         if late:
+            batch.remember(row.ref, claims)
             self._replay(batch, claims, row, parsed, changes)
-        elif why is not None:
+        elif why := why_held(raw, row, fresh, served):
+            batch.remember(row.ref, claims)
             self.turned[row.number] = row, why
         else:
             for claim, changed in zip(claims, batch.append(row.ref, claims), strict=True):
@@ -94,7 +98,6 @@ class Folding:
         if parsed.companies or parsed.filings or parsed.facts:
             for native, rows in self._companies.fold(batch, row, parsed, self._reread).items():
                 unmapped[native] = unmapped.get(native, 0) + rows
-        db = self._world.db
         for native, rows in unmapped.items():
             payloads.note_unmapped(db, self._source.id, native, rows, row.ingested_at)
         natives = dict.fromkeys(apart(block.native)[0] for block in parsed.blocks)
@@ -103,8 +106,8 @@ class Folding:
         for dated in parsed.release_dates:
             payloads.note_release_date(db, self._source.id, dated.release, dated.day.toordinal(), row.ref)
         self._world.releases.note(row, parsed)
-        for one, held_for in self.turned.values():
-            payloads.judge(db, one.number, payloads.FOLDED if held_for is None else payloads.QUARANTINED, held_for)
+        for payload, why in self.turned.values():
+            payloads.judge(db, payload.number, payloads.FOLDED if why is None else payloads.QUARANTINED, why)
         return unmapped
 
     def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> list[SeriesClaim]:
@@ -142,22 +145,6 @@ class Folding:
         found = self._stretches.get(plain)
         return None if found is None or code is None else found._replace(series=in_currency(found.series, code))
 
-    # -- payloads that would withdraw much --------------------------------------------------------------------------
-
-    def _why_held(self, row: PayloadRow, lost: Loss) -> str | None:
-        """Return why a payload is held back, or None if it isn't."""
-        if not lost.is_too_much or self._world.raw.is_accepted(row.source, row.sha256):
-            return None
-        return lost.explain(row.sha256)
-
-    def _loss_now(self, claims: Sequence[SeriesClaim]) -> Loss:
-        db = self._world.db
-        return loss(
-            claims,
-            lambda series: vintages.count(db, series.number),
-            lambda series, span: vintages.periods(db, series.topic, series.number, span),
-        )
-
     # -- payloads out of order --------------------------------------------------------------------------------------
 
     def _replay(
@@ -173,21 +160,20 @@ class Folding:
         #: Update time of the newest payload of each series, if stated.
         newest: dict[int, int] = {}
 
-        def count(series: SeriesHandle) -> int:
-            return sum(not told[-1].withdrawn for told in cells[series.number].values() if told)
-
         def is_past(claim: SeriesClaim) -> bool:
             return claim.updated is not None and claim.updated < newest.get(claim.series.number, claim.updated)
 
-        def periods(series: SeriesHandle, span: tuple[int, int]) -> list[int]:
-            held = cells[series.number].items()
-            return [period for period, told in held if span[0] <= period <= span[1] and told and not told[-1].withdrawn]
+        def served(series: SeriesHandle, span: tuple[int, int]) -> list[int]:
+            stored = cells[series.number].items()
+            return [
+                period for period, cell in stored if span[0] <= period <= span[1] and cell and not cell[-1].withdrawn
+            ]
 
         moved = {claim.series.number: claim.series for claim in claims}
         for one in self._tied(moved, row):
             said = parsed if one.number == row.number else self._reread(one)
             told = claims if one.number == row.number else self._claims(batch, one, said, {})
-            why = self._why_held(one, loss((claim for claim in told if not is_past(claim)), count, periods))
+            why = why_held(self._world.raw, one, (claim for claim in told if not is_past(claim)), served)
             if why is None:
                 for claim in told:
                     handle, statements, complete, updated = claim

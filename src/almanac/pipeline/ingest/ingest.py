@@ -10,38 +10,31 @@ continues.
 from __future__ import annotations
 
 import contextlib
-import copy
+import functools
 import hashlib
+import pickle
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import groupby
+from typing import NamedTuple
 
 import structlog
 
-from almanac.domain.errors import explain
+from almanac.domain.errors import UserError, explain
 from almanac.domain.reference import SeriesSpec, Source
+from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.captures import (
-    Arrival,
-    ParsedPayload,
-    Window,
-    about_companies,
-    describe_error,
-    describe_source,
-    mentions,
-    parse,
-    parse_described,
-    place,
-)
 from almanac.pipeline.ingest.folding import Folding
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
 from almanac.pipeline.processes import Job
-from almanac.sources.base import Connector, Payload, connector
+from almanac.sources import storable
+from almanac.sources.base import Connector, Parsed, Payload, SourceChanged, connector
 from almanac.store.engine import opening
 from almanac.store.engine.errors import ConflictError, DatabaseError, UnfitError
 from almanac.store.engine.opening import faults
+from almanac.store.engine.protocol import Queryable
 from almanac.store.log import payloads
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.raw.captures import Capture, Corrupt
@@ -49,23 +42,52 @@ from almanac.store.raw.captures import Capture, Corrupt
 log = structlog.get_logger("almanac.ingest")
 #: Captures read ahead, and their bytes: as many as may be in one transaction.
 _TOGETHER, _BYTES = 500, 32 << 20
-#: Errors of the storage rather than of the payload, except those by which a database refuses a payload's content.
-_STORAGE = (DatabaseError, OSError, Corrupt)
-_REFUSED = (ConflictError, UnfitError)
+#: Characters kept of an unforeseen error, whose text may repeat the payload.
+_REASON = 300
+#: Tolerated difference, in seconds, between clocks of hosts that ask different sources for one store.
+_APART = 3_600
+
+
+class Arrival(NamedTuple):
+    """A response on its way in. `fetched_at` None means now."""
+
+    url: str
+    body: bytes
+    media_type: str
+    fetched_at: int | None
+    etag: str | None = None
+    last_modified: str | None = None
+
+
+class Reading(NamedTuple):
+    """A capture with what reading it gave: its state as a payload, why it isn't folded, and its content if it is."""
+
+    capture: Capture
+    state: str
+    reason: str | None
+    parsed: Parsed | None = None
+
+    @property
+    def about_companies(self) -> bool:
+        return self.parsed is not None and bool(self.parsed.companies or self.parsed.filings or self.parsed.facts)
+
+
+class ClockBehindError(UserError, ValueError):
+    """The clock is behind the store's newest data: an answer fetched now would be sorted before that and never be served."""
+
+
+class NotHeld(UserError):  # noqa: N818  (the name says what is the matter)
+    """There is no such held response. The message lists those there are."""
 
 
 class Unstorable(Exception):  # noqa: N818  (the name says what happened)
     """A parsed payload cannot be folded, or derived from, because of a fault of ours. `reason` is for the quarantine."""
 
-    def __init__(self, capture: Capture, reason: str) -> None:
-        super().__init__(f"{capture.url}: {reason}")
+    def __init__(self, capture: Capture, error: Exception) -> None:
+        log.error("a response cannot be stored", source=capture.source, url=capture.url, exc_info=error)
         self.capture = capture
-        self.reason = reason
-
-
-def _is_the_storages(error: Exception) -> bool:
-    """Return whether an error means that the store is unusable, rather than that this payload cannot be stored."""
-    return isinstance(error, _STORAGE) and not isinstance(error, _REFUSED)
+        self.reason = f"cannot be stored: {_describe(error)}"
+        super().__init__(f"{capture.url}: {self.reason}")
 
 
 class Ingest:
@@ -77,9 +99,10 @@ class Ingest:
         self._say = say
         self.connector: Connector = reader or connector(source.connector)
         self._series: dict[str, SeriesSpec] = dict(world.catalog.series.get(source.id, {}))
-        #: Workers can read only with a connector that no settings changed; they need its description.
-        self._ahead = reader is None and world.processes.count > 1
-        self._about = describe_source(source, self._series) if self._ahead else b""
+        #: What workers need to read payloads. They can only with a connector that no settings changed.
+        self._description: bytes | None = None
+        if reader is None and world.processes.count > 1:
+            self._description = pickle.dumps((source, self._series))
         self._folding = Folding(world, source, self.connector, self._series)
         self.run_id = secrets.token_hex(8)
         self.outcome = RunOutcome(source.id)
@@ -93,32 +116,26 @@ class Ingest:
         Each is a transaction of its own. With `ahead`, payloads about companies share one, because their derivation
         takes long. A fault of the storage ends the run; the failed attempt is recorded first.
         """
+
+        def begun() -> Iterator[tuple[Capture, Job[Parsed]]]:
+            left = left_behind(self._world, self._source)
+            for capture in sorted(left, key=lambda capture: self.connector.turn(capture.url)):
+                yield self.read(capture, self._world.raw.read(capture))
+            for arrival in arrivals:
+                (kept,) = self.keep([arrival])
+                if kept is not None:
+                    yield self.read(kept, arrival.body)
+
         try:
-            return self._run(arrivals, ahead=ahead)
+            self._world.claim()
+            self.begin()
+            for group in in_groups(begun(), *((_TOGETHER, _BYTES) if ahead else (1, 0))):
+                self.take(group)
+            return self.close()
         except Exception as error:
-            if isinstance(error, _STORAGE) or opening.fault(error) is not None:
+            if _is_the_storages(error) or opening.fault(error) is not None:
                 self._note_fault(error)
             raise
-
-    def _run(self, arrivals: Iterable[Arrival], *, ahead: bool) -> RunOutcome:
-        self._world.claim()
-        self.begin()
-        window = Window(*((_TOGETHER, _BYTES) if ahead else (1, 0)))
-        left = left_behind(self._world, self._source)
-        for capture in sorted(left, key=lambda capture: self.connector.turn(capture.url)):
-            self._take(window.put(self.parse(capture, self._world.raw.read(capture))))
-        for arrival in arrivals:
-            held = self.keep(arrival)
-            if held is not None and window.holds(held):
-                # The same answer twice: the result of the first decides about the second.
-                for group in window.rest():
-                    self._take(group)
-                held = self._unless_folded(held)
-            if held is not None:
-                self._take(window.put(self.parse(held, arrival.body)))
-        for group in window.rest():
-            self._take(group)
-        return self.close()
 
     def begin(self) -> None:
         """Record the start of the run, inside the caller's transaction if there is one."""
@@ -134,18 +151,18 @@ class Ingest:
 
     def close(self) -> RunOutcome:
         """End the run and record the source's health."""
-        clock = self._world.settings.clock
+        db = self._world.db
         error = None
         if wrong := self.outcome.error:
             url, reason = wrong
             error = reason if url in reason else f"{url}: {reason}"
         with self._world.batch(f"ingest {self._source.id}") as batch:
             # While the publisher is still preparing data, a source's health stays as it was.
-            if not (self.outcome.waits and payloads.is_well(self._world.db, self._source.id)):
+            if not (self.outcome.waits and payloads.is_well(db, self._source.id)):
                 later = payloads.note_attempt(
-                    self._world.db,
+                    db,
                     self._source.id,
-                    clock(),
+                    self._world.settings.clock(),
                     succeeded=error is None,
                     kept=bool(self.outcome.folded),
                     error=error,
@@ -166,8 +183,8 @@ class Ingest:
         if isinstance(error, OSError) and error.filename is not None:
             described = explain(error)
         else:
-            described = describe_error(opening.fault(error) or error)
-        told = f"the storage failed: {described}"
+            described = _describe(opening.fault(error) or error)
+        reason = f"the storage failed: {described}"
         with contextlib.suppress(Exception), self._world.db.transaction():
             payloads.note_attempt(
                 self._world.db,
@@ -175,41 +192,31 @@ class Ingest:
                 clock,
                 succeeded=False,
                 kept=bool(self.outcome.folded),
-                error=told,
+                error=reason,
             )
-            payloads.finish_run(self._world.db, self.run_id, told, clock)
+            payloads.finish_run(self._world.db, self.run_id, reason, clock)
 
     def finish(self) -> None:
         """Record the end of the run."""
         clock = self._world.settings.clock()
         payloads.finish_run(self._world.db, self.run_id, f"{self.outcome.folded} payloads", clock)
 
-    def keep(self, arrival: Arrival) -> Capture | None:
+    def keep(self, arrivals: Sequence[Arrival], pool: Executor | None = None) -> list[Capture | None]:
         """
-        Store an arrival in the raw store. Returns its capture, or None if it is folded already.
+        Store arrivals in the raw store. Returns the capture of each, or None if it is folded already.
 
-        A capture that was ignored or quarantined before is returned, to be judged again.
+        A capture that was ignored or quarantined before is returned, to be judged again. With a `pool` they are stored
+        in its threads, because a disk syncs many in the time of one.
         """
-        return self.keep_all([arrival])[0]
 
-    def keep_all(self, arrivals: Sequence[Arrival], pool: Executor | None = None) -> list[Capture | None]:
-        """Store several arrivals in the raw store, in the threads of a pool, because a disk syncs many in the time of one."""
-        kept = [*(map if pool is None else pool.map)(self._kept, arrivals)]
-        for arrival in arrivals:
-            self._answered(arrival.fetched_at)
-        return [self._unless_folded(capture) for capture in kept]
-
-    def _kept(self, arrival: Arrival) -> Capture:
-        clock = self._world.settings.clock()
-        raw = self._world.raw
-        capture = None
-        if arrival.fetched_at is None:
-            # An answer equal to the last one is not stored again, as with a 304.
-            last = raw.latest(self._source.id, arrival.url)
-            if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
-                capture = last
-        if capture is None:
-            capture = raw.keep(
+        def store(arrival: Arrival) -> Capture:
+            clock, raw = self._world.settings.clock(), self._world.raw
+            if arrival.fetched_at is None:
+                # An answer equal to the last one is not stored again, as with a 304.
+                last = raw.latest(self._source.id, arrival.url)
+                if last is not None and last.sha256 == hashlib.sha256(arrival.body).hexdigest():
+                    return last
+            return raw.keep(
                 self._source.id,
                 arrival.url,
                 arrival.body,
@@ -219,14 +226,18 @@ class Ingest:
                 etag=arrival.etag,
                 last_modified=arrival.last_modified,
             )
-        return capture
 
-    def _unless_folded(self, capture: Capture) -> Capture | None:
+        captures = [*(map if pool is None else pool.map)(store, arrivals)]
+        for arrival in arrivals:
+            self._answered(arrival.fetched_at)
+        return [None if self._is_known(capture) else capture for capture in captures]
+
+    def _is_known(self, capture: Capture) -> bool:
+        """Return whether a capture is folded already, and count it if it is."""
         row = payloads.find(self._world.db, capture.id)
-        if row is not None and row.state == payloads.FOLDED:
-            self.outcome.known += 1
-            return None
-        return capture
+        is_folded = row is not None and row.state == payloads.FOLDED
+        self.outcome.known += is_folded
+        return is_folded
 
     def unchanged(self, last: Capture | None) -> bool:
         """
@@ -234,83 +245,73 @@ class Ingest:
 
         Returns whether to ingest that one again, because it is quarantined and a later version may be able to read it.
         """
-        if last is not None:
-            row = payloads.find(self._world.db, last.id)
-            if row is not None and row.state == payloads.QUARANTINED:
-                return True
+        row = None if last is None else payloads.find(self._world.db, last.id)
+        if row is not None and row.state == payloads.QUARANTINED:
+            return True
         self.outcome.known += 1
         self._answered(None)
         return False
 
-    def parse(self, capture: Capture, body: bytes) -> ParsedPayload:
-        """Begin to parse a capture."""
+    def read(self, capture: Capture, body: bytes) -> tuple[Capture, Job[Parsed]]:
+        """Begin to read a capture, in a worker process if there is one."""
         payload = Payload(capture.url, body, capture.ingested_at, capture.media_type)
-        if self._ahead:
-            return ParsedPayload(
-                capture, self._world.processes.job(parse_described, self._about, payload, weight=len(body))
-            )
-        return ParsedPayload(capture, Job(parse, (self.connector, payload, self._source, self._series)))
+        if self._description is None:
+            return capture, Job(_parse, (self.connector, payload, self._source, self._series))
+        return capture, self._world.processes.job(_parse_described, self._description, payload, weight=len(body))
 
-    def write(self, batch: Batch, payload: ParsedPayload, changes: Changes) -> None:
+    def write(self, batch: Batch, reading: Reading, changes: Changes) -> None:
         """
         Record the outcome of a capture, and fold it if it could be read. Changed cells are added to `changes`.
 
         Raises Unstorable if it cannot be folded; the batch must then be undone.
         """
-        url = payload.capture.url
-        row = payloads.put(self._world.db, payload.capture, self.run_id, payload.state, payload.reason)
-        if payload.parsed is None:
-            quarantined = payload.state == payloads.QUARANTINED
-            self.outcome.set_aside(url, payload.reason or "", quarantined=quarantined)
-            self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {payload.reason}")
+        capture, state, reason, parsed = reading
+        url = capture.url
+        if self._is_known(capture):
+            return  # the same response twice in one group
+        row = payloads.put(self._world.db, capture, self.run_id, state, reason)
+        if parsed is None:
+            self.set_aside(url, reason or "", quarantined=state == payloads.QUARANTINED)
             return
         before = self._folding.vintages
         try:
             with faults():
-                unmapped = self._folding.fold(batch, row, payload.parsed, changes)
+                unmapped = self._folding.fold(batch, row, parsed, changes)
         except Exception as error:  # a fault of ours, whatever it is: it costs this payload, never the others
             if _is_the_storages(error):
                 raise
-            raise self.unstorable(payload.capture, error) from error
-        changed = self._folding.vintages - before
-        held = self._tell_of(row.number)
-        if held is not None:
-            self.outcome.set_aside(url, held, quarantined=True)
-            self._say(f"quarantined {url}: {held}")
+            raise Unstorable(capture, error) from error
+        why_held = None
+        for other, why in self._folding.turned.values():
+            if other.number == row.number:
+                why_held = why
+            elif why is None:
+                self._say(f"read {other.url}, which was held: by what came before it, it withdraws less")
+            elif not other.held:
+                self._say(f"quarantined {other.url}: {why}")
+        if why_held is not None:
+            self.set_aside(url, why_held, quarantined=True)
             return
+        changed = self._folding.vintages - before
         self.outcome.folded += 1
         self.outcome.vintages += changed
         self.outcome.unmapped.update(unmapped)
-        told = f", {len(unmapped)} series not mapped" if unmapped else ""
-        unread = payload.parsed.unread
-        self.outcome.unread.update(unread)
-        told += f"; {', '.join(unread)}" if unread else ""
-        told += f"; an older state of {self._folding.past} series than is known" if self._folding.past else ""
-        self._say(f"read {url}: {changed} cells changed{told}")
+        self.outcome.unread.update(parsed.unread)
+        line = f"read {url}: {changed} cells changed"
+        line += f", {len(unmapped)} series not mapped" if unmapped else ""
+        line += f"; {', '.join(parsed.unread)}" if parsed.unread else ""
+        line += f"; an older state of {self._folding.past} series than is known" if self._folding.past else ""
+        self._say(line)
 
-    def _tell_of(self, number: int) -> str | None:
-        """
-        Report other payloads that the last folded one caused to be held back or released. Returns why the last one
-        itself is held back, or None.
-        """
-        held = None
-        for one, why in self._folding.turned.values():
-            if one.number == number:
-                held = why
-            elif why is None:
-                self._say(f"read {one.url}, which was held: by what came before it, it withdraws less")
-            elif not one.held:
-                self._say(f"quarantined {one.url}: {why}")
-        return held
+    def set_aside(self, url: str, reason: str, *, quarantined: bool) -> None:
+        """Count and report a response that was not read."""
+        self.outcome.set_aside(url, reason, quarantined=quarantined)
+        self._say(f"{'quarantined' if quarantined else 'not read'} {url}: {reason}")
 
-    def again(self, captures: Sequence[Capture]) -> RunOutcome:
-        """Ingest captures of the raw store again. As nothing is asked, the source's health stays as it is."""
-        self._world.claim()
-        self.begin()
-        for capture in captures:
-            self._take([self.parse(capture, self._world.raw.read(capture))])
-        self.finish()
-        return self.outcome
+    def fail(self, url: str, reason: str) -> None:
+        """Count and report a response that could not be fetched."""
+        self.outcome.failed[url] = reason
+        self._say(f"failed {reason}" if url in reason else f"failed {url}: {reason}")
 
     def _answered(self, fetched_at: int | None) -> None:
         """Record when the publisher answered, whatever the answer. None means now."""
@@ -318,44 +319,37 @@ class Ingest:
         moment = clock if fetched_at is None else min(fetched_at, clock)
         self._fetched_at = moment if self._fetched_at is None else max(self._fetched_at, moment)
 
-    def unstorable(self, capture: Capture, error: Exception) -> Unstorable:
-        log.error("a response cannot be stored", source=self._source.id, url=capture.url, exc_info=error)
-        return Unstorable(capture, f"cannot be stored: {describe_error(error)}")
+    def take(self, group: Sequence[Reading]) -> None:
+        """
+        Fold readings, those about companies in one transaction and each other one in its own.
 
-    def _take(self, kept: Sequence[ParsedPayload]) -> None:
-        for of_companies, group in groupby(sorted(kept, key=place), key=about_companies):
-            together = list(group)
-            if not of_companies or len(together) == 1 or not self._taken(together):
-                for payload in together:
-                    self._alone(payload)
-
-    def _taken(self, together: Sequence[ParsedPayload]) -> bool:
-        """Fold several captures in one transaction. Returns False, with nothing written, if one of them cannot be stored."""
-        before, told = copy.deepcopy(self.outcome), self._say
-        lines: list[str] = []
-        self._say = lines.append
-        try:
-            self._fold(together, f"{len(together)} payloads of {self._source.id}")
-        except Unstorable:
-            self.outcome = before
-            return False
-        finally:
-            self._say = told
-        for line in lines:
-            self._say(line)
-        return True
-
-    def _alone(self, payload: ParsedPayload) -> None:
-        cause = f"payload {payload.capture.id}"
-        before = self.outcome.folded, self.outcome.vintages
-        try:
-            self._fold([payload], cause)
-        except Unstorable as error:
-            self.outcome.folded, self.outcome.vintages = before
-            self._fold([ParsedPayload(payload.capture, None, error.reason)], cause)
-
-    def _fold(self, several: Sequence[ParsedPayload], cause: str) -> None:
-        fold_together(self._world, {self._source.id: self}, several, cause)
+        If one of several cannot be stored, each is folded alone; if a single one cannot, it is quarantined.
+        """
+        companies = [reading for reading in group if reading.about_companies]
+        waiting = deque([reading] for reading in group if not reading.about_companies)
+        if companies:
+            waiting.append(companies)
+        outcome, say = self.outcome, self._say
+        while waiting:
+            several = waiting.popleft()
+            cause = (
+                f"{len(several)} payloads of {self._source.id}" if several[1:] else f"payload {several[0].capture.id}"
+            )
+            lines: list[str] = []
+            self.outcome, self._say = RunOutcome(self._source.id), lines.append
+            try:
+                fold_together(self._world, {self._source.id: self}, several, cause)
+            except Unstorable as error:
+                if several[1:]:
+                    waiting.extendleft([reading] for reading in reversed(several))
+                else:
+                    waiting.appendleft([Reading(error.capture, payloads.QUARANTINED, error.reason)])
+            else:
+                outcome.join(self.outcome)
+                for line in lines:
+                    say(line)
+            finally:
+                self.outcome, self._say = outcome, say
 
 
 class Ingests(dict[str, Ingest]):
@@ -376,25 +370,118 @@ def left_behind(world: PipelineContext, source: Source) -> list[Capture]:
     return [capture for capture in world.raw.captures(source.id) if payloads.find(world.db, capture.id) is None]
 
 
-def fold_together(
-    world: PipelineContext, runs: Mapping[str, Ingest], several: Sequence[ParsedPayload], cause: str
-) -> None:
+def in_groups(begun: Iterable[tuple[Capture, Job[Parsed]]], most: int, most_bytes: int) -> Iterator[list[Reading]]:
+    """
+    Yield the readings of captures in order, in groups of a limited number and size, to bound the memory they take.
+
+    Workers read one group while the one before it is written, unless groups have one item. No transaction is open
+    while the rest is waited for.
+    """
+    groups: deque[list[tuple[Capture, Job[Parsed]]]] = deque([[]])
+    size = 0
+    for capture, job in begun:
+        groups[-1].append((capture, job))
+        size += capture.bytes
+        if len(groups[-1]) >= most or size >= most_bytes:
+            size = 0
+            groups.append([])
+            if len(groups) > 2 or most == 1:
+                yield [_reading(capture, job) for capture, job in groups.popleft()]
+    for group in filter(None, groups):
+        yield [_reading(capture, job) for capture, job in group]
+
+
+def fold_together(world: PipelineContext, runs: Mapping[str, Ingest], several: Sequence[Reading], cause: str) -> None:
     """
     Fold payloads, and derive what depends on them, in one transaction. `runs`: those of their sources.
 
     Raises Unstorable if one of them cannot be folded, or derived from; nothing is written then.
     """
-    awaited = mentions(several)
     changes: Changes = {}
     with world.batch(cause) as batch:
-        world.company_deriver.expect(awaited)
-        for payload in several:
-            runs[payload.capture.source].write(batch, payload, changes)
+        for reading in several:
+            runs[reading.capture.source].write(batch, reading, changes)
         try:
             with faults():
                 world.bring_into_step(batch, changes)
         except Exception as error:  # left unfolded, it would fail first thing in every run to come
-            if _is_the_storages(error) or all(payload.parsed is None for payload in several):
+            if _is_the_storages(error) or all(reading.parsed is None for reading in several):
                 raise
-            last = several[-1].capture
-            raise runs[last.source].unstorable(last, error) from error
+            raise Unstorable(several[-1].capture, error) from error
+
+
+def accept(world: PipelineContext, sha256: str, say: Say) -> list[RunOutcome]:
+    """
+    Accept the held responses with that hash, or with the only hash that begins so: record it for good, and ingest them.
+
+    As nothing is asked, the health of their sources stays as it is. If it is killed in between, run it again. Raises
+    NotHeld if no held response matches, or responses with several hashes do.
+    """
+    held = [row for row in payloads.quarantined(world.db) if row.held]
+    meant = [row for row in held if row.sha256.startswith(sha256.lower())]
+    hashes = sorted({row.sha256 for row in meant})
+    if len(hashes) != 1:
+        every = hashes or sorted({row.sha256 for row in held})
+        there = f"held are {', '.join(every)}" if every else "none is held"
+        raise NotHeld(f"no one response is held whose SHA-256 begins with {sha256!r}: {there}")
+    world.claim()
+    for source in sorted({row.source for row in meant}):
+        world.raw.accept(source, hashes[0], world.settings.clock())
+    runs = Ingests(world, say)
+    for row in sorted(meant, key=lambda row: (row.source, row.ref.order)):
+        run = runs[row.source]
+        for group in in_groups([run.read(row.kept, world.raw.read(row.kept))], 1, 0):
+            run.take(group)
+    for run in runs.values():
+        run.finish()
+    return [run.outcome for run in runs.values()]
+
+
+def check_clock(db: Queryable, source: str, now: int) -> None:
+    """Raise ClockBehindError if `now` lies before the newest capture of the source, or well before the newest of all."""
+    of_source, of_all = payloads.newest(db, source)
+    for newest, earliest in ((of_source, of_source), (of_all, None if of_all is None else of_all - _APART)):
+        if newest is not None and earliest is not None and now < earliest:
+            raise ClockBehindError(
+                f"the clock says {wire_time(now)} and the newest capture of the store is of {wire_time(newest)}:"
+                f" {source} is not asked until the clock is right"
+            )
+
+
+def _reading(capture: Capture, job: Job[Parsed]) -> Reading:
+    """Wait until a capture is read."""
+    try:
+        content = job.result()
+    except SourceChanged as error:
+        return Reading(capture, payloads.QUARANTINED, str(error))
+    except Exception as error:  # a fault of the reader, whatever it is: it costs this payload, never the others
+        log.exception("a response could not be read", source=capture.source, url=capture.url)
+        return Reading(capture, payloads.QUARANTINED, f"reader failed: {_describe(error)}")
+    if content.ignored is not None:
+        return Reading(capture, payloads.IGNORED, content.ignored)
+    return Reading(capture, payloads.FOLDED, None, content)
+
+
+def _parse(reader: Connector, payload: Payload, source: Source, series: Mapping[str, SeriesSpec]) -> Parsed:
+    """Parse a payload and check that everything in it can be stored. Raises SourceChanged, and any fault of its reader."""
+    return storable.check(reader.parse(payload, source, series))
+
+
+def _parse_described(description: bytes, payload: Payload) -> Parsed:
+    """Parse a payload, in a worker process, for the pickled source and series. Raises what `_parse` raises."""
+    source, series = _unpickled(description)
+    return _parse(connector(source.connector), payload, source, series)
+
+
+_unpickled = functools.lru_cache(maxsize=64)(pickle.loads)
+
+
+def _is_the_storages(error: Exception) -> bool:
+    """Return whether an error means that the store is unusable, rather than that this payload cannot be stored."""
+    return isinstance(error, (DatabaseError, OSError, Corrupt)) and not isinstance(error, (ConflictError, UnfitError))
+
+
+def _describe(error: Exception) -> str:
+    """Return type and message of an unforeseen error, on one line."""
+    text = " ".join(f"{type(error).__name__}: {error}".split())
+    return text if len(text) <= _REASON else text[:_REASON] + "…"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from almanac.domain.reference import Source
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival, check_clock
-from almanac.pipeline.ingest.ingest import Ingest
+from almanac.pipeline.ingest.ingest import Arrival, Ingest, check_clock
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.sources import mirror
 from almanac.sources.base import Payload, SourceChanged, connector
@@ -38,10 +37,12 @@ def from_mirror(
         ingest = Ingest(world, source, say)
         reader = ingest.connector
         mine = sorted((row for row in rows if reader.owns(row.url)), key=lambda row: reader.turn(row.url))
-        arrivals = _arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes, say)
+        arrivals = _arrivals(ingest, track(mine, source.id), world.settings.http.max_bytes)
         outcomes.append(ingest.run(arrivals, ahead=True))
     readers = [
-        connector(one.connector) for one in world.catalog.sources.values() if one.connector and not one.simulated
+        connector(source.connector)
+        for source in world.catalog.sources.values()
+        if source.connector and not source.simulated
     ]
     strange = [row.url for row in rows if not any(reader.owns(row.url) for reader in readers)]
     if strange:
@@ -52,23 +53,15 @@ def from_mirror(
     return outcomes
 
 
-def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int, say: Say) -> Iterator[Arrival]:
+def _arrivals(ingest: Ingest, rows: Iterable[mirror.MirrorRow], most: int) -> Iterator[Arrival]:
     """Yield the responses of a source's rows, with archives opened. `most` is the size limit of a file in bytes."""
-    outcome = ingest.outcome
     for row in rows:
         if row.status != 200:
-            outcome.set_aside(row.url, f"the publisher answered {row.status}", quarantined=False)
-            say(f"not read {row.url}: the publisher answered {row.status}")
+            ingest.set_aside(row.url, f"the publisher answered {row.status}", quarantined=False)
             continue
         try:
-            body = row.read(most)
-        except mirror.MirrorError as error:
-            outcome.failed[row.url] = str(error)
-            say(f"failed {row.url}: {error}")
-            continue
-        try:
-            for part in ingest.connector.unpack(Payload(row.url, body, row.fetched_at or 0, row.media_type)):
+            payload = Payload(row.url, row.read(most), row.fetched_at or 0, row.media_type)
+            for part in ingest.connector.unpack(payload):
                 yield Arrival(part.url, part.body, part.media_type, row.fetched_at)
-        except SourceChanged as error:
-            outcome.failed[row.url] = str(error)
-            say(f"failed {row.url}: {error}")
+        except (mirror.MirrorError, SourceChanged) as error:
+            ingest.fail(row.url, str(error))

@@ -45,10 +45,8 @@ class RunOutcome:
         """Add the outcome of a later run over the same source."""
         for name in ("folded", "known", "vintages", "ignored_responses", "quarantined_responses"):
             setattr(self, name, getattr(self, name) + getattr(later, name))
-        for name in ("ignored", "quarantined", "failed", "later"):
+        for name in ("ignored", "quarantined", "failed", "later", "unmapped"):
             getattr(self, name).update(getattr(later, name))
-        for native, rows in later.unmapped.items():
-            self.unmapped[native] = self.unmapped.get(native, 0) + rows
         self.unread |= later.unread
         self.empty += later.empty
         self.retry_after = max(self.retry_after, later.retry_after)
@@ -65,13 +63,6 @@ class RunOutcome:
         """True if nothing was answered and nothing failed, because everything asked has to wait."""
         answered = self.folded or self.known or self.empty or self.ignored_responses or self.quarantined_responses
         return bool(self.later) and not answered and not self.failed
-
-    @property
-    def exit_code(self) -> int:
-        """0 if all went well, 3 if something was quarantined or failed or is yet to come, 1 if nothing was ingested."""
-        if not self.folded and not self.known:
-            return 1
-        return 3 if self.incomplete else 0
 
     @property
     def incomplete(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from almanac.domain.times import DAY_SECONDS
 from almanac.sources.base import Request
@@ -38,7 +38,7 @@ def wanted(
     Return the requests of a plan to ask now: those for new data in the plan's order, then those for the past, newest
     first.
     """
-    again = {one.via for one in held.values() if one.answered_at is None}
+    again = {state.via for state in held.values() if state.answered_at is None}
 
     def is_wanted(request: Request) -> bool:
         if portion is Portion.WHOLE:
@@ -55,33 +55,16 @@ def wanted(
 
     asked = [request for request in plan if is_wanted(request)]
     if portion is not Portion.WHOLE:
-        asked = _with_news(plan, asked, held)
-    return [one for one in asked if not one.closed] + [one for one in reversed(asked) if one.closed]
-
-
-def _with_news(
-    plan: Sequence[Request], asked: Sequence[Request], held: Mapping[str, requests.RequestState]
-) -> list[Request]:
-    """
-    Include the lists of news only if they can save requests: an asked request has follow-ups that news can limit, and
-    some follow-up has a recorded answer.
-
-    Otherwise only the lists that failed before, or led to a failed request, stay in.
-    """
-    if any(request.led_by_news for request in asked) and knows_what_it_led_to(held):
-        return [one for one in plan if one.news_since is not None or one in asked]
-    owed = {one.via for one in held.values() if one.answered_at is None}
-    return [one for one in asked if one.news_since is None or one.url in owed]
-
-
-def knows_what_it_led_to(held: Mapping[str, requests.RequestState]) -> bool:
-    """Return whether any follow-up request has a recorded answer."""
-    return any(one.answered_at is not None for _, one in _led(held))
-
-
-def _led(held: Mapping[str, requests.RequestState]) -> Iterator[tuple[str, requests.RequestState]]:
-    """Yield the follow-up requests, those that answers led to."""
-    return ((url, one) for url, one in held.items() if url != one.via)
+        # Lists of news are included only if they can save requests: an asked request has follow-ups that news can limit,
+        # and some follow-up has a recorded answer. Otherwise only those that failed, or led to a failed request, stay.
+        is_known = any(state.answered_at is not None and url != state.via for url, state in held.items())
+        if is_known and any(request.led_by_news for request in asked):
+            asked = [request for request in plan if request.news_since is not None or request in asked]
+        else:
+            asked = [request for request in asked if request.news_since is None or request.url in again]
+    return [request for request in asked if not request.closed] + [
+        request for request in reversed(asked) if request.closed
+    ]
 
 
 def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool:
@@ -117,7 +100,8 @@ class Register:
         self._lists: set[str] = set()
         self._news: dict[str, int] = {}
         #: Time of the oldest answer to a follow-up request.
-        self._oldest = min((one.answered_at for _, one in _led(self._held) if one.answered_at is not None), default=0)
+        led = (state.answered_at for url, state in self._held.items() if url != state.via)
+        self._oldest = min((at for at in led if at is not None), default=0)
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
         """Return the requests to ask now. Requests that are no longer planned are forgotten."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Iterable, Iterator, Sized
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby, islice
 from operator import attrgetter
@@ -10,11 +10,13 @@ from operator import attrgetter
 from almanac.domain.progress import Meter, unmetered
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.context import PipelineContext
-from almanac.pipeline.ingest.captures import Arrival, ParsedPayload, Window
-from almanac.pipeline.ingest.ingest import Ingests, fold_together, left_behind
+from almanac.pipeline.ingest.ingest import Arrival, Ingests, fold_together, in_groups, left_behind
 from almanac.pipeline.ingest.outcome import RunOutcome, Say
+from almanac.pipeline.processes import Job
 from almanac.sandbox import world as simulated
 from almanac.sandbox.world import Response, SimulatedPages
+from almanac.sources.base import Parsed
+from almanac.store.raw.captures import Capture
 
 #: Pages and bytes of one transaction. Derivation runs once for each group, which is most of the work; the bytes limit
 #: memory.
@@ -71,30 +73,21 @@ def take_in(world: PipelineContext, pages: Iterable[Response], say: Say, meter: 
     world.claim()
     runs = Ingests(world, say)
     sources = [source for source in world.catalog.sources.values() if source.simulated]
-    left = sorted((capture for source in sources for capture in left_behind(world, source)), key=attrgetter("order"))
-    _write(world, runs, [runs[capture.source].parse(capture, world.raw.read(capture)) for capture in left])
-    advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
-    window = Window(_GROUP, _BYTES)
+
+    def begun(pool: ThreadPoolExecutor) -> Iterator[tuple[Capture, Job[Parsed]]]:
+        left = [capture for source in sources for capture in left_behind(world, source)]
+        for capture in sorted(left, key=attrgetter("order")):
+            yield runs[capture.source].read(capture, world.raw.read(capture))
+        advance = meter("pages", len(pages) if isinstance(pages, Sized) else 0)
+        for source, of_source in groupby(pages, key=attrgetter("source")):
+            while several := list(islice(of_source, _KEPT_TOGETHER)):
+                arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
+                for page, kept in zip(several, runs[source].keep(arrivals, pool), strict=True):
+                    if kept is not None:
+                        yield runs[source].read(kept, page.body)
+                advance(len(several))
+
     with ThreadPoolExecutor(_KEEPING) as pool:
-        for name, several in _together(pages):
-            run = runs[name]
-            arrivals = [Arrival(page.url, page.body, page.media_type, page.fetched_at) for page in several]
-            for page, capture in zip(several, run.keep_all(arrivals, pool), strict=True):
-                if capture is not None:
-                    _write(world, runs, window.put(run.parse(capture, page.body)))
-            advance(len(several))
-    for group in window.rest():
-        _write(world, runs, group)
+        for group in in_groups(begun(pool), _GROUP, _BYTES):
+            fold_together(world, runs, group, f"{len(group)} simulated payloads")
     return [runs[source.id].close() for source in sources if source.id in runs]
-
-
-def _together(pages: Iterable[Response]) -> Iterator[tuple[str, list[Response]]]:
-    """Yield consecutive pages of one source, which are stored together, with the source."""
-    for source, several in groupby(pages, key=attrgetter("source")):
-        while group := list(islice(several, _KEPT_TOGETHER)):
-            yield source, group
-
-
-def _write(world: PipelineContext, runs: Ingests, several: Sequence[ParsedPayload]) -> None:
-    if several:
-        fold_together(world, runs, several, f"{len(several)} simulated payloads")

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 import structlog
 
 from almanac.catalog.load import shipped
-from almanac.catalog.records import Catalog
 from almanac.config import Settings
 from almanac.domain.cadence import Cadence, Turn
 from almanac.domain.reference import Source
@@ -26,9 +25,10 @@ from almanac.domain.rights import Exposure
 from almanac.domain.times import DAY_SECONDS, wire_time
 from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.asking import from_network, plan_of
-from almanac.pipeline.ingest.lease import LEASE_SECONDS, Lease, Leaseholder
+from almanac.pipeline.ingest.liveness import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
 from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
+from almanac.sources.base import Request
 from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
 from almanac.store.log import payloads, requests, schedule
@@ -95,7 +95,8 @@ class Worker:
     """
     One worker over the named sources (none: all). `chance` randomises pauses; `step` is called at every progress.
 
-    Turns use the clock of the data, leases that of the `holder`, which is real time.
+    Turns use the clock of the data, leases that of the `holder`, which is real time. Sources that lack a setting are
+    reported, and listed with what is missing in `passed_over`.
     """
 
     def __init__(
@@ -111,14 +112,8 @@ class Worker:
         asking: Ask = ask,
         step: Callable[[], None] = lambda: None,
     ) -> None:
-        self._settings = settings
-        self._holder = holder
-        self._say = say
-        self._stop = stop
-        self._chance = chance
-        self._track = track
-        self._asking = asking
-        self._step = step
+        self._settings, self._holder, self._say, self._stop = settings, holder, say, stop
+        self._chance, self._track, self._asking, self._step = chance, track, asking, step
         self._opened = False
         #: Sources being asked: one, and possibly another between two of its requests.
         self._asked_now: set[str] = set()
@@ -126,24 +121,18 @@ class Worker:
         self._first_turns: dict[str, float] = {}
         #: The day on which each source was found to have no unrequested past.
         self._without_past: dict[str, int] = {}
-        #: Sources with missing settings, and what is missing.
         self.passed_over: dict[str, str] = {}
-        self._sources = self._askable(shipped(), names)
-
-    def _askable(self, catalog: Catalog, names: Sequence[str]) -> list[Source]:
-        """Return the sources to ask. Those that lack a setting are reported."""
-        found = []
-        for source in catalog.sources.values():
+        self._sources: list[Source] = []
+        self._cadences: dict[str, Cadence] = {}
+        for source in shipped().sources.values():
             if source.connector and source.cadence is not None and (not names or source.id in names):
-                missing = missing_settings(self._settings, source)
+                missing = missing_settings(settings, source)
                 if missing:
                     self.passed_over[source.id] = f"needs {missing[0]}"
-                    self._say(f"passed over: {source.id} needs {missing[0]}")
+                    say(f"passed over: {source.id} needs {missing[0]}")
                 else:
-                    found.append(source)
-        return found
-
-    # -- for ever ---------------------------------------------------------------------------------------------------
+                    self._sources.append(source)
+                    self._cadences[source.id] = Cadence(source.cadence)
 
     def run(self) -> None:
         """
@@ -173,97 +162,29 @@ class Worker:
             if not self._stop.is_set():
                 self._stop.wait(pause)
 
-    # -- once -------------------------------------------------------------------------------------------------------
-
     def round(self) -> Round:
         """Ask each source that is due and that no other worker asks, in their order, and then their past."""
         done = Round()
-        waiting = self._look()
-        due = self._dues(waiting)
-        now = self._settings.clock()
+        turns = self._turns()
         # Open the store only if there is work, and once at first, to detect a store of the other world.
-        if not self._opened or any(at <= now for at in due.values()):
+        if not self._opened or any(at <= self._settings.clock() for at in self._due(turns).values()):
             with PipelineContext(self._settings, kind=REAL) as world:
                 self._opened = True
-                for source in self._ordered(due, waiting):
-                    if due[source.id] <= self._settings.clock() and not self._stopped(done):
-                        self._take(world, source, done)
-                for source in self._ordered(due, waiting):
+                for source in self._ask_due(world, done):
                     if not self._stopped(done) and self._has_past(world, source):
                         self._take(world, source, done, past=True)
-            waiting = self._look()
-        self._look_ahead(waiting, done)
+            turns = self._turns()
+        # There is work again at a turn, or at the end of another worker's lease on a due source.
+        now, real = self._settings.clock(), self._holder.clock()
+        for name, at in self._due(turns).items():
+            lease = turns.get(name)
+            if lease is not None and lease.by(real) is not None:
+                at = max(at, now + lease.expires_at - real)
+            if done.next_at is None or at < done.next_at:
+                done.next_at, done.next_source = at, name
         return done
 
-    def _dues(self, waiting: dict[str, schedule.SourceTurn]) -> dict[str, int]:
-        """Return when each source is due, by source."""
-        return {s.id: self._due_at(s, waiting[s.id].turn if s.id in waiting else Turn()) for s in self._sources}
-
-    def _ordered(self, due: Mapping[str, int], waiting: Mapping[str, schedule.SourceTurn]) -> list[Source]:
-        """
-        Return the sources by importance (`Source.turn`), then by when each came due.
-
-        Those that were never asked come by the duration of their first turn, so that one with many requests or slow answers
-        does not delay the first numbers of another.
-        """
-
-        def place(source: Source) -> tuple[int, float, int, str]:
-            is_new = source.id not in waiting or waiting[source.id].turn.asked_at is None
-            return _ORDER.index(source.turn), self._first_turn(source) if is_new else 0.0, due[source.id], source.id
-
-        return sorted(self._sources, key=place)
-
-    def _first_turn(self, source: Source) -> float:
-        """Estimate the seconds that a source's first turn takes, from its number of requests and its publisher's speed."""
-        if source.id not in self._first_turns:
-            try:
-                _, plan = plan_of(self._settings, shipped(), source)
-            except ValueError:
-                plan = []  # a setting that the source cannot use: its turn tells
-            limit = shipped().providers[source.provider].limit
-            silence = (limit.silent_seconds if limit is not None else None) or 0.0
-            each = max(silence, 1 / self._settings.http.requests_per_second)
-            self._first_turns[source.id] = each * sum(not request.closed for request in plan)
-        return self._first_turns[source.id]
-
-    def _stopped(self, done: Round) -> bool:
-        done.stopped = done.stopped or self._stop.is_set()
-        return done.stopped
-
-    def _has_past(self, world: PipelineContext, source: Source) -> bool:
-        """
-        Return whether a source has past data to ask for and is not failing. If it has none, it is not checked again
-        before tomorrow.
-        """
-        today = self._settings.clock() // DAY_SECONDS
-        if self._without_past.get(source.id) == today:
-            return False
-        held = schedule.read(world.db).get(source.id)
-        if held is None or held.turn.asked_at is None:
-            return False
-        standing = requests.standing(world.db, source.id)
-        if in_trouble(held.turn.failures, standing):
-            return False
-        try:
-            _, plan = plan_of(world.settings, world.catalog, source)
-        except ValueError:
-            return False  # a setting that the source cannot use: its next turn tells
-        if wanted(plan, standing, Portion.PAST, self._settings.clock()):
-            return True
-        self._without_past[source.id] = today
-        return False
-
-    def _others(self, world: PipelineContext, done: Round) -> None:
-        """Ask sources that came due meanwhile, between two requests of long work."""
-        if len(self._asked_now) > 1:
-            return
-        waiting = schedule.read(world.db)
-        due = self._dues(waiting)
-        for source in self._ordered(due, waiting):
-            if source.id not in self._asked_now and due[source.id] <= self._settings.clock():
-                self._take(world, source, done)
-
-    def _look(self) -> dict[str, schedule.SourceTurn]:
+    def _turns(self) -> dict[str, schedule.SourceTurn]:
         path = opening.place(self._settings.data_place)
         try:
             with opening.faults(), contextlib.closing(opening.create(path)) as db:
@@ -271,29 +192,82 @@ class Worker:
         except UnavailableError as error:
             raise StoreError(opening.advice(error, path)) from None
 
-    def _due_at(self, source: Source, turn: Turn) -> int:
-        return turn.due_at(_cadence(source), self._settings.clock())
+    def _due(self, turns: Mapping[str, schedule.SourceTurn]) -> dict[str, int]:
+        """Return when each source is due."""
+        now = self._settings.clock()
+        return {
+            source.id: (turns[source.id].turn if source.id in turns else Turn()).due_at(self._cadences[source.id], now)
+            for source in self._sources
+        }
 
-    def _look_ahead(self, waiting: dict[str, schedule.SourceTurn], done: Round) -> None:
-        """Find when there is work again: a turn, or the end of another worker's lease on a due source."""
-        now, real = self._settings.clock(), self._holder.clock()
-        for source in self._sources:
-            held = waiting.get(source.id, schedule.SourceTurn(Turn()))
-            at = self._due_at(source, held.turn)
-            if held.by(real) is not None:
-                at = max(at, now + held.expires_at - real)
-            if done.next_at is None or at < done.next_at:
-                done.next_at, done.next_source = at, source.id
+    def _stopped(self, done: Round) -> bool:
+        done.stopped = done.stopped or self._stop.is_set()
+        return done.stopped
+
+    def _ask_due(self, world: PipelineContext, done: Round) -> list[Source]:
+        """
+        Ask the sources that are due and not being asked. Returns all sources in their order.
+
+        They come by importance (`Source.turn`), then by when each came due. Those that were never asked come by the
+        duration of their first turn, so that one with many requests or slow answers does not delay the first numbers
+        of another.
+        """
+        turns = schedule.read(world.db)
+        due = self._due(turns)
+
+        def place(source: Source) -> tuple[int, float, int, str]:
+            is_new = source.id not in turns or turns[source.id].turn.asked_at is None
+            return _ORDER.index(source.turn), self._first_turn(source) if is_new else 0.0, due[source.id], source.id
+
+        ordered = sorted(self._sources, key=place)
+        for source in ordered:
+            is_due = source.id not in self._asked_now and due[source.id] <= self._settings.clock()
+            if is_due and not self._stopped(done):
+                self._take(world, source, done)
+        return ordered
+
+    def _first_turn(self, source: Source) -> float:
+        """Estimate the seconds that a source's first turn takes, from its number of requests and its publisher's speed."""
+        if source.id not in self._first_turns:
+            limit = shipped().providers[source.provider].limit
+            silence = (limit.silent_seconds if limit is not None else None) or 0.0
+            each = max(silence, 1 / self._settings.http.requests_per_second)
+            self._first_turns[source.id] = each * sum(not request.closed for request in self._plan(source))
+        return self._first_turns[source.id]
+
+    def _plan(self, source: Source) -> list[Request]:
+        try:
+            return plan_of(self._settings, shipped(), source)[1]
+        except ValueError:
+            return []  # a setting that the source cannot use: its turn tells
+
+    def _has_past(self, world: PipelineContext, source: Source) -> bool:
+        """
+        Return whether a source has past data to ask for and is not failing. If it has none, it is not checked again
+        before tomorrow.
+        """
+        today = self._settings.clock() // DAY_SECONDS
+        state = schedule.read(world.db).get(source.id)
+        if self._without_past.get(source.id) == today or state is None or state.turn.asked_at is None:
+            return False
+        standing = requests.standing(world.db, source.id)
+        if in_trouble(state.turn.failures, standing):
+            return False
+        if wanted(self._plan(source), standing, Portion.PAST, self._settings.clock()):
+            return True
+        self._without_past[source.id] = today
+        return False
 
     def _take(self, world: PipelineContext, source: Source, done: Round, *, past: bool = False) -> None:
+        """Ask a source, or for its `past`, unless another worker does."""
         now = self._holder.clock()
         until = now + LEASE_SECONDS
         turn = schedule.take(world.db, source.id, self._holder.owner, now, until)
         if turn is None:
-            held = schedule.read(world.db).get(source.id)
-            self._say(f"{source.id}: {held.owner if held else 'another worker'} is asking it")
+            state = schedule.read(world.db).get(source.id)
+            self._say(f"{source.id}: {state.owner if state else 'another worker'} is asking it")
             return
-        due = self._due_at(source, turn)
+        due = turn.due_at(self._cadences[source.id], self._settings.clock())
         try:
             if past or due <= self._settings.clock():  # else another worker was here since we looked
                 self._asked_now.add(source.id)
@@ -307,83 +281,67 @@ class Worker:
     def _ask(
         self, world: PipelineContext, source: Source, turn: Turn, until: int, due: int | None, done: Round
     ) -> None:
-        """Ask a source. `due` None means that its turn is not due and its past is asked for."""
-        began = self._settings.clock()
-        if due is None:
-            portion, why = Portion.PAST, "its past"
-        elif turn.owes(_cadence(source), began):
-            portion, why = Portion.OWED, "what it owes"
-        else:
-            portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
-        gives_way = portion is Portion.PAST or source.turn == "last"
-        #: Start of the turn whose requests are all recorded; None after a fault, or for a partial turn.
-        turn_began = began if portion is Portion.NEWEST else None
-        self._say(f"{source.id}: asking, {why}")
-        path = opening.place(self._settings.data_place)
-        with Lease(path, source.id, self._holder, until) as lease:
-
-            def between() -> None:
-                self._step()
-                if self._stop.is_set() or lease.lost:
-                    raise _Ended
-                if gives_way:
-                    self._others(world, done)
-
-            try:
-                with opening.faults():
-                    outcome = self._asking(world, source, self._say, self._track, between, portion)
-            except _Ended:
-                if lease.lost:
-                    self._say(f"{source.id}: another worker may have taken over, so this one leaves it")
-                else:
-                    done.stopped = True
-                    self._say(f"{source.id}: stopped; the next worker goes on from here")
-                return
-            except UnavailableError:
-                raise  # the store's fault, not the source's
-            except ValueError as error:  # a setting that the source cannot use
-                outcome, turn_began = self._fault(world, source, str(error)), None
-            except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
-                log.exception("a source could not be asked", source=source.id)
-                outcome, turn_began = self._fault(world, source, f"{type(error).__name__}, see the log"), None
-        after = turn if portion is Portion.PAST else turn.answered(began)
-        self._end(world, source, turn, after, turn_began, outcome)
-        done.add(outcome)
-
-    def _fault(self, world: PipelineContext, source: Source, reason: str) -> RunOutcome:
-        self._say(f"failed {source.id}: {reason}")
-        with world.db.transaction():
-            now = self._settings.clock()
-            payloads.note_attempt(world.db, source.id, now, succeeded=False, kept=False, error=reason)
-        return RunOutcome(source.id, failed={source.id: reason})
-
-    def _end(
-        self,
-        world: PipelineContext,
-        source: Source,
-        turn: Turn,
-        after: Turn,
-        turn_began: int | None,
-        outcome: RunOutcome,
-    ) -> None:
         """
-        Record how the turn went; `after` is its state if nothing failed.
+        Ask a source, and record how its turn went. `due` None means that its turn is not due and its past is asked for.
 
         Quarantined responses wait for the next turn, because the publisher would only repeat them if asked at once.
         """
-        cadence, now = _cadence(source), self._settings.clock()
+        began, cadence = self._settings.clock(), self._cadences[source.id]
+        if due is None:
+            portion, why = Portion.PAST, "its past"
+        elif turn.owes(cadence, began):
+            portion, why = Portion.OWED, "what it owes"
+        else:
+            portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
+        #: Start of the turn whose requests are all recorded; None after a fault, or for a partial turn.
+        turn_began = began if portion is Portion.NEWEST else None
+        self._say(f"{source.id}: asking, {why}")
+        lease = Lease(opening.place(self._settings.data_place), source.id, self._holder, until)
+
+        def between() -> None:
+            self._step()
+            if self._stop.is_set() or lease.lost:
+                raise _Ended
+            # Long work gives way to sources that came due meanwhile.
+            if (portion is Portion.PAST or source.turn == "last") and len(self._asked_now) == 1:
+                self._ask_due(world, done)
+
+        fault = None
+        try:
+            with lease.renewed(), opening.faults():
+                outcome = self._asking(world, source, self._say, self._track, between, portion)
+        except _Ended:
+            if lease.lost:
+                self._say(f"{source.id}: another worker may have taken over, so this one leaves it")
+            else:
+                done.stopped = True
+                self._say(f"{source.id}: stopped; the next worker goes on from here")
+            return
+        except UnavailableError:
+            raise  # the store's fault, not the source's
+        except ValueError as error:  # a setting that the source cannot use
+            fault = str(error)
+        except Exception as error:  # a fault of ours, whatever it is: it costs this source a turn, never the others
+            log.exception("a source could not be asked", source=source.id)
+            fault = f"{type(error).__name__}, see the log"
+        now = self._settings.clock()
+        if fault is not None:
+            self._say(f"failed {source.id}: {fault}")
+            with world.db.transaction():
+                payloads.note_attempt(world.db, source.id, now, succeeded=False, kept=False, error=fault)
+            outcome, turn_began = RunOutcome(source.id, failed={source.id: fault}), None
+        after, how = turn if portion is Portion.PAST else turn.answered(began), "next"
         if outcome.failed or outcome.later:
             after = turn.failed(cadence, now, self._chance.random, outcome.retry_after, turn_began)
-            how = f"{len(outcome.failed)} failed, the {_ordinal(after.failures)} time in a row; again"
-            if not outcome.failed:
-                how = f"{len(outcome.later)} wait, and come"
-        else:
-            how = "next"
+            how = f"{len(outcome.later)} wait, and come"
+            if outcome.failed:
+                how = f"{len(outcome.failed)} failed, the {_ordinal(after.failures)} time in a row; again"
         nothing = f", {len(outcome.empty)} with nothing in it" if outcome.empty else ""
-        told = f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined{nothing}"
+        counts = f"{outcome.folded} read, {outcome.known} known, {outcome.quarantined_responses} quarantined{nothing}"
         is_ended = schedule.end(world.db, source.id, self._holder.owner, after)
         what_next = f"{how} at {wire_time(after.due_at(cadence, now))}" if is_ended else "another worker has taken over"
-        self._say(f"{source.id}: {told}; {what_next}")
+        self._say(f"{source.id}: {counts}; {what_next}")
+        done.add(outcome)
 
 
 def note_asked(world: PipelineContext, outcomes: Sequence[RunOutcome], began: int) -> None:
@@ -391,12 +349,6 @@ def note_asked(world: PipelineContext, outcomes: Sequence[RunOutcome], began: in
     for outcome in outcomes:
         if not outcome.failed and not outcome.later:
             schedule.note(world.db, outcome.source, began)
-
-
-def _cadence(source: Source) -> Cadence:
-    if source.cadence is None:
-        raise ValueError(f"{source.id} has no cadence")
-    return Cadence(source.cadence)
 
 
 def _ordinal(number: int) -> str:

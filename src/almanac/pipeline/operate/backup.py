@@ -23,7 +23,7 @@ from almanac.distribution import version
 from almanac.domain.errors import UserError, naming
 from almanac.domain.progress import Advance, Meter, unmetered
 from almanac.load_state import try_lock
-from almanac.pipeline.missing_payloads import Demand, Lost, lost, named
+from almanac.pipeline.missing_payloads import BRING_BACK, Lost, demand, lost, named
 from almanac.store.accounts import file as accounts
 from almanac.store.engine import opening, sqlite
 from almanac.store.engine.data_schema import SCHEMA, meta
@@ -132,9 +132,49 @@ def extract(file: Path, target: Path, meter: Meter = unmetered) -> Extracted:
     Raises BackupError if it isn't a whole backup, has a later format, or contains a name that leads elsewhere; the
     folder then has a part of it.
     """
+    digests: dict[str, str] = {}
+    head: BackupHead | None = None
+    manifest: Manifest | None = None
+    advance = unmetered("MiB unpacked", 0)
+    with (
+        _naming_backup(file),
+        file.open("rb") as packed,
+        zstandard.ZstdDecompressor().stream_reader(packed) as plain,
+        tarfile.open(fileobj=plain, mode="r|") as archive,
+    ):
+        for member in archive:
+            if manifest is not None:
+                raise BackupError(f"{member.name!r} comes after the manifest")
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is None:
+                raise BackupError(f"{member.name!r} is not a plain file")
+            if head is None:
+                if member.name != HEAD:
+                    raise BackupError(f"begins with {member.name!r}, not with {HEAD}")
+                head = _decoded(content.read(), BackupHead)
+                advance = meter("MiB unpacked", head.bytes // PIECE)
+            elif member.name == MANIFEST:
+                manifest = _decoded(content.read(), Manifest)
+            elif not _allowed(member.name):
+                raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
+            elif member.name in digests:
+                raise BackupError(f"{member.name!r} is there twice")
+            else:
+                path, metered = target / member.name, _Metered(content, advance)
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with _create(path) as copy:
+                    shutil.copyfileobj(metered, copy, PIECE)
+                digests[member.name] = metered.digest.hexdigest()
+        if manifest is None or head is None:
+            raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
+    return Extracted(manifest, digests, head)
+
+
+@contextmanager
+def _naming_backup(file: Path) -> Iterator[None]:
+    """Turn errors of unpacking into a BackupError that names the file."""
     try:
-        with file.open("rb") as packed, zstandard.ZstdDecompressor().stream_reader(packed) as plain:
-            return _extract(plain, target, meter)
+        yield
     except (zstandard.ZstdError, tarfile.TarError, EOFError) as error:
         raise BackupError(f"{file} is not a whole backup ({error})") from None
     except BackupError as error:
@@ -162,36 +202,6 @@ def too_new(manifest: Manifest, folder: Path) -> Iterator[str]:
             )
 
 
-def _extract(plain: IO[bytes], target: Path, meter: Meter) -> Extracted:
-    digests: dict[str, str] = {}
-    head: BackupHead | None = None
-    manifest: Manifest | None = None
-    advance = unmetered("MiB unpacked", 0)
-    with tarfile.open(fileobj=plain, mode="r|") as archive:
-        for member in archive:
-            if manifest is not None:
-                raise BackupError(f"{member.name!r} comes after the manifest")
-            content = archive.extractfile(member) if member.isreg() else None
-            if content is None:
-                raise BackupError(f"{member.name!r} is not a plain file")
-            if head is None:
-                if member.name != HEAD:
-                    raise BackupError(f"begins with {member.name!r}, not with {HEAD}")
-                head = _decoded(content.read(), BackupHead)
-                advance = meter("MiB unpacked", head.bytes // PIECE)
-            elif member.name == MANIFEST:
-                manifest = _decoded(content.read(), Manifest)
-            elif not _allowed(member.name):
-                raise BackupError(f"{member.name!r} is not a name that belongs in a backup")
-            elif member.name in digests:
-                raise BackupError(f"{member.name!r} is there twice")
-            else:
-                digests[member.name] = _copy(content, target / member.name, advance)
-    if manifest is None or head is None:
-        raise BackupError("has no manifest: it was cut off, or is not a backup of Almanac")
-    return Extracted(manifest, digests, head)
-
-
 def _decoded(content: bytes, kind: type[_Part]) -> _Part:
     """Decode the head or the manifest. A later version may have added fields: its number is read first."""
     try:
@@ -213,14 +223,6 @@ def _allowed(name: str) -> bool:
     return plain and (
         name in DATABASES or (len(parts) == 4 and parts[0] == RAW and parts[1] in PARTS and ".." not in parts)
     )
-
-
-def _copy(content: IO[bytes], path: Path, advance: Advance) -> str:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    metered = _Metered(content, advance)
-    with _create(path) as file:
-        shutil.copyfileobj(metered, file, PIECE)
-    return metered.digest.hexdigest()
 
 
 class _Metered:
@@ -330,19 +332,23 @@ def backup(
         if DATA in copies:
             with sqlite.offline(copies[DATA]) as db:
                 data_version = int(meta(db, "version") or 0)
-        raw_files = None
+        size = sum(path.stat().st_size for path in copies.values())
+        advice = f"{BRING_BACK}, or write accounts and counts of use alone: --accounts-only"
+        words = "a backup", f"the raw store {settings.raw_place}", advice
+        names: list[str] = []
+        rows: list[PayloadRow] = []
+        missing: list[Lost] = []
         if raw is not None:
-            rows = payloads_of(copies[DATA]) if DATA in copies else _rows(settings, left_out)
-            raw_files = _RawFiles(settings.raw_place, raw, rows, without)
-        size = sum(path.stat().st_size for path in copies.values()) + (raw_files.bytes if raw_files else 0)
-        head = BackupHead(
-            FORMAT,
-            version(),
-            settings.clock(),
-            size,
-            None if raw is None else raw.identity(),
-            () if raw_files is None else tuple(raw_files.missing),
-        )
+            data = copies.get(DATA) or left_out or opening.place(settings.data_place)
+            if not isinstance(data, Path) or data.exists():
+                with opening.faults(), contextlib.closing(opening.connect(data, read_only=True)) as db:
+                    rows = named(db)
+            names = raw.names()
+            missing = lost(rows, raw, names=names, read=without is not None)
+            demand(missing, len(rows), without, *words)
+            size += raw.size()
+        identity = None if raw is None else raw.identity()
+        head = BackupHead(FORMAT, version(), settings.clock(), size, identity, tuple(missing))
         members: dict[str, str] = {}
         unfinished = folder / "archive"
         advance = meter("MiB packed", size // PIECE)
@@ -356,8 +362,17 @@ def backup(
                 with copy.open("rb") as database:
                     members[name] = _add(archive, name, database, copy.stat().st_size, advance)
                 copy.unlink()
-            for name, content in () if raw_files is None else raw_files.read():
+            captures: dict[str, list[Capture]] = {}
+            damaged: list[Lost] = []
+            for name in names:
+                content = None if raw is None else raw.blobs.get(name)
+                if content is None:
+                    raise BackupError(f"{settings.raw_place}/{name} went away while it was read")
+                damaged += _flaws(name, content, captures)
                 members[f"{RAW}/{name}"] = _add_bytes(archive, f"{RAW}/{name}", content, advance)
+            if not missing:  # only payloads that the data came from; `backup --verify` reports the others
+                needed = {row.capture for row in rows}
+                demand([loss for loss in damaged if loss.capture in needed], len(needed), None, *words)
             manifest = Manifest(FORMAT, head.almanac, head.created_at, SCHEMA, data_version, members)
             _add_bytes(archive, MANIFEST, msgspec.json.encode(manifest))
         sync(unfinished)
@@ -365,46 +380,6 @@ def backup(
         os.link(unfinished, file)
     sync(file.parent)
     return manifest
-
-
-def _rows(settings: Settings, left_out: Place | None) -> list[PayloadRow]:
-    """Return the payloads named by data that isn't copied, because it is on a server or left out."""
-    at = left_out or opening.place(settings.data_place)
-    if isinstance(at, Path) and not at.exists():
-        return []
-    with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
-        return named(db)
-
-
-class _RawFiles:
-    """
-    The raw files of a backup, and the check that the data can be rebuilt from them.
-
-    `missing` has the payloads that the operator agreed to leave out, `bytes` is the size of all files. Raises LossError
-    if other payloads of `rows` are missing.
-    """
-
-    def __init__(self, place: str, raw: RawStore, rows: list[PayloadRow], without: int | None) -> None:
-        self._place, self._raw = place, raw
-        self._needed = {row.capture for row in rows}
-        self._demand = Demand.of("a backup", place, ", or write accounts and counts of use alone: --accounts-only")
-        self._names = raw.names()
-        self.missing = lost(rows, raw, names=self._names, read=without is not None)
-        self._demand.meet(self.missing, len(rows), without)
-        self.bytes = raw.size()
-
-    def read(self) -> Iterator[tuple[str, bytes]]:
-        """Yield each file's name and content. Raises LossError at the end if some are damaged and no number was agreed to."""
-        captures: dict[str, list[Capture]] = {}
-        damaged: list[Lost] = []  # only payloads that the data came from; `backup --verify` reports the others
-        for name in self._names:
-            content = self._raw.blobs.get(name)
-            if content is None:
-                raise BackupError(f"{self._place}/{name} went away while it was read")
-            if not self.missing:
-                damaged += [loss for loss in _flaws(name, content, captures) if loss.capture in self._needed]
-            yield name, content
-        self._demand.meet(damaged, len(self._needed), None)
 
 
 def _flaws(name: str, content: bytes, captures: dict[str, list[Capture]]) -> Iterator[Lost]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from almanac.domain.progress import Meter, unmetered
 from almanac.pipeline import missing_payloads, raw_store_binding
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.derive.derivation import Changes
-from almanac.pipeline.ingest.captures import ParsedPayload, Window
-from almanac.pipeline.ingest.ingest import Ingests, Unstorable
+from almanac.pipeline.ingest.ingest import Ingests, Reading, Unstorable, in_groups
 from almanac.pipeline.ingest.outcome import Say, Track, untracked
-from almanac.pipeline.missing_payloads import Demand, Lost
-from almanac.sources.base import connector
+from almanac.pipeline.missing_payloads import demand
+from almanac.pipeline.processes import Job
+from almanac.sources.base import Parsed, connector
 from almanac.store.engine.data_schema import set_meta
 from almanac.store.log import payloads
-from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Capture, Corrupt
 
 #: Captures that workers read ahead of the one being folded, and their bytes.
@@ -55,8 +54,8 @@ def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str
     with world.batch("rebuild") as batch:
         before = missing_payloads.named(world.db)
         missing_now = missing_payloads.lost(before, world.raw, sources=world.catalog.sources, read=without is not None)
-        demand = Demand.of("a rebuild", world.settings.raw_place)
-        demand.meet(missing_now, len(before), without, at_most=True)
+        words = "a rebuild", f"the raw store {world.settings.raw_place}", missing_payloads.BRING_BACK
+        demand(missing_now, len(before), without, *words, at_most=True)
         world.db.recreate()
         set_meta(world.db, "world", world.kind)
         batch.touch()
@@ -75,28 +74,28 @@ def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str
 
         # List under the lock: whatever another run stores from now on, it will fold itself.
         captures = sorted(world.raw.captures(passed_by=missing), key=turn)
-        ahead = Window(_AHEAD, _AHEAD_BYTES)
 
-        def write(several: Sequence[ParsedPayload]) -> None:
-            for payload in several:
-                capture = payload.capture
-                reason = refused.get(capture.id)
-                judged = payload if reason is None else ParsedPayload(capture, None, reason)
-                runs[capture.source].write(batch, judged, changes)
+        def begun() -> Iterator[tuple[Capture, Job[Parsed]]]:
+            for capture in track(captures, "rebuild"):
+                if capture.source not in world.catalog.sources:
+                    unknown[capture.source] += 1
+                    continue
+                run = runs[capture.source]
+                try:
+                    yield run.read(capture, world.raw.read(capture))
+                except Corrupt as error:
+                    if missing is None:
+                        raise
+                    missing(f"left out: {error}")
+
+        for group in in_groups(begun(), _AHEAD, _AHEAD_BYTES):
+            for reading in group:
+                capture = reading.capture
+                if capture.id in refused:
+                    reading = Reading(capture, payloads.QUARANTINED, refused[capture.id])
+                runs[capture.source].write(batch, reading, changes)
                 newest[capture.source] = max(newest.get(capture.source, 0), capture.ingested_at)
-
-        for capture in track(captures, "rebuild"):
-            source = world.catalog.sources.get(capture.source)
-            if source is None:
-                unknown[capture.source] += 1
-                continue
-            run = runs[source.id]
-            body = _body(world, capture, missing)
-            if body is not None:
                 replayed += 1
-                write(ahead.put(run.parse(capture, body)))
-        for group in ahead.rest():
-            write(group)
         world.bring_into_step(batch, changes)
         for key, run in runs.items():
             run.finish()
@@ -104,38 +103,19 @@ def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str
             if key in newest and not payloads.was_tried(world.db, key):
                 at = newest[key]
                 payloads.note_attempt(world.db, key, at, succeeded=True, kept=True, error=None, fetched_at=at)
-        demand.meet(_no_longer(before, missing_payloads.named(world.db)), len(before), without)
+        after = {row.capture: row for row in missing_payloads.named(world.db)}
+        lost = []
+        for row in before:
+            rebuilt = after.get(row.capture)
+            if rebuilt is None:
+                lost.append(missing_payloads.of(row, "the raw store cannot give it back"))
+            elif row.state == payloads.FOLDED != rebuilt.state:
+                lost.append(missing_payloads.of(row, f"was read before, and cannot be now: {rebuilt.reason}"))
+        demand(lost, len(before), without, *words)
         raw_store_binding.adopt(world.db, world.raw, whole=not without)
     for name, count in sorted(unknown.items()):
         say(f"left out {count} captures of {name}: the catalogue has no such source")
     return replayed
-
-
-def _no_longer(before: Iterable[PayloadRow], now: Iterable[PayloadRow]) -> list[Lost]:
-    """List payloads that disappeared, or that were read before the rebuild and could not be read now."""
-    after = {row.capture: row for row in now}
-    lost = []
-    for row in before:
-        rebuilt = after.get(row.capture)
-        if rebuilt is None:
-            lost.append(missing_payloads.of(row, "the raw store cannot give it back"))
-        elif row.state == payloads.FOLDED != rebuilt.state:
-            lost.append(missing_payloads.of(row, f"was read before, and cannot be now: {rebuilt.reason}"))
-    return lost
-
-
-def _body(world: PipelineContext, capture: Capture, missing: Say | None) -> bytes | None:
-    """
-    Return the bytes of a capture. If they are unusable, report that and return None, or without `missing` raise
-    Corrupt.
-    """
-    try:
-        return world.raw.read(capture)
-    except Corrupt as error:
-        if missing is None:
-            raise
-        missing(f"left out: {error}")
-        return None
 
 
 _reader = functools.cache(connector)

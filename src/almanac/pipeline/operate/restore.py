@@ -12,15 +12,13 @@ import msgspec
 
 from almanac.config import Settings
 from almanac.domain.progress import Meter, unmetered
-from almanac.pipeline.missing_payloads import Demand, lost, named
+from almanac.pipeline.missing_payloads import demand, lost, named
 from almanac.pipeline.operate.backup import (
     DATA,
     DATABASES,
     MANIFEST,
     RAW,
     BackupError,
-    Extracted,
-    KeptDatabase,
     Manifest,
     differences,
     extract,
@@ -77,7 +75,17 @@ def restore(settings: Settings, file: Path, meter: Meter = unmetered, *, without
             raise BackupError(f"{file}: {wrong[0]!r} is not what the manifest says ({len(wrong)} such members)")
         for sentence in too_new(manifest, target):
             raise BackupError(f"{file}: {sentence}")
-        _demand_payloads(settings, file, extracted, target, without)
+        # Payloads that the data in the backup, or on the server it is restored to, came from.
+        rows = payloads_of(target / DATA) if DATA in digests else []
+        at = opening.place(settings.data_place)
+        if isinstance(at, Server) and (target / RAW).is_dir():
+            with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
+                rows += named(db)
+        needed = {row.capture: row for row in rows}
+        there = lost(needed.values(), RawStore(Folder(target / RAW)))
+        missing = {payload.capture: payload for payload in (*there, *extracted.head.lacking)}
+        words = "a restore", f"the backup {file}", "Restore another backup, or another database beside it"
+        demand(list(missing.values()), len(needed.keys() | missing.keys()), without, *words)
         if extracted.head.raw_store is not None and (target / RAW).is_dir():
             RawStore(Folder(target / RAW)).identify(extracted.head.raw_store)
         (target / MANIFEST).write_bytes(msgspec.json.encode(manifest))
@@ -98,8 +106,12 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
     Returns its manifest and all problems found; the manifest is None if the file cannot be read to its end. While it
     runs it needs as much space as a restore.
     """
+    beside = file.absolute().parent
+    place = Path(tempfile.gettempdir())
+    with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=beside):
+        place = beside  # it is meant for such files, if it is writable
     try:
-        with scratch_folder(_roomy(file.absolute().parent), file.name) as folder:
+        with scratch_folder(place, file.name) as folder:
             extracted = extract(file, folder, meter)
             manifest, digests = extracted.manifest, extracted.digests
             problems = [f"{name}: is not what the manifest says" for name in differences(manifest, digests)]
@@ -107,53 +119,21 @@ def check(file: Path, meter: Meter = unmetered) -> tuple[Manifest | None, list[s
             problems += [f"{name}: {damage}" for name in databases for damage in sqlite.file_damages(folder / name)]
             if not problems:
                 problems += too_new(manifest, folder)
-                problems += _problems(extracted, folder)
+                raw = RawStore(Folder(folder / RAW))
+                captures: dict[str, Capture] = {}
+                problems += raw_problems(raw, captures)
+                if DATA in digests:
+                    problems += payload_problems(payloads_of(folder / DATA), raw, captures)
+                else:
+                    names = set(raw.names())  # what is wrong with those that are there was said
+                    problems += [
+                        f"made without {payload}"
+                        for payload in extracted.head.lacking
+                        if index_name(payload.source, payload.capture) not in names
+                    ]
             return manifest, problems
     except BackupError as error:
         return None, [str(error).removeprefix(f"{file}: ")]
-
-
-def _problems(extracted: Extracted, folder: Path) -> Iterator[str]:
-    """
-    Yield the problems that `almanac verify` would report for the payloads of an extracted backup, or, without data, the
-    payloads left out of it.
-    """
-    raw = RawStore(Folder(folder / RAW))
-    captures: dict[str, Capture] = {}
-    yield from raw_problems(raw, captures)
-    if DATA in extracted.digests:
-        yield from payload_problems(payloads_of(folder / DATA), raw, captures)
-    else:
-        names = set(raw.names())  # what is wrong with those that are there was said
-        left_out = [
-            payload for payload in extracted.head.lacking if index_name(payload.source, payload.capture) not in names
-        ]
-        yield from (f"made without {payload}" for payload in left_out)
-
-
-def _demand_payloads(settings: Settings, file: Path, extracted: Extracted, folder: Path, without: int | None) -> None:
-    """Raise LossError if payloads are missing that the data in a backup, or on the server it is restored to, came from."""
-    rows = payloads_of(folder / DATA) if DATA in extracted.digests else []
-    at = opening.place(settings.data_place)
-    if isinstance(at, Server) and (folder / RAW).is_dir():
-        with opening.faults(), contextlib.closing(opening.connect(at, read_only=True)) as db:
-            rows += named(db)
-    needed = {row.capture: row for row in rows}
-    missing = {
-        payload.capture: payload
-        for payload in (*lost(needed.values(), RawStore(Folder(folder / RAW))), *extracted.head.lacking)
-    }
-    demand = Demand("a restore", f"the backup {file}", "Restore another backup, or another database beside it")
-    demand.meet(list(missing.values()), len(needed.keys() | missing.keys()), without)
-
-
-def _roomy(folder: Path) -> Path:
-    """Return the folder itself if it is writable, as it is meant for such files, or else the system's temporary folder."""
-    try:
-        with tempfile.TemporaryFile(dir=folder):
-            return folder
-    except OSError:
-        return Path(tempfile.gettempdir())
 
 
 def _check_free(settings: Settings) -> None:
@@ -196,39 +176,6 @@ def _made(home: Path) -> Iterator[None]:
         raise
 
 
-def _put(file: Path, at: Server, part: KeptDatabase) -> None:
-    """
-    Copy a file's content to a server, and then remove the file.
-
-    If a killed run already copied it, the result is the same. Data is rebuilt on the server, so its file is just
-    removed.
-    """
-    if part.area is not None:
-        with (
-            contextlib.closing(opening.open_auxiliary(file, schema=part.area)) as source,
-            contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as target,
-        ):
-            copy_tables(source, target, part.area)
-    for trace in _TRACES:
-        file.with_name(f"{file.name}{trace}").unlink(missing_ok=True)
-
-
-def _put_raw(source: Folder, settings: Settings) -> None:
-    """
-    Copy the raw files to the raw store of the settings and read each back. Objects go first, so that no index file
-    names a missing one.
-    """
-    target = RawStore.at(settings.raw_place).blobs
-    for part in (*reversed(PARTS), IDENTITY):
-        for name in source.names(part) if part != IDENTITY else [IDENTITY]:
-            content = source.get(name)
-            if content is None:  # a backup of a raw store without a name
-                continue
-            target.put(name, content)
-            if target.get(name) != content:
-                raise BackupError(f"{settings.raw_place}: {name} is not what was written: run `almanac restore` again")
-
-
 def _settle(settings: Settings) -> Manifest:
     """Move the unpacked files into place, continuing where an earlier run stopped."""
     home, ready = settings.home, settings.restored_path
@@ -236,9 +183,25 @@ def _settle(settings: Settings) -> Manifest:
     for name, part in DATABASES.items():
         at, file = part.at(settings), ready / name
         if isinstance(at, Server) and file.exists():
-            _put(file, at, part)
+            # If a killed run already copied it, the result is the same. Data is rebuilt on the server.
+            if part.area is not None:
+                with (
+                    contextlib.closing(opening.open_auxiliary(file, schema=part.area)) as source,
+                    contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as target,
+                ):
+                    copy_tables(source, target, part.area)
+            for trace in _TRACES:
+                file.with_name(f"{file.name}{trace}").unlink(missing_ok=True)
     if settings.raw_path != home / RAW and (ready / RAW).is_dir():
-        _put_raw(Folder(ready / RAW), settings)
+        unpacked, raw = Folder(ready / RAW), RawStore.at(settings.raw_place).blobs
+        # Objects go first, so that no index file names a missing one.
+        for key in [*(key for part in reversed(PARTS) for key in unpacked.names(part)), IDENTITY]:
+            content = unpacked.get(key)
+            if content is None:  # a backup of a raw store without a name
+                continue
+            raw.put(key, content)
+            if raw.get(key) != content:
+                raise BackupError(f"{settings.raw_place}: {key} is not what was written: run `almanac restore` again")
         shutil.rmtree(ready / RAW)
     for path in sorted(ready.iterdir()):
         if path.name != MANIFEST:

@@ -58,11 +58,6 @@ def read(db: Database, wanted: Sequence[Cells]) -> list[History]:
     return histories
 
 
-def count(db: Queryable, series: int) -> int:
-    """Return how many cells of a series have a value."""
-    return int(db.execute("SELECT rows FROM series WHERE series = ?", (series,)).get or 0)
-
-
 def periods(db: Queryable, topic: int, series: int, span: tuple[int, int]) -> set[int]:
     """Return the period keys of a series' cells that have a value, in a span whose ends are both included."""
     return {period for (period,) in db.execute(_PERIODS, (topic, *span, series))}
