@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Generic, Protocol, TypeVar
 from urllib.parse import quote, unquote
 
+from rapidfuzz import fuzz
 from starlette.routing import compile_path
 from starlette.types import Scope
 
@@ -133,7 +133,9 @@ class Routes(Generic[Found]):
                 if len(declared) != len(parts):
                     continue
                 pairs = list(zip(declared, parts, strict=True))
-                alike = min(1.0 if name.startswith("{") else _likeness(name, part.lower()) for name, part in pairs)
+                alike = min(
+                    1.0 if name.startswith("{") else fuzz.ratio(name, part.lower()) / 100 for name, part in pairs
+                )
                 # Of two that are as like, the one that names more: a literal path wins over a template.
                 named = sum(not name.startswith("{") for name in declared) / 1_000
                 if alike >= _ALIKE and alike + named > best:
@@ -142,9 +144,3 @@ class Routes(Generic[Found]):
         if found is None:
             return None
         return "".join("/" + quote(part.replace(_SLASH, "/"), safe=":,@", errors="replace") for part in found)
-
-
-def _likeness(one: str, other: str) -> float:
-    """From 0 to 1, how alike two words are; 0 at once for those whose lengths alone tell."""
-    matcher = SequenceMatcher(None, one, other)
-    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0
