@@ -92,10 +92,8 @@ class EventNumbers(NamedTuple):
     known: int
 
 
-class _Cell(NamedTuple):
-    series: SeriesInfo
-    frequency: Frequency
-    period: int
+#: A series, the frequency that its release has, and the key of a period.
+_Cell = tuple[SeriesInfo, Frequency, int]
 
 
 def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumbers]:
@@ -110,7 +108,8 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
     while waiting:
         asked = [(event, behind, cell) for event, behind in waiting if (cell := next(behind, None)) is not None]
         spans = [
-            (cell.series.topic, cell.series.number, *span_of(ctx, cell.period, cell.frequency)) for _, _, cell in asked
+            (series.topic, series.number, *span_of(ctx, period, frequency))
+            for _, _, (series, frequency, period) in asked
         ]
         rows = store.known_each(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
@@ -138,7 +137,7 @@ def _cells(ctx: Context, event: EventState) -> list[_Cell]:
         series = series_of(ctx, source, event.entity, event.indicator, frequency)
         period = key_of(event.period, frequency)
         if series is not None and period is not None:
-            cells.append(_Cell(series, frequency, period))
+            cells.append((series, frequency, period))
     return cells
 
 
@@ -266,17 +265,16 @@ def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
     """Events as this request may see them."""
     domiciles = company_rows.countries(ctx.view, {one.entity for one in found if one.entity and not one.country})
     rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
-    told = numbers(ctx, [one for one in found if _told_by_data(one)])
-    return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]
-
-
-def _told_by_data(one: EventState) -> bool:
-    """Whether the numbers of an event are those of observations, not its own; of one to come, the number before."""
-    return (
-        one.status in {"released", "revised", *COMING}
+    # Numbers of these are those of observations, not the event's own; of one to come, the number before.
+    told_by_data = [
+        one
+        for one in found
+        if one.status in {"released", "revised", *COMING}
         and one.category in {"macro_release", "central_bank"}
         and one.unit is None
-    )
+    ]
+    told = numbers(ctx, told_by_data)
+    return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]
 
 
 def _event(
@@ -286,20 +284,18 @@ def _event(
     domiciles: dict[str, str | None],
     rights: RowRights,
 ) -> EventSchema:
-    source = ctx.view.directory.sources.get(one.source)
-    if told is not None:
-        shown_of: EventNumbers | EventState = told
-        if told.rights.value_withheld:
-            rights = told.rights
-    else:
-        shown_of = one
+    directory = ctx.view.directory
+    source, entity = directory.sources.get(one.source), directory.entities.get(one.entity or "")
+    shown_of: EventNumbers | EventState = one if told is None else told
+    if told is not None and told.rights.value_withheld:
+        rights = told.rights
     reached, before = _reached(ctx, one)
     shown = not rights.value_withheld and reached
     compared = shown and before
     return EventSchema.from_attributes(
         one,
         id=one.event,
-        status=_status(ctx, one),
+        status="unknown" if one.status in COMING and one.occurred_at < _overdue(ctx) else one.status,
         occurred_at=cached_wire_time(one.occurred_at),
         time_precision=one.precision,
         entity_id=one.entity,
@@ -310,16 +306,12 @@ def _event(
         previous=wire_number(shown_of.previous) if compared else None,
         revised_previous=wire_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
-        currency=_currency(ctx, one) if told is None else told.currency,
+        currency=currency_of(one.unit, entity and entity.currency) if told is None else told.currency,
         source_id=one.source,
         provider_id=source.provider if source is not None else one.source,
         observed_at=cached_wire_time(one.known_at if told is None else max(one.known_at, told.known)),
         rights=rights,
     )
-
-
-def _status(ctx: Context, one: EventState) -> str:
-    return "unknown" if one.status in COMING and one.occurred_at < _overdue(ctx) else one.status
 
 
 def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
@@ -328,12 +320,6 @@ def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
         return True, True
     period = Period.parse(one.period)
     return period.end >= ctx.window_start, (period.start or period.end) > ctx.window_start
-
-
-def _currency(ctx: Context, one: EventState) -> str | None:
-    """Currency of the numbers that an event was stored with."""
-    entity = ctx.view.directory.entities.get(one.entity or "")
-    return currency_of(one.unit, None if entity is None else entity.currency)
 
 
 #: Filters no index leads to pages by: the walk may read far more events than it gives.
