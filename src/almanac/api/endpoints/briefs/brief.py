@@ -135,9 +135,8 @@ def fresh_peers(
                 peers.append(Peer(value, column.unit(row), spec.frequency, column.known(row), spec.curve_type, end))
         return peers
 
-    # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
-    key = ("peers", measure.slug, view.epoch, view.version, view.directory.reference, version, as_of, today)
-    return cache.once(key, make)
+    # What they follow from: the moment, and the day because of freshness.
+    return cache.once(view, "peers", measure.slug, version, as_of, today, make=make)
 
 
 def prepare(cache: ProcessCache, view: View, today: date) -> None:

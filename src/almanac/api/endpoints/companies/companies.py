@@ -17,7 +17,14 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Lines, 
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
-from almanac.api.endpoints.companies.records import CompanySchema, CompanyScores, Financials, Profile, StatementLine
+from almanac.api.endpoints.companies.records import (
+    CompanySchema,
+    CompanyScores,
+    Financials,
+    Profile,
+    ScorePeers,
+    StatementLine,
+)
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
@@ -282,18 +289,12 @@ def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peer
     return found
 
 
-def _score_peers(ctx: Context, peers: Peers, company: Company) -> dict[str, int] | None:
+def _score_peers(ctx: Context, peers: Peers, company: Company) -> ScorePeers | None:
     """Among whom it is scored; None where it takes no part, or its figures may not be shown."""
     row = peers.table.row.get(company.entity)
     if row is None or not peers.taking_part[row] or of_source(ctx, company.source).value_withheld:
         return None
-    found = peers.compared(row)
-    return {
-        "sector": found.sector,
-        "all": found.all,
-        "measures": found.measures,
-        "measuresWithinSector": found.measures_within_sector,
-    }
+    return ScorePeers.from_attributes(peers.compared(row))
 
 
 def _alike(standing: CompanyScoring, company: Company) -> list[dict[str, Any]]:
@@ -509,10 +510,11 @@ def _wanted(cache: ProcessCache, ctx: Context, peers: Peers) -> Mask:
         passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
     if params["q"] is not None:
         words = folded(params["q"]).split()
-        state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
         # The text that they are looked for in: name and ticker.
         named = zip(table.companies.names, table.companies.tickers, strict=True)
-        described = cache.once(state, lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named])
+        described = cache.once(
+            ctx.view, "words", make=lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named]
+        )
         passed &= np.array([bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_)
     return passed
 

@@ -351,21 +351,21 @@ def of_entity(ctx: Context) -> ListAnswer:
             {"parameter": "idOrSlug"},
         )
     if entity.kind in PLACES:
-        found = names.of_place(entity)
+        known = names.of_place(entity)
     else:
-        found = aliases.of_entity(ctx.view, entity.id)
-    page, following = ctx.page({(one.scheme, one.alias, one.valid_from or 0): one for one in found})
-    return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
-
-
-def _alias(one: names.Alias) -> AliasSchema:
-    return AliasSchema.from_attributes(
-        one,
-        entity_id=one.entity,
-        valid_from=_time(one.valid_from),
-        valid_to=_time(one.valid_to),
-        source_id=one.source,
-    )
+        known = aliases.of_entity(ctx.view, entity.id)
+    page, following = ctx.page({(alias.scheme, alias.alias, alias.valid_from or 0): alias for alias in known})
+    rows = [
+        AliasSchema.from_attributes(
+            alias,
+            entity_id=alias.entity,
+            valid_from=_time(alias.valid_from),
+            valid_to=_time(alias.valid_to),
+            source_id=alias.source,
+        )
+        for alias in page
+    ]
+    return ListAnswer(rows, following)
 
 
 def _time(day: int | None) -> str | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +58,7 @@ class Peers:
     def __init__(self, cache: ProcessCache, ctx: Context) -> None:
         self._cache, self._ctx = cache, ctx
         companies = cache.universe.companies(ctx.view)
-        state = ("companies", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
-        self.table = cache.once(state, lambda: _table(cache, companies))
+        self.table = cache.once(ctx.view, "companies", make=lambda: _table(cache, companies))
         self._last = last = day_of(ctx.as_of)
         first = date.min if last < _EARLY else add_months(last, -scoring.MONTHS)
         if ctx.window_start is not None:
@@ -111,8 +111,8 @@ class Peers:
         if self._as_of is not None or self._ctx.version != view.version:
             return self._read(slug, dollars=dollars, failed_too=failed_too)
         # What is known today is asked for again and again; the reading of one company, too, is found in a column of all.
-        key = (slug, view.epoch, view.version, view.directory.reference, self._last, dollars, window, failed_too)
-        return self._cache.once(key, lambda: self._read(slug, dollars=dollars, failed_too=failed_too))
+        make = partial(self._read, slug, dollars=dollars, failed_too=failed_too)
+        return self._cache.once(view, slug, self._last, dollars, window, failed_too, make=make)
 
     def _read(self, slug: str, *, dollars: bool, failed_too: bool) -> AlignedColumn:
         found = aligned(self._cache, self._ctx, slug, self.table.numbers).handed_over(self._handed_over)
@@ -127,18 +127,14 @@ class Peers:
 
     def scores(self) -> scoring.Scores:
         """Scores of all that take part, each among the others."""
-        view = self._ctx.view
-        # What a score follows from: the data, the rights of now, the moment, and what the plan reaches.
-        key = (
-            scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
-            self._ctx.window_start, self._last, self._failed_too,
-        )  # fmt: skip
 
         def scored() -> scoring.Scores:
             columns = {name: one.values for name, one in self.measures().items()}
             return scoring.score(columns, self.table.sectors.codes, self.taking_part)
 
-        return self._cache.once(key, scored)
+        # What a score follows from: the moment, and what the plan reaches.
+        moment = (self._ctx.version, self._as_of, self._ctx.window_start, self._last)
+        return self._cache.once(self._ctx.view, scoring.MODEL, *moment, self._failed_too, make=scored)
 
     def qualities(self) -> npt.NDArray[np.int8]:
         """
