@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Any
 
@@ -206,30 +207,24 @@ class Addresses:
     def of(self, client: Any, forwarded: bytes | None) -> str:
         """Return the socket's peer, unless it is a trusted proxy: then the right-most untrusted address it forwards for."""
         address = str(client[0]) if client else "unknown"
-        if forwarded is None or not self._trusted or not self._is_trusted(address):
-            return address
-        for hop in reversed(forwarded.decode("latin-1").split(",")):
-            text = _bare(hop.strip())
-            try:
-                # One spelling per address, so that a client cannot count as many.
-                address = str(ip_address(text))
-            except ValueError:
+        hops = [] if forwarded is None else forwarded.decode("latin-1").split(",")
+        while hops and self._is_trusted(address):
+            hop = _parsed(hops.pop().strip())
+            if hop is None:
                 # Whoever wrote this is the last we can name: the hop that passed it on.
-                return address
-            if not self._is_trusted(address):
-                return address
+                break
+            # One spelling per address, so that a client cannot count as many.
+            address = str(hop)
         return address
 
     def _is_trusted(self, text: str) -> bool:
-        try:
-            return any(ip_address(text) in network for network in self._trusted)
-        except ValueError:
-            return False
+        address = _parsed(text)
+        return address is not None and any(address in network for network in self._trusted)
 
 
-def _bare(hop: str) -> str:
-    """Return an address without port and brackets: `[::1]:80` and `10.0.0.1:80` as some proxies write them."""
-    if hop.startswith("["):
-        return hop[1:].partition("]")[0]
-    host, _, port = hop.partition(":")
-    return host if port.isdigit() and "." in host else hop
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """Return an address, also one in brackets or with a port as some proxies write them; None for any other text."""
+    for spelling in (text.strip("[]"), text.rpartition(":")[0].strip("[]")):
+        with contextlib.suppress(ValueError):
+            return ip_address(spelling)
+    return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -185,41 +185,27 @@ FIGURES = {
 }
 
 
-def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
-    """Return the endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
-
-    def profile(ctx: Context) -> ItemAnswer:
-        company = company_of(ctx)
-        standing = CompanyScoring(cache, ctx)
-        record, relatives = company.record, _relatives(ctx, company)
-        registered = {name: getattr(record, name) for name in _REGISTERED}
-        whole = standing.record(
-            company,
-            Profile,
-            **registered,
-            legal_name=record.legal_name or company.name,
-            tickers=company_rows.tickers(ctx.view, company),
-            former_names=_former_names(company, relatives["successor_of"]),
-            **relatives,
-            latest_filings=_filings(ctx, company),
-            key_figures={name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
-            score_detail=_detail(ctx, company, explain, standing.peers),
-            score_peers=_score_peers(ctx, standing.peers, company),
-            peers=_alike(standing, company),
-        )
-        return ItemAnswer(msgspec.json.encode(whole))
-
-    return _COMPANIES(
-        path="/companies/{idOrLookup}/profile",
-        operation_id="getCompanyProfile",
-        summary="Profile of one company",
-        description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
-        "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
-        handler=profile,
-        braces=(COMPANY_IN_PATH,),
-        record=Profile,
-        cost="thread",
+def profile(cache: ProcessCache, explain: ScoreExplainer, ctx: Context) -> ItemAnswer:
+    """Return all that is known of one company. `explain` explains scores: this layer has no formulas."""
+    company = company_of(ctx)
+    standing = CompanyScoring(cache, ctx)
+    record, relatives = company.record, _relatives(ctx, company)
+    registered = {name: getattr(record, name) for name in _REGISTERED}
+    whole = standing.record(
+        company,
+        Profile,
+        **registered,
+        legal_name=record.legal_name or company.name,
+        tickers=company_rows.tickers(ctx.view, company),
+        former_names=_former_names(company, relatives["successor_of"]),
+        **relatives,
+        latest_filings=_filings(ctx, company),
+        key_figures={name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
+        score_detail=_detail(ctx, company, explain, standing.peers),
+        score_peers=_score_peers(ctx, standing.peers, company),
+        peers=_alike(standing, company),
     )
+    return ItemAnswer(msgspec.json.encode(whole))
 
 
 def _former_names(company: Company, before: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -414,29 +400,22 @@ _OF_STATEMENT = ("items", "derivedItems", "quality")
 def statement_lines(data: bytes) -> list[bytes]:
     """Return the lines of the statements of a company, one after the other."""
     company = msgspec.json.decode(data)
-    about = {name: company[name] for name in ("entityId", "ticker", "cik")}
-    return [
-        msgspec.json.encode({**about, "statement": name, **line})
-        for key, name in _STATEMENTS.items()
-        for statement in company[key]
-        for line in _lines_of(statement)
-    ]
-
-
-def _lines_of(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    said = {name: value for name, value in statement.items() if name not in _OF_STATEMENT}
-    quality = statement["quality"]
-    is_withheld = quality["status"] == "withheld"
-    said |= {"quality": quality["status"], "reason": quality["checks"][0]["detail"] if is_withheld else None}
-    for item, value in (statement["items"] or {None: None}).items():
-        derived = statement["derivedItems"].get(item, {})
-        yield {
-            **said,
-            "item": item,
-            "value": value,
-            "method": derived.get("method"),
-            "derivedFrom": derived.get("derivedFrom", []),
-        }
+    lines = []
+    for key, name in _STATEMENTS.items():
+        for statement in company[key]:
+            quality = statement["quality"]
+            said = {
+                **{field: company[field] for field in ("entityId", "ticker", "cik")},
+                "statement": name,
+                **{field: value for field, value in statement.items() if field not in _OF_STATEMENT},
+                "quality": quality["status"],
+                "reason": quality["checks"][0]["detail"] if quality["status"] == "withheld" else None,
+            }
+            for item, value in (statement["items"] or {None: None}).items():
+                derived = statement["derivedItems"].get(item, {})
+                how = {"method": derived.get("method"), "derivedFrom": derived.get("derivedFrom", [])}
+                lines.append(msgspec.json.encode({**said, "item": item, "value": value, **how}))
+    return lines
 
 
 _FINANCIALS = _COMPANIES(
@@ -558,6 +537,16 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             cached=True,
             cost="thread",
         ),
-        profile_endpoint(cache, explain),
+        _COMPANIES(
+            path="/companies/{idOrLookup}/profile",
+            operation_id="getCompanyProfile",
+            summary="Profile of one company",
+            description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
+            "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
+            handler=partial(profile, cache, explain),
+            braces=(COMPANY_IN_PATH,),
+            record=Profile,
+            cost="thread",
+        ),
         _FINANCIALS,
     )

@@ -15,7 +15,7 @@ from almanac.api.contract.errors import ApiError, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows import filters
-from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
+from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, warn_of_scopes
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain import fields
@@ -229,7 +229,7 @@ def series(ctx: Context) -> ListAnswer:
     found = find(ctx)
     params = ctx.params
     who, what = filters.entities(ctx), filters.sources(ctx)
-    filters.warn_of_scopes(ctx, filters.scopes_lacking(ctx, None, (found.slug,), who))
+    filters.warn_of_scopes(ctx, None, (found.slug,), who)
     companies = ctx.may_read(filters.COMPANIES)
     if found.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
         return ListAnswer([])
@@ -332,7 +332,7 @@ def entities_of_derived(ctx: Context) -> ListAnswer:
     indicator = find(ctx, kind="derived")
     places = ctx.view.directory.entities
     ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
-    warn_of_scopes(ctx, scopes_lacking(ctx, None, (indicator.slug,), None))
+    warn_of_scopes(ctx, None, (indicator.slug,), None)
     if not ctx.may_read(COMPANIES):
         ids = [i for i in ids if not is_company(i)]
     companies = company_names(ctx.view) if any(i not in places for i in ids) else {}

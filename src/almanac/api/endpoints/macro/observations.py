@@ -15,9 +15,8 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows import filters
-from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.api.rows.observation_columns import observation_columns
-from almanac.api.rows.redaction import Redaction, redaction_of
+from almanac.api.rows.redaction import DerivedObservation, Observation, Redaction, redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
 from almanac.store.observations.reading.changes import read_changes

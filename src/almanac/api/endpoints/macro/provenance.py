@@ -12,8 +12,7 @@ from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
-from almanac.api.rows.observation import DerivedObservation
-from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.redaction import DerivedObservation, redaction_of
 from almanac.domain import fields
 from almanac.domain.companies import is_company
 from almanac.domain.fields import Time, says
