@@ -224,10 +224,6 @@ class Redaction:
         newest = self.view.newest_periods(series, self.version, self.as_of)
         return {info.number: self.view.judged(info, newest[info.number], self.as_of, self.today) for info in series}
 
-    def rights(self, row: ObservationRow) -> SeriesRights:
-        """Return the rights of a row."""
-        return self.view.directory.row_rights(row.series, row.lineage)
-
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""
         observation: Observation = self.answer([row], None, lineage=lineage).rows[0]  # type: ignore[assignment]

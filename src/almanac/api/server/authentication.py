@@ -133,7 +133,12 @@ class Authentication:
         request.key = key = verdict
         plan = self._settings.plans.get(key.plan)
         if plan is None:
-            raise self._without_plan(key)
+            # Another program put the account on a plan which these settings do not have.
+            if key.plan not in self._logged_plans and len(self._logged_plans) < _PLANS_LOGGED:
+                self._logged_plans.add(key.plan)
+                log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
+            message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
+            raise ApiError(403, message, {"plan": key.plan})
         request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, self._walltime())
         if not decision.admitted:
             message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
@@ -169,14 +174,6 @@ class Authentication:
             return None
         address = self._settings.dashboard_address
         return f"this is the interface for programs, which wants an API key; people find the dashboard at {address}"
-
-    def _without_plan(self, key: KeyRecord) -> ApiError:
-        """Return the 403 of an account that another program put on a plan which these settings do not have."""
-        if key.plan not in self._logged_plans and len(self._logged_plans) < _PLANS_LOGGED:
-            self._logged_plans.add(key.plan)
-            log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
-        message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
-        return ApiError(403, message, {"plan": key.plan})
 
     def _unauthorized(self, request: ClientRequest, reason: str, message: str) -> ApiError:
         challenge = _TWINS_CHALLENGE if request.is_twin else _CHALLENGE

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
 from rapidfuzz import fuzz
@@ -23,13 +23,6 @@ _ABOUT = {"", "docs", "doc", "redoc", "swagger", "swagger.json", "api", "api-doc
 _DESCRIPTION = "/openapi.json"
 #: What addresses of other services begin with, and none here.
 _BEFORE = re.compile(r"api|v[0-9]{1,2}", re.IGNORECASE)
-
-
-class Declared(Protocol):
-    """An endpoint or a page: what stands at a path, which may have names in braces."""
-
-    @property
-    def path(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +64,8 @@ def path_of(scope: Scope) -> str:
     return "/".join(unquote(part, "utf-8").replace("/", _SLASH) for part in parts)
 
 
-def path_values(values: Mapping[str, str]) -> dict[str, str]:
-    """Return what stands in the braces of a path, with the slashes that were sent as %2F."""
-    return {name: value.replace(_SLASH, "/") for name, value in values.items()}
-
-
-Found = TypeVar("Found", bound=Declared)
+#: What stands at a path: an endpoint for the dashboard, a resource for the interface.
+Found = TypeVar("Found", Endpoint, Resource)
 
 
 class Routes(Generic[Found]):
@@ -107,7 +96,7 @@ class Routes(Generic[Found]):
             # `match` would let a newline pass behind the end of the pattern.
             found = pattern.fullmatch(path)
             if found is not None:
-                return candidate, path_values(found.groupdict())
+                return candidate, {name: value.replace(_SLASH, "/") for name, value in found.groupdict().items()}
         return None
 
     def unknown(self, path: str) -> ApiError:

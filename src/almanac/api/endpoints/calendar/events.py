@@ -165,7 +165,13 @@ def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> E
         said = next(row[2] for row in mine if row[2] is not None)
         # What was forecast of the period takes the place of its number where that came to be known later.
         now = [row[2] for row in found if row[0] == period][-1]
-        told = (said, now if now != said else None, *_previous(series, earlier, first))
+        # The number of the period before as it stood just before the release, and as it stands now if that differs.
+        previous = earlier[-1][2] if earlier else None
+        was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
+        revised = None
+        if was is not None and series.source.stores_vintages:
+            previous, revised = was, previous if previous != was else None
+        told = (said, now if now != said else None, previous, revised)
     return EventNumbers(*told, series.spec.unit, series.currency, of_row(rights), known)
 
 
@@ -180,15 +186,6 @@ def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventN
     rights = ctx.view.directory.row_rights(series, lineage)
     shown = None if rights.withheld else value
     return EventNumbers(None, None, shown, None, series.spec.unit, series.currency, of_row(rights), known)
-
-
-def _previous(series: SeriesInfo, earlier: list[store.KnownVintage], first: int) -> tuple[float | None, float | None]:
-    """Return the number of the period before as it stood just before the release, and as it stands now if that differs."""
-    now = earlier[-1][2] if earlier else None
-    was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
-    if was is None or not series.source.stores_vintages:
-        return now, None
-    return was, now if now is not None and now != was else None
 
 
 #: Events that are read at a time where a form is looked for.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -348,9 +348,12 @@ def financials(ctx: Context) -> ItemAnswer:
         )
         for kind in (INCOME, BALANCE, CASH_FLOW)
     }
-    used = [one.known for found in told.values() for one in found]
-    as_of = ctx.params["as_of"]
-    moment = as_of if as_of is not None else max(used, default=None)
+    every = [statement for statements in told.values() for statement in statements]
+    as_of, currency = ctx.params["as_of"], company.currency
+    moment = as_of if as_of is not None else max((statement.known for statement in every), default=None)
+    if as_of is not None:  # that of the newest statement known then: the company may report in another one today
+        last = max(every, key=lambda statement: (statement.period, statement.known), default=None)
+        currency = None if last is None else msgspec.json.decode(last.body)["currency"]
     rights = of_source(ctx, company.source)
     withheld = rights.reason if rights.value_withheld else None
     relatives = _relatives(ctx, company)
@@ -361,7 +364,7 @@ def financials(ctx: Context) -> ItemAnswer:
             if as_of is None
             else company.ticker or last_tickers(ctx.view, [company.entity], as_of).get(company.entity),
             "cik": f"{company.cik:010d}",
-            "currency": company.currency if as_of is None else _currency_then(told.values()),
+            "currency": currency,
             "asOf": None if moment is None else wire_time(moment),
             "predecessorOf": relatives["predecessor_of"],
             "successorOf": relatives["successor_of"],
@@ -371,12 +374,6 @@ def financials(ctx: Context) -> ItemAnswer:
         }
     )
     return ItemAnswer(data)
-
-
-def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
-    """Return the currency of the newest statement given, since the company may report in another one today; None without any."""
-    newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
-    return None if newest_one is None else msgspec.json.decode(newest_one.body)["currency"]
 
 
 def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:

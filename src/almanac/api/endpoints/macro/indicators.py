@@ -138,8 +138,8 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     """Return the indicator the path names. Raises ApiError 404."""
     name = ctx.path["idOrSlug"]
     directory = ctx.view.directory
-    found = directory.indicator(name)
-    if found is None:
+    indicator: Indicator | None = directory.indicator(name)
+    if indicator is None:
         close = suggested_indicator(ctx, name, kind)
         what = "indicator" if kind is None else f"{kind} indicator"
         hint = f"; did you mean '{close}'?" if close else ""
@@ -148,7 +148,6 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
             f"there is no {what} {quoted(name)}{hint}",
             {"parameter": "idOrSlug", "suggestion": close} if close else None,
         )
-    indicator: Indicator = found
     if kind is not None and indicator.kind != kind:
         elsewhere = (
             f"{quoted(name)} is a {indicator.kind} indicator, not a {kind} one; see /indicators/{indicator.slug}"

@@ -166,17 +166,13 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
     but the rows of one indicator for one entity are few. A filter on rows may pass over many topics that have none to give.
     """
     through = params["sort"] != "topic" or params["start_date"] is not None or params["end_date"] is not None
-    if isinstance(params["period"], FiscalPeriod) or (through and not _is_of_one(params)):
+    indicators = len(params["indicator_id"] or ()) + (params["indicator"] is not None)
+    is_of_one = indicators == 1 and any(len(params[name] or ()) == 1 for name in ("country", "entity", "entity_id"))
+    if isinstance(params["period"], FiscalPeriod) or (through and not is_of_one):
         return "heavy"
     if any(map(params.get, _OF_TOPICS)) or not (history or any(params[name] is not None for name in _TESTS)):
         return "loop"
     return "thread"
-
-
-def _is_of_one(params: Mapping[str, Any]) -> bool:
-    """Return whether at most one indicator and one entity are named."""
-    indicators = len(params["indicator_id"] or ()) + (params["indicator"] is not None)
-    return indicators == 1 and any(len(params[name] or ()) == 1 for name in ("country", "entity", "entity_id"))
 
 
 def _where_newest(params: Mapping[str, Any]) -> Where:

@@ -120,7 +120,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     spec = row.series.spec
     explanation = explain(view, row) if row.series.kind == "derived" else None
     inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []
-    withheld = redaction.rights(row).withheld
+    withheld = view.directory.row_rights(row.series, row.lineage).withheld
     verified = None
     if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
         verified = (explanation.value, explanation.text) == (row.value, row.text)

@@ -24,7 +24,7 @@ from almanac.domain import fields
 from almanac.domain.fields import Time, says
 from almanac.domain.health import Feed, Tried, health
 from almanac.domain.numbers import plain
-from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.reference import Entity, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.reports import names as report
@@ -233,17 +233,12 @@ def of_countries(view: View, redaction: Redaction) -> tuple[dict[str, int], dict
 
 def providers(ctx: Context) -> ListAnswer:
     """List providers by id."""
-    directory = ctx.view.directory
-
-    def record(provider: Provider) -> bytes:
-        return msgspec.json.encode(
-            ProviderSchema.from_attributes(
-                provider, source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id)
-            )
-        )
-
-    page, following = ctx.page(directory.providers)
-    return ListAnswer([record(one) for one in page], following)
+    sources_of: dict[str, list[str]] = {}
+    for source in ctx.view.directory.sources.values():
+        sources_of.setdefault(source.provider, []).append(source.id)
+    page, following = ctx.page(ctx.view.directory.providers)
+    rows = [ProviderSchema.from_attributes(one, source_ids=sorted(sources_of.get(one.id, ()))) for one in page]
+    return ListAnswer(rows, following)
 
 
 def sources(ctx: Context) -> ListAnswer:
