@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import not_found
 from almanac.api.contract.params import Param, day_of
 from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
@@ -48,10 +48,7 @@ def place_in_path(ctx: Context, parameter: str) -> Entity:
     name = ctx.path[parameter]
     entity = place(ctx, name)
     if entity is None:
-        near = suggested_place(ctx, name)
-        hint = f"; did you mean '{near}'?" if near else _HOW_TO_NAME
-        details = {"parameter": parameter} | ({"suggestion": near} if near else {})
-        raise ApiError(404, f"there is no country {quoted(name)}{hint}", details)
+        raise not_found(parameter, "country", name, _HOW_TO_NAME, suggested_place(ctx, name))
     return entity
 
 

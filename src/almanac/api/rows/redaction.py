@@ -21,7 +21,7 @@ from almanac.domain.numbers import plain
 from almanac.domain.observations import DAY, FORECAST, PROJECTION, QUALITY, quality, status
 from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure, effective
-from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
+from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.ids import known_part, period_part
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo, SeriesRights
 from almanac.store.observations.reading.pages import ObservationRow
@@ -208,12 +208,6 @@ class Redaction:
     today: date
     #: By the numbers of series and lineage; with `freshnessStatus`.
     _fields: dict[tuple[int, int], tuple[_RowFields, str]] = field(default_factory=dict)
-
-    @staticmethod
-    def key(ctx: Context) -> tuple[int, int | None, int]:
-        """Return what tells the redaction of a request from any other of the same state: version, `as_of` as asked, and day."""
-        asked = ctx.params.get("as_of")
-        return (ctx.version, asked, (ctx.at if asked is None else asked) // DAY_SECONDS)
 
     def freshness(self, series: SeriesInfo) -> str:
         """Return `freshnessStatus` of a series."""

@@ -327,60 +327,58 @@ def _where(params: Mapping[str, Any]) -> Where:
     return "heavy" if any(params[name] is not None for name in _TESTED) else "loop"
 
 
-ENDPOINTS = (
-    Endpoint(
-        path="/events",
-        operation_id="listEvents",
-        summary="Official events",
-        description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
-        "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
-        "An indicator that nothing is known by gives an empty list, and `meta.warnings` says so.",
-        handler=listed,
-        scope="events:read",
-        params=(
-            replace(
-                filters.INDICATOR,
-                description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
-            ),
-            filters.INDICATORS,
-            Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
-            replace(
-                filters.COUNTRY,
-                description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
-                "by commas.",
-            ),
-            replace(filters.ENTITY, example="apple-inc"),
-            replace(filters.ENTITY_ID, example="company_0000320193"),
-            filters.SOURCE_ID,
-            filters.PROVIDER_ID,
-            Param(
-                "type",
-                "Types of events: a release, a meeting, what a filing is; several separated by commas.",
-                "list",
-                maximum=filters.MOST_VALUES,
-                example="consumer_prices",
-            ),
-            Param(
-                "form",
-                "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
-                "list",
-                maximum=filters.MOST_VALUES,
-                example="10-K",
-            ),
-            Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
-            *filters.span("Events that happen"),
-            Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
-            replace(
-                filters.AS_OF,
-                description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
-            ),
+ENDPOINT = Endpoint(
+    path="/events",
+    operation_id="listEvents",
+    summary="Official events",
+    description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
+    "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
+    "An indicator that nothing is known by gives an empty list, and `meta.warnings` says so.",
+    handler=listed,
+    scope="events:read",
+    params=(
+        replace(
+            filters.INDICATOR,
+            description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
         ),
-        kind="list",
-        record=EventSchema,
-        dated=True,
-        default_order="desc",
-        cached=True,
-        cost=_where,
-        tag="Events",
+        filters.INDICATORS,
+        Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
+        replace(
+            filters.COUNTRY,
+            description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
+            "by commas.",
+        ),
+        replace(filters.ENTITY, example="apple-inc"),
+        replace(filters.ENTITY_ID, example="company_0000320193"),
+        filters.SOURCE_ID,
+        filters.PROVIDER_ID,
+        Param(
+            "type",
+            "Types of events: a release, a meeting, what a filing is; several separated by commas.",
+            "list",
+            maximum=filters.MOST_VALUES,
+            example="consumer_prices",
+        ),
+        Param(
+            "form",
+            "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
+            "list",
+            maximum=filters.MOST_VALUES,
+            example="10-K",
+        ),
+        Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
+        *filters.span("Events that happen"),
+        Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
+        replace(
+            filters.AS_OF,
+            description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
+        ),
     ),
+    kind="list",
+    record=EventSchema,
+    dated=True,
+    default_order="desc",
+    cached=True,
+    cost=_where,
+    tag="Events",
 )

@@ -324,30 +324,28 @@ def _walk(
             return rows, None
 
 
-ENDPOINTS = (
-    Endpoint(
-        path="/release-summaries",
-        operation_id="listReleaseSummaries",
-        summary="Release summaries",
-        description="What each publication said of one period: its readings beside the ones before and the ten years behind "
-        "them, as known when it was out, and one sentence. Newest first. Numbers that may not be redistributed are null.",
-        handler=listed,
-        scope="analytics:read",
-        params=(
-            COUNTRY,
-            replace(
-                INDICATOR,
-                description="Id, slug or alias of an indicator that the release brings.",
-                example="cpi_inflation_yoy",
-            ),
-            *span("Releases that were out"),
+ENDPOINT = Endpoint(
+    path="/release-summaries",
+    operation_id="listReleaseSummaries",
+    summary="Release summaries",
+    description="What each publication said of one period: its readings beside the ones before and the ten years behind "
+    "them, as known when it was out, and one sentence. Newest first. Numbers that may not be redistributed are null.",
+    handler=listed,
+    scope="analytics:read",
+    params=(
+        COUNTRY,
+        replace(
+            INDICATOR,
+            description="Id, slug or alias of an indicator that the release brings.",
+            example="cpi_inflation_yoy",
         ),
-        kind="list",
-        record=ReleaseSummary,
-        dated=True,
-        default_order="desc",
-        cached=True,
-        cost="heavy",
-        tag="Analytics",
+        *span("Releases that were out"),
     ),
+    kind="list",
+    record=ReleaseSummary,
+    dated=True,
+    default_order="desc",
+    cached=True,
+    cost="heavy",
+    tag="Analytics",
 )

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import ApiError, quoted, refuse
+from almanac.api.contract.errors import ApiError, not_found, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows import filters
@@ -140,14 +140,8 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     directory = ctx.view.directory
     indicator: Indicator | None = directory.indicator(name)
     if indicator is None:
-        close = suggested_indicator(ctx, name, kind)
         what = "indicator" if kind is None else f"{kind} indicator"
-        hint = f"; did you mean '{close}'?" if close else ""
-        raise ApiError(
-            404,
-            f"there is no {what} {quoted(name)}{hint}",
-            {"parameter": "idOrSlug", "suggestion": close} if close else None,
-        )
+        raise not_found("idOrSlug", what, name, suggestion=suggested_indicator(ctx, name, kind))
     if kind is not None and indicator.kind != kind:
         elsewhere = (
             f"{quoted(name)} is a {indicator.kind} indicator, not a {kind} one; see /indicators/{indicator.slug}"

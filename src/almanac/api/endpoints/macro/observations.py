@@ -249,16 +249,14 @@ ENDPOINTS = (
     ),
 )
 
-DERIVED = (
-    _LIST(
-        path="/derived-observations",
-        operation_id="listDerivedObservations",
-        summary="Observations of derived indicators",
-        description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=partial(listed, kind="derived", lineage=True),
-        scope="analytics:read",
-        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
-        cost=_where,
-        tag="Analytics",
-    ),
+DERIVED = _LIST(
+    path="/derived-observations",
+    operation_id="listDerivedObservations",
+    summary="Observations of derived indicators",
+    description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
+    handler=partial(listed, kind="derived", lineage=True),
+    scope="analytics:read",
+    params=(filters.SORT, *filters.OBSERVATION_FILTERS),
+    cost=_where,
+    tag="Analytics",
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import ApiError, not_found
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
@@ -84,12 +84,10 @@ def endpoint(explain: Explain) -> Endpoint:
     def provenance(ctx: Context) -> ItemAnswer:
         found = lookup.by_id(ctx.view, ctx.path["id"].lower())
         if found is None:
-            raise ApiError(
-                404,
-                f"there is no observation {quoted(ctx.path['id'])}: an id that an earlier version of this service gave leads nowhere;"
-                " take the one that a list gives now",
-                {"parameter": "id"},
+            hint = (
+                ": an id that an earlier version of this service gave leads nowhere; take the one that a list gives now"
             )
+            raise not_found("id", "observation", ctx.path["id"], hint)
         row = found.row
         wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
         for scope, wants in wanted.items():

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import ApiError, not_found, quoted
 from almanac.api.contract.params import Param, day_of
 from almanac.api.contract.records import Record
 from almanac.api.endpoints.macro.indicators import day
@@ -182,11 +182,12 @@ def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
     by when their source was read, from that day too, which moves without a data version.
     """
     held = _STANDING.of(ctx.view)
-    key = (find, Redaction.key(ctx), feeds.days_read(ctx.view))
+    redaction = redaction_of(ctx)
+    key = (find, redaction.version, redaction.as_of, redaction.today, feeds.days_read(ctx.view))
     if key not in held:
         if len(held) >= _HELD:
             held.clear()
-        held[key] = find(ctx.view, redaction_of(ctx))
+        held[key] = find(ctx.view, redaction)
     found: T = held[key]
     return found
 
@@ -340,11 +341,7 @@ def of_entity(ctx: Context) -> ListAnswer:
     name = ctx.path["idOrSlug"]
     entity = named(ctx, name)
     if entity is None:
-        raise ApiError(
-            404,
-            f"there is no entity {quoted(name)}; /entities/resolve finds one by any name",
-            {"parameter": "idOrSlug"},
-        )
+        raise not_found("idOrSlug", "entity", name, "; /entities/resolve finds one by any name")
     if entity.kind in PLACES:
         known = names.of_place(entity)
     else:
