@@ -18,7 +18,7 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
 def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lambda *_: {}) -> tuple[Endpoint, ...]:
-    """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
+    """Return all endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
     cache = ProcessCache()
     data = (
         *observations.ENDPOINTS,

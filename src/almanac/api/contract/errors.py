@@ -85,7 +85,7 @@ _REDACTED = "[redacted]"
 
 
 def has_key(text: str) -> bool:
-    """Whether something of the shape of a key stands in the text."""
+    """Return whether a text holds something that looks like a key."""
     return MARK in text and _SHAPE.search(text) is not None
 
 

@@ -77,7 +77,7 @@ class Param:
 
     @property
     def names(self) -> list[str]:
-        """What a client may write, as declared."""
+        """Return what a client may write, as declared."""
         return list(self.choices)
 
     def read(self, text: str) -> Any:
@@ -102,7 +102,7 @@ class Param:
             )
 
     def last_day(self, value: Any) -> date:
-        """Last day a typed value of kind `time` or `period` speaks of; the last it may, of a fiscal period."""
+        """Return the last day that a typed value of kind `time` or `period` covers; of a fiscal period the last it can cover."""
         if isinstance(value, FiscalPeriod):
             return value.span[1]
         return value.end if isinstance(value, Period) else day_of(value)

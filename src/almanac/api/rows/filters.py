@@ -212,7 +212,7 @@ def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
 
 def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
     """Return ids of the entities that satisfy each of these parameters that is given; None where none is."""
-    found: set[str] | None = None
+    satisfying: set[str] | None = None
     for parameter in parameters or ("country", "entity", "entity_id"):
         names = ctx.params.get(parameter)
         if names is None:
@@ -227,8 +227,8 @@ def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
                 ctx.warn(parameter, name, reason, _near(ctx, name, suggested_place if of_places else suggested_entity))
             else:
                 ids.add(entity.id)
-        found = ids if found is None else found & ids
-    return None if found is None else tuple(sorted(found))
+        satisfying = ids if satisfying is None else satisfying & ids
+    return None if satisfying is None else tuple(sorted(satisfying))
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:

@@ -50,7 +50,7 @@ KEY_NAMES = frozenset(
 
 
 def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
-    """Name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
+    """Return the name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
     for name, value in pairs:
         if name.lower() in KEY_NAMES or (MARK in value and has_key(value)) or (MARK in name and has_key(name)):
             return redact(name)

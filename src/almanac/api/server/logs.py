@@ -22,7 +22,7 @@ from almanac.domain.times import cached_wire_time
 
 
 def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
-    """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
+    """Render an event as one JSON line without keys in any field, tracebacks and names included: structlog's last processor."""
     return _safe(msgspec.json.encode(event, enc_hook=repr))
 
 

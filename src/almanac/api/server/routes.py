@@ -75,17 +75,17 @@ class Routes(Generic[Found]):
         """Raise ValueError where two of them share a path."""
         self._literal: dict[str, Found] = {}
         self._templates: list[tuple[re.Pattern[str], Found]] = []
-        self._parts = [one.path.split("/")[1:] for one in declared]
+        self._parts = [resource.path.split("/")[1:] for resource in declared]
         seen: set[str] = set()
-        for one in declared:
-            pattern, shape, names = compile_path(one.path)
+        for resource in declared:
+            pattern, shape, names = compile_path(resource.path)
             if shape in seen:
-                raise ValueError(f"two endpoints have the path {one.path}")
+                raise ValueError(f"two endpoints have the path {resource.path}")
             seen.add(shape)
             if names:
-                self._templates.append((pattern, one))
+                self._templates.append((pattern, resource))
             else:
-                self._literal[one.path] = one
+                self._literal[resource.path] = resource
 
     def find(self, path: str) -> tuple[Found, dict[str, str]] | None:
         """Return what stands at a path (`path_of`), and its path values; None where nothing does (a trailing slash included)."""

@@ -147,7 +147,7 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
 
 
 def stated(mine: list[store.KnownVintage]) -> int | None:
-    """Knowledge time of the first vintage that has a number, of those of one cell in the order of that."""
+    """Return the knowledge time of the first of a cell's vintages (in that order) that has a number; None if none has."""
     return next((row[1] for row in mine if row[2] is not None), None)
 
 
@@ -223,7 +223,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
 
 @functools.lru_cache(maxsize=16_384)
 def key_of(text: str, frequency: Frequency) -> int | None:
-    """Key of a period as an event has it; None where that is of another frequency."""
+    """Return the key of an event's period; None if that is of another frequency."""
     parsed = Period.parse(text)
     period = Period.ending(parsed.end, frequency)
     return period.key if frequency in {Frequency.WEEKLY, Frequency.DAILY} or period == parsed else None
@@ -258,7 +258,7 @@ def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -
 
 
 def listed(ctx: Context) -> ListAnswer:
-    """Releases by when they were out."""
+    """List release summaries by when the releases were out."""
     params, named = ctx.params, indicators(ctx)
     releases = ctx.view.directory.releases.values()
     rows, following = _walk(

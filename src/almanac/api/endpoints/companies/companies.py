@@ -100,13 +100,13 @@ def company_of(ctx: Context) -> Company:
 
 def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | None]:
     """Return the registrants that continue a company and that it continues: of two the nearest in time, for a chain goes on from there."""
-    told = known_successions(ctx.view, ctx.as_of)
-    after = min(((one.since, one.successor) for one in told if one.predecessor == company.entity), default=None)
-    before = max(((one.since, one.predecessor) for one in told if one.successor == company.entity), default=None)
+    links = known_successions(ctx.view, ctx.as_of)
+    after = min(((link.since, link.successor) for link in links if link.predecessor == company.entity), default=None)
+    before = max(((link.since, link.predecessor) for link in links if link.successor == company.entity), default=None)
 
     def relative(since: int, entity: str) -> dict[str, Any] | None:
-        found = by_id(ctx.view, entity)
-        return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
+        registrant = by_id(ctx.view, entity)
+        return None if registrant is None else {"entityId": entity, "name": registrant.name, "since": wire_time(since)}
 
     return {
         "predecessor_of": None if after is None else relative(*after),
@@ -146,20 +146,20 @@ class CompanyScoring:
         )
 
     def last(self, entity: str, place: int | None) -> int | None:
-        """Key of the newest period it has a statement of: of those that take part it is known, older ones are looked up."""
+        """Return the key of the newest period that a company has a statement for: known for those that take part, else looked up."""
         if place is not None and self.peers.newest[place]:
             return int(self.peers.newest[place])
         ctx = self._ctx
         return last_period(ctx.view, entity, version=ctx.version, known_by=ctx.as_of, ends_from=ctx.window_start)
 
 
-def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
+def of_the_newest_end(columns: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
     """
-    Values of each score by company, NaN for none: those of the newest twelve months of which any score is there. An older
-    one beside it would be of other accounts.
+    Return the values of each score by company, NaN for none: only those of the newest twelve months that any score is for.
+    An older column beside it would rest on other accounts.
     """
-    newest = newest_ends(told.values())
-    return {name: one.ending(newest).values for name, one in told.items()}
+    newest = newest_ends(columns.values())
+    return {name: column.ending(newest).values for name, column in columns.items()}
 
 
 def _shown(values: Any, place: int | None) -> float | int | None:
@@ -257,8 +257,8 @@ def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
 
 def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peers) -> dict[str, Any]:
     """
-    Each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement which
-    fails a grave check has its tests, and no value.
+    Return each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement
+    which fails a grave check has its tests, and no value.
     """
     if of_source(ctx, company.source).value_withheld:
         return {}
@@ -276,7 +276,7 @@ def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peer
 
 
 def _score_peers(ctx: Context, peers: Peers, company: Company) -> ScorePeers | None:
-    """Among whom it is scored; None where it takes no part, or its figures may not be shown."""
+    """Return the number of companies it is scored among; None where it takes no part, or its figures may not be shown."""
     row = peers.table.row.get(company.entity)
     if row is None or not peers.taking_part[row] or of_source(ctx, company.source).value_withheld:
         return None
@@ -285,7 +285,7 @@ def _score_peers(ctx: Context, peers: Peers, company: Company) -> ScorePeers | N
 
 def _alike(standing: CompanyScoring, company: Company) -> list[dict[str, Any]]:
     """
-    Companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
+    Return companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
     name; then the others that have a statement, by name.
     """
     peers = standing.peers
@@ -332,7 +332,7 @@ _FREQUENCIES = {None: FREQUENCIES, "A": ("A",), "Q": ("Q", "S")}
 
 
 def financials(ctx: Context) -> ItemAnswer:
-    """Statements of one company."""
+    """Return the statements of one company."""
     company = company_of(ctx)
     asked = ctx.params["frequency"]
     told = {

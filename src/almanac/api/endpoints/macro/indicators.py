@@ -208,43 +208,43 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
             coded.add(raw_slug(params["q"].strip()))
         nearest = {i.slug: CALLED if i.slug in coded else nearness(i, params["q"]) for i in wanted}
         near = {slug: distance for slug, distance in nearest.items() if distance is not None}
-    found = [i for i in wanted if i.slug in near]
-    keyed: dict[Any, Indicator] = {i.id: i for i in found}
+    matches = [i for i in wanted if i.slug in near]
+    keyed: dict[Any, Indicator] = {i.id: i for i in matches}
     if params["sort"] == _RELEVANCE:
-        keyed = {relevance(i, near[i.slug], every): i for i in found}
+        keyed = {relevance(i, near[i.slug], every): i for i in matches}
     page, following = ctx.page(keyed)
     figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 
 def series(ctx: Context) -> ListAnswer:
-    """Series of one indicator, by id."""
-    found = find(ctx)
+    """List the series of one indicator, by id."""
+    indicator = find(ctx)
     params = ctx.params
     who, what = filters.entities(ctx), filters.sources(ctx)
-    filters.warn_of_scopes(ctx, None, (found.slug,), who)
+    filters.warn_of_scopes(ctx, None, (indicator.slug,), who)
     companies = ctx.may_read(filters.COMPANIES)
-    if found.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
+    if indicator.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
         return ListAnswer([])
     descending, limit = params["order"] == "desc", params["limit"]
     redaction = redaction_of(ctx)
     counted = [
-        one
-        for one in of_indicator(ctx.view, found.slug, descending, ctx.after[0] if ctx.after else None)
-        if (companies or not is_company(one.entity))
-        and (who is None or one.entity in who)
-        and (what is None or one.source in what)
-        and (params["frequency"] is None or one.frequency == params["frequency"])
+        row
+        for row in of_indicator(ctx.view, indicator.slug, descending, ctx.after[0] if ctx.after else None)
+        if (companies or not is_company(row.entity))
+        and (who is None or row.entity in who)
+        and (what is None or row.source in what)
+        and (params["frequency"] is None or row.frequency == params["frequency"])
     ]
     if ctx.params["native_id"] is not None:
-        codes = {one.number: code_form(ctx.view.directory.series(one.number).spec.native) for one in counted}
+        codes = {row.number: code_form(ctx.view.directory.series(row.number).spec.native) for row in counted}
         wanted = {code_form(code) for code in ctx.params["native_id"]}
         for code in ctx.params["native_id"][: filters.SUGGESTIONS]:
             if code_form(code) not in codes.values():
                 ctx.warn("native_id", code, "is the code of no series of this indicator")
-        counted = [one for one in counted if codes[one.number] in wanted]
+        counted = [row for row in counted if codes[row.number] in wanted]
     page = counted[:limit]
-    rows = [_series(ctx, redaction, one) for one in page]
+    rows = [_series(ctx, redaction, row) for row in page]
     return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
 
 

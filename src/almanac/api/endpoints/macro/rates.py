@@ -133,7 +133,7 @@ def history(ctx: Context) -> ListAnswer:
 
 
 def _days(ctx: Context, scope: str, limit: int) -> list[date]:
-    """Days of the span asked for, behind those given, on which a scope has a yield: in order, at most so many."""
+    """Return the next days of the requested span on which a scope has a yield, in order, at most `limit`."""
     params, after, descending = ctx.params, ctx.after, ctx.params["order"] == "desc"
     first = None if params["start_date"] is None else day_of(params["start_date"] + DAY_SECONDS - 1)
     last = None if params["end_date"] is None else day_of(params["end_date"])

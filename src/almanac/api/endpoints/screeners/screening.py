@@ -136,7 +136,7 @@ class AlignedColumn(NamedTuple):
         return AlignedColumn(self.column, places, values)
 
     def since(self, period: int) -> Mask:
-        """Rows whose reading is of a period with this key or a later one."""
+        """Return the rows whose reading is of a period with this key or a later one."""
         passes = np.append(self.column.periods >= period, False)
         found: Mask = passes[self.places]
         return found
@@ -146,7 +146,7 @@ class AlignedColumn(NamedTuple):
         return self.only(self.ends() == ends)
 
     def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
-        """Rows whose reading is in a unit that is wanted."""
+        """Return the rows whose reading is in a wanted unit."""
         passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
         codes = np.append(self.column.unit, len(self.column.units))
         found: Mask = passes[codes[self.places]]
