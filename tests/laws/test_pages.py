@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 from almanac.api.formats.columns import Table
 from almanac.api.formats.csv_writer import CsvWriter
-from almanac.api.rows.observation import DerivedObservation
 from almanac.api.rows.observation_columns import observation_columns
-from almanac.api.rows.redaction import Redaction
+from almanac.api.rows.redaction import DerivedObservation, Redaction
 from almanac.domain.observations import DAY, FINAL, UNKNOWN, ReportedValue, Vintage
 from almanac.domain.periods import Frequency, Period
 from almanac.domain.reference import SeriesSpec

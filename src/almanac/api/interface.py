@@ -18,7 +18,7 @@ from almanac.api.endpoints.screeners.screening import ProcessCache
 
 
 def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lambda *_: {}) -> tuple[Endpoint, ...]:
-    """All endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
+    """Return all endpoints. `explain` computes derived values again for provenance, `explain_scores` scores test by test."""
     cache = ProcessCache()
     data = (
         *observations.ENDPOINTS,
@@ -26,14 +26,14 @@ def endpoints(explain: provenance.Explain, explain_scores: ScoreExplainer = lamb
         *indicators.ENDPOINTS,
         *reference.endpoints(),
         *companies.endpoints(cache, explain_scores),
-        *observations.DERIVED,
+        observations.DERIVED,
         rates.ENDPOINT,
         rates.HISTORY,
         *indicators.DERIVED_ENDPOINTS,
         brief.endpoint(cache),
-        *releases.ENDPOINTS,
+        releases.ENDPOINT,
         *screeners.endpoints(cache),
-        *events.ENDPOINTS,
+        events.ENDPOINT,
     )
     return described([replace(endpoint, elsewhere=_below(endpoint, data)) for endpoint in data])
 

@@ -43,7 +43,7 @@ _canonical = msgspec.msgpack.Encoder(enc_hook=str)
 
 
 def fingerprint(template: str, path: Mapping[str, str], params: Mapping[str, Any]) -> bytes:
-    """Digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
+    """Return the digest of a query: endpoint, path values (case does not count) and all typed parameters but `limit` and `cursor`."""
     values = sorted([(name, value.lower()) for name, value in path.items()]) if path else []
     query = [template, values, list(map(params.__getitem__, sorted(params.keys() - _UNBOUND)))]
     return hashlib.blake2b(_canonical.encode(query), digest_size=_FINGERPRINT_BYTES).digest()
@@ -66,16 +66,6 @@ class Signer:
 
         `query` is the fingerprint of the request, `epoch` and `newest` (version) are those of the store.
         """
-        cursor = self._open(text)
-        if not hmac.compare_digest(cursor.fingerprint, query):
-            raise refuse("cursor", "belongs to another query; repeat the request without it", code="other_query")
-        too_old = cursor.issued + self._lifetime < real_now
-        # A version ahead of the store's comes from data that has since been restored from an older backup.
-        if too_old or cursor.epoch != epoch or cursor.version > newest:
-            raise refuse("cursor", "has expired; start again without it", code="expired")
-        return cursor
-
-    def _open(self, text: str) -> Cursor:
         forged = refuse("cursor", "was not issued by this service", code="forged")
         if len(text) > LONGEST or not text.isascii():
             raise forged
@@ -89,6 +79,13 @@ class Signer:
         if not hmac.compare_digest(mac, self._mac(body).digest()) or not canonical:
             raise forged
         try:
-            return _decoder.decode(body)
+            cursor = _decoder.decode(body)
         except msgspec.MsgspecError:
             raise forged from None
+        if not hmac.compare_digest(cursor.fingerprint, query):
+            raise refuse("cursor", "belongs to another query; repeat the request without it", code="other_query")
+        too_old = cursor.issued + self._lifetime < real_now
+        # A version ahead of the store's comes from data that has since been restored from an older backup.
+        if too_old or cursor.epoch != epoch or cursor.version > newest:
+            raise refuse("cursor", "has expired; start again without it", code="expired")
+        return cursor

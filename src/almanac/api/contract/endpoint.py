@@ -126,7 +126,7 @@ class Context(msgspec.Struct):
         self.warnings.append(WarningSchema(parameter=parameter, value=shown, reason=reason, suggestion=suggestion))
 
     def may_read(self, scope: str) -> bool:
-        """Whether the key may read what a scope is for, beside what the path asks for."""
+        """Return whether the key has a scope beyond the one that the path needs."""
         return not {scope, ALL_SCOPES}.isdisjoint(self.key.scopes)
 
     def page(self, by_key: Mapping[Any, T]) -> tuple[list[T], list[Any] | None]:
@@ -144,13 +144,13 @@ class Context(msgspec.Struct):
 
     @property
     def as_of(self) -> int:
-        """The asked `as_of`, else the time this walk is pinned to. Unix seconds."""
+        """Return the requested `as_of`, else the moment this walk is pinned to. Unix seconds."""
         asked = self.params.get("as_of")
         return self.at if asked is None else int(asked)
 
     @property
     def window_seconds(self) -> int | None:
-        """First second that the plan reaches, None for the whole archive."""
+        """Return the first second that the plan reaches, None for the whole archive."""
         return None if self.window_start is None else midnight(self.window_start.toordinal())
 
     def require_window(self, parameter: str, last_day: date) -> None:
@@ -268,7 +268,7 @@ class Endpoint:
             part.check_length(values[part.name])
 
     def read(self, pairs: Sequence[tuple[str, str]], now: int) -> dict[str, Any]:
-        """Typed values of a decoded query string. `now` in unix seconds. Raises ApiError 400."""
+        """Return the typed values of a decoded query string. `now` in unix seconds. Raises ApiError 400."""
         values = self._defaults.copy()
         seen = set()
         for name, text in pairs:

@@ -64,6 +64,13 @@ def refuse(
     return ApiError(400, f"'{parameter}' {reason}", details)
 
 
+def not_found(parameter: str, what: str, name: str, hint: str = "", suggestion: str | None = None) -> ApiError:
+    """Return the 404 about a name in the path, with the one that may have been meant or else a hint; the caller raises it."""
+    details = {"parameter": parameter} | ({"suggestion": suggestion} if suggestion else {})
+    hint = f"; did you mean '{suggestion}'?" if suggestion else hint
+    return ApiError(404, f"there is no {what} {quoted(name)}{hint}", details)
+
+
 def quoted(text: str) -> str:
     """Quote a client's text for a message: in single quotes, on one line, without a key, cut at 60 characters."""
     text = redact(text)
@@ -78,7 +85,7 @@ _REDACTED = "[redacted]"
 
 
 def has_key(text: str) -> bool:
-    """Whether something of the shape of a key stands in the text."""
+    """Return whether a text holds something that looks like a key."""
     return MARK in text and _SHAPE.search(text) is not None
 
 

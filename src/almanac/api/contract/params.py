@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from difflib import get_close_matches
 from functools import partial
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import msgspec
+from msgspec import Meta
 
 from almanac.api.contract.errors import quoted, refuse
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import Period
-from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, instant, midnight
+from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL, midnight
 
 #: How far ahead of our clock an instant may lie before it counts as the future (seconds).
 CLOCK_TOLERANCE = 60
 _INTEGER_DIGITS = 15
-_TIME = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[Tt]([0-9]{2}:[0-9]{2}:[0-9]{2})(?:\.([0-9]{1,9}))?(?:([Zz])|([+\- ])([0-9]{2}):([0-9]{2})))?"
-)
-
+_Moment = Annotated[datetime, Meta(tz=True)]
+_EPOCH, _SECOND = datetime.fromtimestamp(0, UTC), timedelta(seconds=1)
 #: Characters that a value, or a part of a path, may have unless it is declared otherwise: no name of anything is longer.
 LONGEST = 200
 
@@ -78,7 +77,7 @@ class Param:
 
     @property
     def names(self) -> list[str]:
-        """What a client may write, as declared."""
+        """Return what a client may write, as declared."""
         return list(self.choices)
 
     def read(self, text: str) -> Any:
@@ -103,7 +102,7 @@ class Param:
             )
 
     def last_day(self, value: Any) -> date:
-        """Last day a typed value of kind `time` or `period` speaks of; the last it may, of a fiscal period."""
+        """Return the last day that a typed value of kind `time` or `period` covers; of a fiscal period the last it can cover."""
         if isinstance(value, FiscalPeriod):
             return value.span[1]
         return value.end if isinstance(value, Period) else day_of(value)
@@ -165,34 +164,20 @@ def _list(param: Param, text: str) -> tuple[Any, ...]:
 
 def _time(param: Param, text: str) -> int:
     try:
-        return _seconds(text, param.edge)
-    except ValueError:
+        if len(text) == len("2026-10-31"):
+            first = midnight(msgspec.convert(text, date).toordinal())
+            return first if param.edge == "start" else first + DAY_SECONDS - 1
+        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
+        zoned = f"{text[:-6]}+{text[-5:]}" if text[-6:-5] == " " else text
+        moment = msgspec.convert(zoned, _Moment)
+    except msgspec.ValidationError:
         raise refuse(
             param.name,
             f"must be a date like 2026-10-31 or a time with a zone like 2026-10-31T12:00:00Z, not {quoted(text)}",
             code="type",
         ) from None
-
-
-def _seconds(text: str, edge: str) -> int:
-    match = _TIME.fullmatch(text)
-    if match is None:
-        raise ValueError(text)
-    day, clock, fraction, zulu, sign, hours, minutes = match.groups()
-    if clock is None:
-        first = midnight(date.fromisoformat(day).toordinal())
-        return first if edge == "start" else first + DAY_SECONDS - 1
-    moment = datetime.fromisoformat(f"{day}T{clock}").replace(tzinfo=UTC)
-    seconds = instant(moment)
-    if fraction and int(fraction) and edge == "start":
-        seconds += 1
-    if zulu is None:
-        if int(hours) > 23 or int(minutes) > 59:
-            raise ValueError(text)
-        offset = int(hours) * 3600 + int(minutes) * 60
-        # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
-        seconds += offset if sign == "-" else -offset
-    return seconds
+    elapsed = moment - _EPOCH
+    return -(-elapsed // _SECOND) if param.edge == "start" else elapsed // _SECOND
 
 
 def _period(param: Param, text: str) -> Period | FiscalPeriod:

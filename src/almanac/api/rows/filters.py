@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import repeat
 
 from almanac.api.contract.endpoint import ALL_SCOPES, Context
@@ -128,7 +128,6 @@ _OF_SOURCES = ("source_id", "provider_id", "license")
 SUGGESTIONS = 10
 #: Scopes that rows want of a key, whatever list they are in.
 COMPANIES, ANALYTICS = "companies:read", "analytics:read"
-_LEFT_OUT = {COMPANIES: "rows of companies", ANALYTICS: "derived rows"}
 #: Where the rows of indicators of a kind are.
 _PATHS = {"raw": "/observations", "derived": "/derived-observations"}
 
@@ -152,7 +151,7 @@ def selection(ctx: Context, kind: str | None) -> ObservationFilter:
     companies = derived = True
     if ALL_SCOPES not in ctx.key.scopes:
         companies, derived = ctx.may_read(COMPANIES), ctx.may_read(ANALYTICS)
-        warn_of_scopes(ctx, scopes_lacking(ctx, kind, slugs, ids))
+        warn_of_scopes(ctx, kind, slugs, ids)
     return ObservationFilter(
         kind=kind if derived else "raw",
         indicators=slugs if derived or kind != "derived" else (),
@@ -170,32 +169,25 @@ def selection(ctx: Context, kind: str | None) -> ObservationFilter:
     )
 
 
-def scopes_lacking(
+def warn_of_scopes(
     ctx: Context, kind: str | None, indicators: tuple[str, ...] | None, entities: tuple[str, ...] | None
-) -> tuple[str, ...]:
+) -> None:
     """
-    Return the scopes that rows of a list may need beyond that of its path, and that the key lacks.
+    Warn which rows of a list are left out because the key lacks a scope that they need beyond that of its path.
 
     `kind`: the only one the list has rows of; indicators and entities: None where they are not restricted.
     """
     known = ctx.view.directory.indicators
     named = None if indicators is None else [known[slug] for slug in indicators if kind in {None, known[slug].kind}]
-    lacking = []
     if (
         not ctx.may_read(COMPANIES)
         and (entities is None or any(is_company(name) for name in entities))
-        and (named is None or of_companies(ctx.view, [one.slug for one in named]))
+        and (named is None or of_companies(ctx.view, [indicator.slug for indicator in named]))
     ):
-        lacking.append(COMPANIES)
-    if not ctx.may_read(ANALYTICS) and kind != "raw" and (named is None or any(one.kind == "derived" for one in named)):
-        lacking.append(ANALYTICS)
-    return tuple(lacking)
-
-
-def warn_of_scopes(ctx: Context, lacking: Iterable[str]) -> None:
-    """Warn which rows are left out because the key lacks a scope."""
-    for scope in lacking:
-        ctx.warn("scope", scope, f"{_LEFT_OUT[scope]} are left out: the key may not read them")
+        ctx.warn("scope", COMPANIES, "rows of companies are left out: the key may not read them")
+    is_derived = kind != "raw" and (named is None or any(indicator.kind == "derived" for indicator in named))
+    if is_derived and not ctx.may_read(ANALYTICS):
+        ctx.warn("scope", ANALYTICS, "derived rows are left out: the key may not read them")
 
 
 def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
@@ -220,7 +212,7 @@ def indicators(ctx: Context, kind: str | None = None) -> tuple[str, ...] | None:
 
 def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
     """Return ids of the entities that satisfy each of these parameters that is given; None where none is."""
-    found: set[str] | None = None
+    satisfying: set[str] | None = None
     for parameter in parameters or ("country", "entity", "entity_id"):
         names = ctx.params.get(parameter)
         if names is None:
@@ -235,8 +227,8 @@ def entities(ctx: Context, *parameters: str) -> tuple[str, ...] | None:
                 ctx.warn(parameter, name, reason, _near(ctx, name, suggested_place if of_places else suggested_entity))
             else:
                 ids.add(entity.id)
-        found = ids if found is None else found & ids
-    return None if found is None else tuple(sorted(found))
+        satisfying = ids if satisfying is None else satisfying & ids
+    return None if satisfying is None else tuple(sorted(satisfying))
 
 
 def _near(ctx: Context, name: str, suggest: Callable[[Context, str], str | None]) -> str | None:

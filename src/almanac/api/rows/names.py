@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import TypeVar
 
 from almanac.api.contract.endpoint import Context
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import not_found
 from almanac.api.contract.params import Param, day_of
 from almanac.domain import aliases as names
 from almanac.domain.aliases import Alias
@@ -29,11 +29,11 @@ _COMPANIES = frozenset(["data:read", "companies:read", "reference:read"])
 def place(ctx: Context, text: str) -> Entity | None:
     """Return the country or region of a name: a code, id or slug, or any name that /entities/resolve finds exactly."""
     directory = ctx.view.directory
-    found = directory.country(text)
-    if found is None:
-        meant = exactly(ctx, text, PLACES)
-        found = None if meant is None else directory.entities[meant.entity]
-    return found
+    entity = directory.country(text)
+    if entity is None:
+        subject = exactly(ctx, text, PLACES)
+        entity = None if subject is None else directory.entities[subject.entity]
+    return entity
 
 
 #: What stands in a path for a place.
@@ -47,10 +47,7 @@ def place_in_path(ctx: Context, parameter: str) -> Entity:
     name = ctx.path[parameter]
     entity = place(ctx, name)
     if entity is None:
-        near = suggested_place(ctx, name)
-        hint = f"; did you mean '{near}'?" if near else _HOW_TO_NAME
-        details = {"parameter": parameter} | ({"suggestion": near} if near else {})
-        raise ApiError(404, f"there is no country {quoted(name)}{hint}", details)
+        raise not_found(parameter, "country", name, _HOW_TO_NAME, suggested_place(ctx, name))
     return entity
 
 
@@ -67,39 +64,39 @@ def entity(ctx: Context, text: str) -> Entity | None:
 def exactly(ctx: Context, text: str, types: Collection[str] = _ANY) -> Subject | None:
     """Return what /entities/resolve finds exactly among entities of these types, as of the moment of the request."""
     view = ctx.view
-    found = matching(view, text, companies="company" in types)
-    subjects = _subjects(view, found, types)
+    equal = matching(view, text, companies="company" in types)
+    subjects = _subjects(view, equal, types)
 
     def beginning(norm: str) -> list[Alias]:
-        others = [
+        more = [
             *(
                 alias
-                for known, some in _PLACES.of(view).items()
+                for known, aliases_of in _PLACES.of(view).items()
                 if f"{known} ".startswith(f"{norm} ")
-                for alias in some
+                for alias in aliases_of
             ),
             *company_rows.beginning(view, norm),
         ]
-        subjects.update(_subjects(view, others, types))
-        return others
+        subjects.update(_subjects(view, more, types))
+        return more
 
-    return report.exactly(text, found, subjects, beginning, day_of(ctx.at).toordinal())
+    return report.exactly(text, equal, subjects, beginning, day_of(ctx.at).toordinal())
 
 
 def matching(view: View, text: str, *, companies: bool = True) -> list[Alias]:
     """Return the names of entities that are equal to a text, as names are compared."""
     equal = sorted(set(report.norms(text).values()))
-    found = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
-    return found + company_rows.matching(view, equal) if companies and equal else found
+    equal_names = [alias for norm in equal for alias in _PLACES.of(view).get(norm, ())]
+    return equal_names + company_rows.matching(view, equal) if companies and equal else equal_names
 
 
 def _names_of_places(view: View) -> dict[str, list[Alias]]:
     """Return the names of countries and regions, by what is compared of them."""
-    found: dict[str, list[Alias]] = {}
-    places = [one for one in view.directory.entities.values() if one.kind in PLACES]
-    for alias in (*(alias for one in places for alias in names.of_place(one)), *report.foreign_names(places)):
-        found.setdefault(alias.norm, []).append(alias)
-    return found
+    by_norm: dict[str, list[Alias]] = {}
+    places = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
+    for alias in (*(alias for entity in places for alias in names.of_place(entity)), *report.foreign_names(places)):
+        by_norm.setdefault(alias.norm, []).append(alias)
+    return by_norm
 
 
 _PLACES = Remembered("names of places", _names_of_places)
@@ -108,7 +105,7 @@ _SUGGESTIONS: Remembered[dict[str, Suggestions]] = Remembered("suggestions", lam
 
 
 def _subjects(view: View, found: Iterable[Alias], types: Collection[str]) -> dict[str, Subject]:
-    """Those of these entities that are of one of the types."""
+    """Return the entities of these aliases that are of one of the types, by id."""
     ids, entities = {alias.entity for alias in found}, view.directory.entities
     subjects = {
         one.id: Subject(one.id, one.kind, one.name, one.slug, reports=False)
@@ -132,15 +129,15 @@ def suggested(
 
     `make` gives the names there are with their other names; they are remembered under `name` with the state of the store.
     """
-    held = _SUGGESTIONS.of(ctx.view)
-    found = held.get(name)
-    if found is None:
-        found = held[name] = Suggestions(make())
-    return found.nearest(text)
+    by_name = _SUGGESTIONS.of(ctx.view)
+    suggestions = by_name.get(name)
+    if suggestions is None:
+        suggestions = by_name[name] = Suggestions(make())
+    return suggestions.nearest(text)
 
 
 def suggested_indicator(ctx: Context, text: str, kind: str | None = None) -> str | None:
-    """Slug of the indicator (raw, derived; None: of either kind) that may have been meant."""
+    """Return the slug of the indicator (raw, derived; None: of either kind) that may have been meant."""
     every = ctx.view.directory.indicators.values()
     return suggested(
         ctx,
@@ -151,7 +148,7 @@ def suggested_indicator(ctx: Context, text: str, kind: str | None = None) -> str
 
 
 def suggested_place(ctx: Context, text: str) -> str | None:
-    """Slug of the country or region that may have been meant."""
+    """Return the slug of the country or region that may have been meant."""
     meant = exactly(ctx, text, PLACES)
     if meant is not None:
         return meant.slug
@@ -165,7 +162,7 @@ def suggested_place(ctx: Context, text: str) -> str | None:
 
 
 def suggested_entity(ctx: Context, text: str) -> str | None:
-    """Slug of the entity that may have been meant; of a company only where the name is exactly its own and the key may know."""
+    """Return the slug of the entity that may have been meant: of a company only for a name exactly its own and a key that may read it."""
     meant = exactly(ctx, text) if _COMPANIES.intersection(ctx.key.scopes) else None
     return suggested_place(ctx, text) if meant is None else meant.slug
 

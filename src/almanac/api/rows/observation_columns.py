@@ -46,15 +46,31 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
     withdrawn = [value is None and text is None for value, text in zip(values, texts, strict=True)]
     ends, by_end = distinct(list(zip(flags, notes, unreleased, withdrawn, strict=True)))
     pairs, by_origin = distinct(list(zip(numbers, lineages, strict=True)))
-    origins = _Origins(redaction, pairs)
-    withheld = np.array([rights.withheld for rights in origins.rights])[by_origin]
+    # What is the same for the rows of a series and a lineage.
+    origins = redaction.view.directory.origins(pairs)
+    series, rights = [origin.series for origin in origins], [origin.rights for origin in origins]
+    freshness = redaction.freshness_of({info.number: info for info in series}.values())
+    metadata = dict(zip(METADATA, zip(*[origin.metadata for origin in origins], strict=True), strict=True))
+    shared: dict[str, list[Any]] = {
+        "entity_id": [info.spec.entity for info in series],
+        "indicator_id": [f"indicator_{info.spec.indicator}" for info in series],
+        "source_id": [info.source.id for info in series],
+        "provider_id": [info.source.provider for info in series],
+        "unit": [info.unit for info in series],
+        "frequency": [info.spec.frequency.word for info in series],
+        "source_url": [info.page for info in series],
+        "attribution": [right.attribution for right in rights],
+        "freshness_status": [freshness[info.number] for info in series],
+        "derived_from": [_encode(origin.inputs).decode() for origin in origins],
+    }
+    withheld = np.array([right.withheld for right in rights])[by_origin]
     numbers_shown = np.where(withheld, np.nan, np.array(values, np.float64))
     texts_shown = [None if hidden else text for text, hidden in zip(texts, withheld.tolist(), strict=True)]
     keys, by_period = distinct(periods)
     _, starts, lasts = zip(*map(wire_period, keys), strict=True)
     cells: dict[str, _Cells] = {
-        **{name: (column, by_origin) for name, column in origins.columns().items()},
-        "id": (observation_ids(origins.hashes, by_origin, periods, known), None),
+        **{name: (column, by_origin) for name, column in shared.items()},
+        "id": (observation_ids([info.hash for info in series], by_origin, periods, known), None),
         "value_numeric": (numbers_shown, None),
         "value_text": distinct(texts_shown),
         "period_start": (starts, by_period),
@@ -69,9 +85,9 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
     for field in table.fields:
         if field.name == "metadata":
             said = table.cells(field.columns, [b"{%b}" % b",".join(metadata_of_row(*end)) for end in ends], field.name)
-            blocks += _metadata(field, origins.metadata, by_origin, said, by_end)
+            blocks += _metadata(field, metadata, by_origin, said, by_end)
         elif field.name == "rights":
-            encoded = [rights.encoded for rights in origins.rights]
+            encoded = [right.encoded for right in rights]
             blocks.append(Block(field.columns, table.cells(field.columns, encoded, field.name), by_origin))
         else:
             column, codes = cells[field.name]
@@ -79,37 +95,6 @@ def observation_columns(redaction: Redaction, record: type[msgspec.Struct], rows
             columns = field.columns if kind is None else (field.columns[0]._replace(kind=kind),)
             blocks.append(Block(columns, [column], codes))
     return Batch(len(rows), blocks)
-
-
-class _Origins:
-    """Constants of the rows of each pair of a series and a lineage."""
-
-    def __init__(self, redaction: Redaction, pairs: Sequence[tuple[int, int]]) -> None:
-        origins = redaction.view.directory.origins(pairs)
-        freshness = redaction.freshness_of({origin.series.number: origin.series for origin in origins}.values())
-        self._series = [origin.series for origin in origins]
-        self._freshness = [freshness[number] for number, _ in pairs]
-        self._inputs = [origin.inputs for origin in origins]
-        self.rights = [origin.rights for origin in origins]
-        #: By the names of metadata.
-        self.metadata = dict(zip(METADATA, zip(*[origin.metadata for origin in origins], strict=True), strict=True))
-        self.hashes = [info.hash for info in self._series]
-
-    def columns(self) -> dict[str, list[Any]]:
-        """Return a cell of each pair by the names of fields."""
-        series = self._series
-        return {
-            "entity_id": [info.spec.entity for info in series],
-            "indicator_id": [f"indicator_{info.spec.indicator}" for info in series],
-            "source_id": [info.source.id for info in series],
-            "provider_id": [info.source.provider for info in series],
-            "unit": [info.unit for info in series],
-            "frequency": [info.spec.frequency.word for info in series],
-            "source_url": [info.page for info in series],
-            "attribution": [rights.attribution for rights in self.rights],
-            "freshness_status": self._freshness,
-            "derived_from": [_encode(inputs).decode() for inputs in self._inputs],
-        }
 
 
 def _metadata(

@@ -183,7 +183,7 @@ class Answers:
             ctx = self._context(request, values, plan, now, view)
             # It is not known before its end what is in it, but all that this depends on is.
             headers = _headers(request, ctx, etag_of(repr((_name_of(ctx, form, 0), program_version())).encode()))
-            whole = WholeList(request, values, plan, now, ctx.walk, form)
+            whole = WholeList(request, values, plan, now, ctx.walk)
             if envelope.is_unchanged(request.headers, headers):
                 whole.place, whole.reply = None, Reply(304, headers)
                 return whole
@@ -209,7 +209,7 @@ class Answers:
         with uncollected():
             answer = cast("ListAnswer", ctx.endpoint.handler(ctx))
             if whole.writer is None:
-                whole.writer = _writer(ctx.endpoint, whole.form, answer, whole=True)
+                whole.writer = _writer(ctx.endpoint, cast("Form", whole.request.form), answer, whole=True)
             whole.place = answer.next_key
             return whole.writer.write(answer.rows, last=answer.next_key is None)
 
@@ -268,7 +268,6 @@ class WholeList:
     plan: Plan
     now: int
     walk: Cursor
-    form: Form
     writer: Writer | None = None
     #: Compresses a part as the client likes it, and is told whether it is the last.
     compress: Callable[[bytes, bool], bytes] = field(init=False)

@@ -24,7 +24,6 @@ from starlette.types import Receive, Scope, Send
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
 from almanac.api.contract.errors import ApiError, Header, redact, refuse
-from almanac.api.formats.forms import Form
 from almanac.api.server import envelope
 from almanac.api.server.answers import Answers, ListCutError, WholeList
 from almanac.api.server.authentication import Authentication
@@ -195,14 +194,18 @@ class App:
         if form is None and accept is not None and endpoint.forms:
             form = envelope.accepted_form(accept)
         if form is not None and not form.is_available:
-            raise _not_installed(form, request)
+            reason = f"asks for {form.media_type}, which this service cannot write: it was installed without the extra 'arrow'"
+            raise refuse("path" if request.is_twin else "accept", reason, code="not_installed")
         request.form = form
         now = int(self._clock())
         if endpoint.braces:
             endpoint.check_path(request.path)
         values = endpoint.read(request.pairs, now)
         if values.get(ALL.name):
-            check_whole(request.pairs)
+            for name, _ in request.pairs:
+                if name in {"limit", "cursor"}:
+                    reason = "asks for a page, and `all=true` for the whole list; send one of them"
+                    raise refuse(name, reason, code="conflict")
             return await self._whole(request, values, plan, now, receive)
         where = endpoint.cost if isinstance(endpoint.cost, str) else endpoint.cost(values)
         if form is not None and where == "loop":
@@ -373,18 +376,6 @@ async def _send_slices(part: bytes, send: Send) -> None:
     """Send a part of a body in slices."""
     for place in range(0, len(part), _SLICE_BYTES):
         await send({"type": "http.response.body", "body": part[place : place + _SLICE_BYTES], "more_body": True})
-
-
-def check_whole(pairs: Sequence[tuple[str, str]]) -> None:
-    """Raise ApiError 400 for a whole list of which a page is asked for."""
-    for name, _ in pairs:
-        if name in {"limit", "cursor"}:
-            raise refuse(name, "asks for a page, and `all=true` for the whole list; send one of them", code="conflict")
-
-
-def _not_installed(form: Form, request: ClientRequest) -> ApiError:
-    reason = f"asks for {form.media_type}, which this service cannot write: it was installed without the extra 'arrow'"
-    return refuse("path" if request.is_twin else "accept", reason, code="not_installed")
 
 
 def warm(

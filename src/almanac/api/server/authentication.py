@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from math import ceil
 from typing import Any
 
@@ -50,7 +51,7 @@ KEY_NAMES = frozenset(
 
 
 def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
-    """Name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
+    """Return the name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
     for name, value in pairs:
         if name.lower() in KEY_NAMES or (MARK in value and has_key(value)) or (MARK in name and has_key(name)):
             return redact(name)
@@ -133,7 +134,12 @@ class Authentication:
         request.key = key = verdict
         plan = self._settings.plans.get(key.plan)
         if plan is None:
-            raise self._without_plan(key)
+            # Another program put the account on a plan which these settings do not have.
+            if key.plan not in self._logged_plans and len(self._logged_plans) < _PLANS_LOGGED:
+                self._logged_plans.add(key.plan)
+                log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
+            message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
+            raise ApiError(403, message, {"plan": key.plan})
         request.decision = decision = self._limiter.hit(key.account_id, plan.requests_per_minute, self._walltime())
         if not decision.admitted:
             message = f"more than {decision.limit} requests in this minute; the plan '{key.plan}' allows no more"
@@ -170,14 +176,6 @@ class Authentication:
         address = self._settings.dashboard_address
         return f"this is the interface for programs, which wants an API key; people find the dashboard at {address}"
 
-    def _without_plan(self, key: KeyRecord) -> ApiError:
-        """Return the 403 of an account that another program put on a plan which these settings do not have."""
-        if key.plan not in self._logged_plans and len(self._logged_plans) < _PLANS_LOGGED:
-            self._logged_plans.add(key.plan)
-            log.error("an account has a plan that is not in the settings", plan=key.plan, account=key.account_id)
-        message = f"the plan '{key.plan}' of this account is unknown to this service; its operator has to set it up"
-        return ApiError(403, message, {"plan": key.plan})
-
     def _unauthorized(self, request: ClientRequest, reason: str, message: str) -> ApiError:
         challenge = _TWINS_CHALLENGE if request.is_twin else _CHALLENGE
         return self._failed(request, reason, ApiError(401, message, headers=(challenge,)))
@@ -207,30 +205,24 @@ class Addresses:
     def of(self, client: Any, forwarded: bytes | None) -> str:
         """Return the socket's peer, unless it is a trusted proxy: then the right-most untrusted address it forwards for."""
         address = str(client[0]) if client else "unknown"
-        if forwarded is None or not self._trusted or not self._is_trusted(address):
-            return address
-        for hop in reversed(forwarded.decode("latin-1").split(",")):
-            text = _bare(hop.strip())
-            try:
-                # One spelling per address, so that a client cannot count as many.
-                address = str(ip_address(text))
-            except ValueError:
+        hops = [] if forwarded is None else forwarded.decode("latin-1").split(",")
+        while hops and self._is_trusted(address):
+            hop = _parsed(hops.pop().strip())
+            if hop is None:
                 # Whoever wrote this is the last we can name: the hop that passed it on.
-                return address
-            if not self._is_trusted(address):
-                return address
+                break
+            # One spelling per address, so that a client cannot count as many.
+            address = str(hop)
         return address
 
     def _is_trusted(self, text: str) -> bool:
-        try:
-            return any(ip_address(text) in network for network in self._trusted)
-        except ValueError:
-            return False
+        address = _parsed(text)
+        return address is not None and any(address in network for network in self._trusted)
 
 
-def _bare(hop: str) -> str:
-    """Return an address without port and brackets: `[::1]:80` and `10.0.0.1:80` as some proxies write them."""
-    if hop.startswith("["):
-        return hop[1:].partition("]")[0]
-    host, _, port = hop.partition(":")
-    return host if port.isdigit() and "." in host else hop
+def _parsed(text: str) -> IPv4Address | IPv6Address | None:
+    """Return an address, also one in brackets or with a port as some proxies write them; None for any other text."""
+    for spelling in (text.strip("[]"), text.rpartition(":")[0].strip("[]")):
+        with contextlib.suppress(ValueError):
+            return ip_address(spelling)
+    return None

@@ -6,7 +6,7 @@ A page is one join of bytes. ETag is weak: it speaks for the data an account see
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -95,10 +95,8 @@ def accepted_form(accept: bytes | None) -> Form | None:
         return None
     best: tuple[float, int] = (0.0, 0)
     form: Form | None = None
-    for part in accept.lower().split(b","):
-        name, _, parameters = part.partition(b";")
-        name = name.strip()
-        rank = (_quality(parameters), _FOR_JSON.get(name, _NAMED))
+    for name, weight in _weighed(accept):
+        rank = (weight, _FOR_JSON.get(name, _NAMED))
         if (name in _FORMS or name in _FOR_JSON) and rank[0] > 0 and rank > best:
             best, form = rank, _FORMS.get(name)
     return form
@@ -106,10 +104,7 @@ def accepted_form(accept: bytes | None) -> Form | None:
 
 def choose_coding(accept_encoding: bytes) -> bytes | None:
     """Return the best of zstd and gzip by q-value (ties: zstd), None where the client prefers or only takes plain bytes."""
-    weights: dict[bytes, float] = {}
-    for part in accept_encoding.lower().split(b","):
-        name, _, parameters = part.partition(b";")
-        weights[name.strip()] = _quality(parameters)
+    weights = dict(_weighed(accept_encoding))
     other = weights.get(b"*", 0.0)
     best, weight = None, weights.get(b"identity", 0.0)
     for coding in (b"gzip", b"zstd"):
@@ -119,14 +114,13 @@ def choose_coding(accept_encoding: bytes) -> bytes | None:
     return best
 
 
-def _quality(parameters: bytes) -> float:
-    """Return the q-value among parameters: 1 where there is none, 0 where it is no number from 0 to 1."""
-    for parameter in parameters.split(b";"):
-        name, _, value = parameter.partition(b"=")
-        if name.strip() == b"q":
-            try:
-                weight = float(value)
-            except ValueError:
-                return 0.0
-            return weight if 0 <= weight <= 1 else 0.0
-    return 1.0
+def _weighed(header: bytes) -> Iterator[tuple[bytes, float]]:
+    """Yield what a header accepts with its q-values: 1 where there is none, 0 where it is no number from 0 to 1."""
+    for part in header.lower().split(b","):
+        name, *parameters = part.split(b";")
+        named = (parameter.partition(b"=") for parameter in parameters)
+        try:
+            weight = float(next((value for key, _, value in named if key.strip() == b"q"), b"1"))
+        except ValueError:
+            weight = 0.0
+        yield name.strip(), weight if 0 <= weight <= 1 else 0.0

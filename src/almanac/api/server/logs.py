@@ -7,6 +7,7 @@ import logging.config
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any, BinaryIO
 from urllib.parse import quote
 
@@ -21,7 +22,7 @@ from almanac.domain.times import cached_wire_time
 
 
 def render(_logger: WrappedLogger, _method: str, event: EventDict) -> bytes:
-    """Last processor: one JSON line, in which no key is left in any field, tracebacks and names included."""
+    """Render an event as one JSON line without keys in any field, tracebacks and names included: structlog's last processor."""
     return _safe(msgspec.json.encode(event, enc_hook=repr))
 
 
@@ -37,22 +38,15 @@ _KEY_LIKE = re.compile(r"[0-9A-Za-z]{32,}")
 _PATH_READ, _PATH_TOLD = 4_096, 200
 
 
+def told_text(text: str, written: Callable[[str], str] = str) -> str:
+    """Return a value that a client sent, for the log: what looks like a key blotted out, then written in some way, and cut."""
+    shown = written(_KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ])))
+    return shown if len(shown) <= _PATH_TOLD else f"{shown[:_PATH_TOLD]}..."
+
+
 def told_path(path: str) -> str:
-    """Return a client's path for the log: what looks like a key blotted out, escaped as in an address, and cut."""
-    return _cut(quote(_without_keys(path), safe="/:@!$&'()*+,;=~[]", errors="replace"))
-
-
-def told_text(text: str) -> str:
-    """Return a value that a client sent, for the log: what looks like a key blotted out, and cut."""
-    return _cut(_without_keys(text))
-
-
-def _without_keys(text: str) -> str:
-    return _KEY_LIKE.sub("[redacted]", redact(text[:_PATH_READ]))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _PATH_TOLD else f"{text[:_PATH_TOLD]}..."
+    """Return a client's path for the log, as `told_text` does, escaped as in an address."""
+    return told_text(path, partial(quote, safe="/:@!$&'()*+,;=~[]", errors="replace"))
 
 
 class AccessLine(msgspec.Struct):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 from urllib.parse import quote, unquote
 
+from rapidfuzz import fuzz
 from starlette.routing import compile_path
 from starlette.types import Scope
 
@@ -23,13 +23,6 @@ _ABOUT = {"", "docs", "doc", "redoc", "swagger", "swagger.json", "api", "api-doc
 _DESCRIPTION = "/openapi.json"
 #: What addresses of other services begin with, and none here.
 _BEFORE = re.compile(r"api|v[0-9]{1,2}", re.IGNORECASE)
-
-
-class Declared(Protocol):
-    """An endpoint or a page: what stands at a path, which may have names in braces."""
-
-    @property
-    def path(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +64,8 @@ def path_of(scope: Scope) -> str:
     return "/".join(unquote(part, "utf-8").replace("/", _SLASH) for part in parts)
 
 
-def path_values(values: Mapping[str, str]) -> dict[str, str]:
-    """Return what stands in the braces of a path, with the slashes that were sent as %2F."""
-    return {name: value.replace(_SLASH, "/") for name, value in values.items()}
-
-
-Found = TypeVar("Found", bound=Declared)
+#: What stands at a path: an endpoint for the dashboard, a resource for the interface.
+Found = TypeVar("Found", Endpoint, Resource)
 
 
 class Routes(Generic[Found]):
@@ -86,17 +75,17 @@ class Routes(Generic[Found]):
         """Raise ValueError where two of them share a path."""
         self._literal: dict[str, Found] = {}
         self._templates: list[tuple[re.Pattern[str], Found]] = []
-        self._parts = [one.path.split("/")[1:] for one in declared]
+        self._parts = [resource.path.split("/")[1:] for resource in declared]
         seen: set[str] = set()
-        for one in declared:
-            pattern, shape, names = compile_path(one.path)
+        for resource in declared:
+            pattern, shape, names = compile_path(resource.path)
             if shape in seen:
-                raise ValueError(f"two endpoints have the path {one.path}")
+                raise ValueError(f"two endpoints have the path {resource.path}")
             seen.add(shape)
             if names:
-                self._templates.append((pattern, one))
+                self._templates.append((pattern, resource))
             else:
-                self._literal[one.path] = one
+                self._literal[resource.path] = resource
 
     def find(self, path: str) -> tuple[Found, dict[str, str]] | None:
         """Return what stands at a path (`path_of`), and its path values; None where nothing does (a trailing slash included)."""
@@ -107,7 +96,7 @@ class Routes(Generic[Found]):
             # `match` would let a newline pass behind the end of the pattern.
             found = pattern.fullmatch(path)
             if found is not None:
-                return candidate, path_values(found.groupdict())
+                return candidate, {name: value.replace(_SLASH, "/") for name, value in found.groupdict().items()}
         return None
 
     def unknown(self, path: str) -> ApiError:
@@ -133,7 +122,9 @@ class Routes(Generic[Found]):
                 if len(declared) != len(parts):
                     continue
                 pairs = list(zip(declared, parts, strict=True))
-                alike = min(1.0 if name.startswith("{") else _likeness(name, part.lower()) for name, part in pairs)
+                alike = min(
+                    1.0 if name.startswith("{") else fuzz.ratio(name, part.lower()) / 100 for name, part in pairs
+                )
                 # Of two that are as like, the one that names more: a literal path wins over a template.
                 named = sum(not name.startswith("{") for name in declared) / 1_000
                 if alike >= _ALIKE and alike + named > best:
@@ -142,9 +133,3 @@ class Routes(Generic[Found]):
         if found is None:
             return None
         return "".join("/" + quote(part.replace(_SLASH, "/"), safe=":,@", errors="replace") for part in found)
-
-
-def _likeness(one: str, other: str) -> float:
-    """From 0 to 1, how alike two words are; 0 at once for those whose lengths alone tell."""
-    matcher = SequenceMatcher(None, one, other)
-    return matcher.ratio() if matcher.real_quick_ratio() >= _ALIKE and matcher.quick_ratio() >= _ALIKE else 0.0

@@ -58,7 +58,12 @@ class Threads:
         with self._lock:
             if self._under_way[account] >= self._most:
                 metrics.HEAVY_REFUSALS.labels(path).inc()
-                raise _too_many(self._most)
+                message = (
+                    f"this account has {self._most} heavy requests under way, and no more are answered at a time; ask again when one "
+                    "has ended"
+                )
+                details = {"reason": "heavy_requests", "limit": self._most, "retryAfterSeconds": _RETRY_SECONDS}
+                raise ApiError(429, message, details, retry_after=_RETRY_SECONDS)
             self._under_way[account] += 1
         metrics.HEAVY.labels(path).inc()
 
@@ -150,9 +155,3 @@ async def unheard() -> Message:
 def _ignore(future: asyncio.Future[Any]) -> None:
     if not future.cancelled():
         future.exception()
-
-
-def _too_many(most: int) -> ApiError:
-    message = f"this account has {most} heavy requests under way, and no more are answered at a time; ask again when one has ended"
-    details = {"reason": "heavy_requests", "limit": most, "retryAfterSeconds": _RETRY_SECONDS}
-    return ApiError(429, message, details, retry_after=_RETRY_SECONDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
 from prometheus_client import Counter, Histogram
 
@@ -37,11 +36,6 @@ OTHER = "other"
 _METHODS = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 
-@lru_cache(maxsize=4096)
-def _children(path: str, method: str, status: int) -> tuple[Counter, Histogram]:
-    return REQUESTS.labels(path, method if method in _METHODS else OTHER, str(status)), LATENCY.labels(path)
-
-
 def begin(paths: Iterable[str]) -> None:
     """Have the counters of paths there from the beginning, as those above are."""
     for path in paths:
@@ -51,7 +45,7 @@ def begin(paths: Iterable[str]) -> None:
 
 def observe(path: str, method: str, status: int, seconds: Sequence[float]) -> None:
     """Count answers that differ in nothing but how long they took."""
-    requests, latency = _children(path, method if method in _METHODS else OTHER, status)
-    requests.inc(len(seconds))
-    for one in seconds:
-        latency.observe(one)
+    REQUESTS.labels(path, method if method in _METHODS else OTHER, str(status)).inc(len(seconds))
+    latency = LATENCY.labels(path)
+    for taken in seconds:
+        latency.observe(taken)

@@ -52,7 +52,11 @@ class Tally:
             taken, self._counts = self._counts, {}
         try:
             if taken:
-                self._file.add(_counted(taken))
+                counted = [
+                    CountedUse(minute, account, key, path or metrics.OTHER, status, (figures[0], figures[1]))
+                    for (minute, account, key, path, status), figures in taken.items()
+                ]
+                self._file.add(counted)
         except (DatabaseError, StoreError, OSError) as error:
             self._keep(taken, error)
             return
@@ -90,10 +94,3 @@ class Tally:
         if lost:
             metrics.USAGE_LOST.inc(lost)
             log.error("usage was given up", requests=lost)
-
-
-def _counted(taken: dict[_Key, list[int]]) -> list[CountedUse]:
-    return [
-        CountedUse(minute, account, key, path or metrics.OTHER, status, (figures[0], figures[1]))
-        for (minute, account, key, path, status), figures in taken.items()
-    ]

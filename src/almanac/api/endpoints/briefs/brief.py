@@ -30,7 +30,7 @@ from almanac.domain.reference import Entity
 from almanac.domain.releases import is_before
 from almanac.domain.times import DAY_SECONDS, wire_day, wire_time
 from almanac.reports import briefs, decade
-from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, Ranking, SectionSpec, typical_change
+from almanac.reports.measures import MOVING, SECTIONS, MeasureReading, MeasureSpec, SectionSpec, typical_change
 from almanac.store.events import events
 from almanac.store.observations.reading.lookup import newest_numbers, numbers_before
 from almanac.store.observations.reading.metadata import SeriesInfo, SeriesRights
@@ -135,9 +135,8 @@ def fresh_peers(
                 peers.append(Peer(value, column.unit(row), spec.frequency, column.known(row), spec.curve_type, end))
         return peers
 
-    # What they follow from: the data, the rights of now, the moment, and the day because of freshness.
-    key = ("peers", measure.slug, view.epoch, view.version, view.directory.reference, version, as_of, today)
-    return cache.once(key, make)
+    # What they follow from: the moment, and the day because of freshness.
+    return cache.once(view, "peers", measure.slug, version, as_of, today, make=make)
 
 
 def prepare(cache: ProcessCache, view: View, today: date) -> None:
@@ -262,24 +261,21 @@ def _record(
 ) -> BriefReading:  # fmt: skip
     """Make the record of a reading. Its numbers are null where `reading` is None: they are withheld."""
     indicator = ctx.view.directory.indicators[measure.slug]
-    value = previous = change = percentile = None
-    ranking: Ranking | None = None
-    if reading is not None:
-        value, previous, percentile, ranking = reading.value, reading.previous, reading.percentile, reading.ranking
-        computed = indicator.kind == "derived"
-        change = None if previous is None else difference(value, previous, computed=computed)
+    change, ranking = None, reading and reading.ranking
+    if reading is not None and reading.previous is not None:
+        change = difference(reading.value, reading.previous, computed=indicator.kind == "derived")
     return BriefReading(
         indicator_id=f"indicator_{measure.slug}",
         name=indicator.name,
-        value=wire_number(value),
+        value=wire_number(reading and reading.value),
         unit=series.spec.unit,
         currency=series.currency,
         period_end=wire_day(end_of(period)),
-        previous=wire_number(previous),
+        previous=wire_number(reading and reading.previous),
         change=wire_number(change),
-        percentile10y=wire_number(percentile),
-        peer_rank=None if ranking is None else ranking.rank,
-        peer_count=None if ranking is None else ranking.of,
+        percentile10y=wire_number(reading and reading.percentile),
+        peer_rank=ranking and ranking.rank,
+        peer_count=ranking and ranking.of,
         freshness_status=fresh,  # type: ignore[arg-type]  # one of the three words
         series_id=series.id,
         rights=of_row(rights),

@@ -92,10 +92,8 @@ class EventNumbers(NamedTuple):
     known: int
 
 
-class _Cell(NamedTuple):
-    series: SeriesInfo
-    frequency: Frequency
-    period: int
+#: A series, the frequency that its release has, and the key of a period.
+_Cell = tuple[SeriesInfo, Frequency, int]
 
 
 def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumbers]:
@@ -110,7 +108,8 @@ def numbers(ctx: Context, events: Sequence[EventState]) -> dict[str, EventNumber
     while waiting:
         asked = [(event, behind, cell) for event, behind in waiting if (cell := next(behind, None)) is not None]
         spans = [
-            (cell.series.topic, cell.series.number, *span_of(ctx, cell.period, cell.frequency)) for _, _, cell in asked
+            (series.topic, series.number, *span_of(ctx, period, frequency))
+            for _, _, (series, frequency, period) in asked
         ]
         rows = store.known(ctx.view, spans, ctx.version, ctx.as_of)
         waiting = []
@@ -138,43 +137,49 @@ def _cells(ctx: Context, event: EventState) -> list[_Cell]:
         series = series_of(ctx, source, event.entity, event.indicator, frequency)
         period = key_of(event.period, frequency)
         if series is not None and period is not None:
-            cells.append(_Cell(series, frequency, period))
+            cells.append((series, frequency, period))
     return cells
 
 
 def _sources(ctx: Context, entity: str, indicator: str) -> list[str]:
     """Return the sources that may have the numbers of a coming release, the preferred one first."""
     every = [ctx.view.directory.series(number) for number in numbers_of(ctx.view, indicator, entity)]
-    ranked = sorted(every, key=lambda one: ctx.view.directory.preference_key(one.number, 0, ctx.version))
-    return list(dict.fromkeys(one.source.id for one in ranked))
+    ranked = sorted(every, key=lambda series: ctx.view.directory.preference_key(series.number, 0, ctx.version))
+    return list(dict.fromkeys(series.source.id for series in ranked))
 
 
-def _numbers_of(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
+def _numbers_of(ctx: Context, cell: _Cell, vintages: list[store.KnownVintage]) -> EventNumbers | None:
     """Read the numbers of an event from the vintages of its cell and of the one before, which are in the order of period and knowledge time. Return None if the cell has no number."""
     series, frequency, period = cell
-    mine = [row for row in found if row[0] == period and not row[3] & AHEAD]
-    first = stated(mine)
+    of_period = [row for row in vintages if row[0] == period and not row[3] & AHEAD]
+    first = stated(of_period)
     if first is None:
         return None
-    shown = mine[-1]
+    shown = of_period[-1]
     rights = ctx.view.directory.row_rights(series, shown[4])
-    before = before_of(ctx, found, period, frequency)
-    earlier = [row for row in found if row[0] == before]
+    before = before_of(ctx, vintages, period, frequency)
+    earlier = [row for row in vintages if row[0] == before]
     known = max(shown[1], earlier[-1][1]) if earlier else shown[1]
-    told: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
+    shown_numbers: tuple[float | None, float | None, float | None, float | None] = (None, None, None, None)
     if not rights.withheld and (ctx.window_start is None or end_of(period) >= ctx.window_start):
-        said = next(row[2] for row in mine if row[2] is not None)
+        said = next(row[2] for row in of_period if row[2] is not None)
         # What was forecast of the period takes the place of its number where that came to be known later.
-        now = [row[2] for row in found if row[0] == period][-1]
-        told = (said, now if now != said else None, *_previous(series, earlier, first))
-    return EventNumbers(*told, series.spec.unit, series.currency, of_row(rights), known)
+        now = [row[2] for row in vintages if row[0] == period][-1]
+        # The number of the period before as it stood just before the release, and as it stands now if that differs.
+        previous = earlier[-1][2] if earlier else None
+        was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
+        revised = None
+        if was is not None and series.source.stores_vintages:
+            previous, revised = was, previous if previous != was else None
+        shown_numbers = (said, now if now != said else None, previous, revised)
+    return EventNumbers(*shown_numbers, series.spec.unit, series.currency, of_row(rights), known)
 
 
-def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventNumbers | None:
+def _ahead(ctx: Context, cell: _Cell, vintages: list[store.KnownVintage]) -> EventNumbers | None:
     """Return the number of the period before a coming release; None if it is not known."""
     series, frequency, period = cell
-    before = before_of(ctx, found, period, frequency)
-    earlier = [row for row in found if row[0] == before and not row[3] & AHEAD]
+    before = before_of(ctx, vintages, period, frequency)
+    earlier = [row for row in vintages if row[0] == before and not row[3] & AHEAD]
     if not earlier or earlier[-1][2] is None:
         return None
     _, known, value, _, lineage = earlier[-1]
@@ -183,21 +188,12 @@ def _ahead(ctx: Context, cell: _Cell, found: list[store.KnownVintage]) -> EventN
     return EventNumbers(None, None, shown, None, series.spec.unit, series.currency, of_row(rights), known)
 
 
-def _previous(series: SeriesInfo, earlier: list[store.KnownVintage], first: int) -> tuple[float | None, float | None]:
-    """Return the number of the period before as it stood just before the release, and as it stands now if that differs."""
-    now = earlier[-1][2] if earlier else None
-    was = next((row[2] for row in reversed(earlier) if row[1] < first), None)
-    if was is None or not series.source.stores_vintages:
-        return now, None
-    return was, now if now is not None and now != was else None
-
-
 #: Events that are read at a time where a form is looked for.
 _READ = 500
 
 
 def listed(ctx: Context) -> ListAnswer:
-    """Events by when they happen."""
+    """List events by when they happen."""
     params = ctx.params
     starts = [moment for moment in (params["start_date"], ctx.window_seconds) if moment is not None]
     wanted = events.Wanted(
@@ -215,10 +211,10 @@ def listed(ctx: Context) -> ListAnswer:
         wanted = wanted.until(_overdue(ctx) - 1)._replace(statuses=COMING)
     elif status is not None:
         wanted = (wanted.since(_overdue(ctx)) if status in COMING else wanted)._replace(statuses=(status,))
-    found, following = _page(ctx, wanted)
-    if not found and ctx.after is None and wanted.types is not None:
+    page, following = _page(ctx, wanted)
+    if not page and ctx.after is None and wanted.types is not None:
         _warn_of_types(ctx, wanted.types)
-    return ListAnswer([msgspec.json.encode(one) for one in records(ctx, found)], following)
+    return ListAnswer([msgspec.json.encode(record) for record in records(ctx, page)], following)
 
 
 def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[Any] | None]:
@@ -227,7 +223,7 @@ def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[A
     forms = None if params["form"] is None else {name.upper() for name in params["form"]}
     rows: list[EventState] = []
     while True:
-        found, following = events.page(
+        page, following = events.page(
             ctx.view,
             wanted,
             version=ctx.version,
@@ -237,12 +233,12 @@ def _page(ctx: Context, wanted: events.Wanted) -> tuple[list[EventState], list[A
             limit=limit if forms is None else _READ,
         )
         if forms is None:
-            return found, following
-        for one in found:
-            if one.form is not None and one.form.upper() in forms:
+            return page, following
+        for event in page:
+            if event.form is not None and event.form.upper() in forms:
                 if len(rows) == limit:
                     return rows, [rows[-1].occurred_at, rows[-1].event]
-                rows.append(one)
+                rows.append(event)
         if following is None:
             return rows, None
         check_deadline()
@@ -262,79 +258,66 @@ def _warn_of_types(ctx: Context, types: Sequence[str]) -> None:
         ctx.warn("type", name, "is the type of no event found here", None if near == name else near)
 
 
-def records(ctx: Context, found: Sequence[EventState]) -> list[EventSchema]:
-    """Events as this request may see them."""
-    companies = company_rows.by_ids(ctx.view, {one.entity for one in found if one.entity and not one.country})
+def records(ctx: Context, states: Sequence[EventState]) -> list[EventSchema]:
+    """Return events as this request may see them."""
+    companies = company_rows.by_ids(ctx.view, {event.entity for event in states if event.entity and not event.country})
     domiciles = {entity: company.country for entity, company in companies.items()}
-    rights = {source: of_source(ctx, source) for source in {one.source for one in found}}
-    told = numbers(ctx, [one for one in found if _told_by_data(one)])
-    return [_event(ctx, one, told.get(one.event), domiciles, rights[one.source]) for one in found]
-
-
-def _told_by_data(one: EventState) -> bool:
-    """Whether the numbers of an event are those of observations, not its own; of one to come, the number before."""
-    return (
-        one.status in {"released", "revised", *COMING}
-        and one.category in {"macro_release", "central_bank"}
-        and one.unit is None
-    )
+    rights = {source: of_source(ctx, source) for source in {event.source for event in states}}
+    # Numbers of these are those of observations, not the event's own; of one to come, the number before.
+    told_by_data = [
+        event
+        for event in states
+        if event.status in {"released", "revised", *COMING}
+        and event.category in {"macro_release", "central_bank"}
+        and event.unit is None
+    ]
+    figures = numbers(ctx, told_by_data)
+    return [_event(ctx, event, figures.get(event.event), domiciles, rights[event.source]) for event in states]
 
 
 def _event(
     ctx: Context,
-    one: EventState,
-    told: EventNumbers | None,
+    event: EventState,
+    figures: EventNumbers | None,
     domiciles: dict[str, str | None],
     rights: RowRights,
 ) -> EventSchema:
-    source = ctx.view.directory.sources.get(one.source)
-    if told is not None:
-        shown_of: EventNumbers | EventState = told
-        if told.rights.value_withheld:
-            rights = told.rights
-    else:
-        shown_of = one
-    reached, before = _reached(ctx, one)
+    directory = ctx.view.directory
+    source, entity = directory.sources.get(event.source), directory.entities.get(event.entity or "")
+    shown_of: EventNumbers | EventState = event if figures is None else figures
+    if figures is not None and figures.rights.value_withheld:
+        rights = figures.rights
+    reached, before = _reached(ctx, event)
     shown = not rights.value_withheld and reached
     compared = shown and before
     return EventSchema.from_attributes(
-        one,
-        id=one.event,
-        status=_status(ctx, one),
-        occurred_at=cached_wire_time(one.occurred_at),
-        time_precision=one.precision,
-        entity_id=one.entity,
-        country=one.country or domiciles.get(one.entity or ""),
-        indicator_id=None if one.indicator is None else f"indicator_{one.indicator}",
+        event,
+        id=event.event,
+        status="unknown" if event.status in COMING and event.occurred_at < _overdue(ctx) else event.status,
+        occurred_at=cached_wire_time(event.occurred_at),
+        time_precision=event.precision,
+        entity_id=event.entity,
+        country=event.country or domiciles.get(event.entity or ""),
+        indicator_id=None if event.indicator is None else f"indicator_{event.indicator}",
         actual=wire_number(shown_of.actual) if shown else None,
         revised_actual=wire_number(shown_of.revised_actual) if shown else None,
         previous=wire_number(shown_of.previous) if compared else None,
         revised_previous=wire_number(shown_of.revised_previous) if compared else None,
         unit=shown_of.unit,
-        currency=_currency(ctx, one) if told is None else told.currency,
-        source_id=one.source,
-        provider_id=source.provider if source is not None else one.source,
-        observed_at=cached_wire_time(one.known_at if told is None else max(one.known_at, told.known)),
+        currency=currency_of(event.unit, entity and entity.currency) if figures is None else figures.currency,
+        source_id=event.source,
+        provider_id=source.provider if source is not None else event.source,
+        observed_at=cached_wire_time(event.known_at if figures is None else max(event.known_at, figures.known)),
         rights=rights,
     )
 
 
-def _status(ctx: Context, one: EventState) -> str:
-    return "unknown" if one.status in COMING and one.occurred_at < _overdue(ctx) else one.status
-
-
-def _reached(ctx: Context, one: EventState) -> tuple[bool, bool]:
-    """Whether the plan reaches the period that an event is about, and the one before that."""
-    if ctx.window_start is None or one.period is None:
+def _reached(ctx: Context, event: EventState) -> tuple[bool, bool]:
+    """Return whether the plan reaches the period that an event is about, and whether it reaches the period before."""
+    if ctx.window_start is None or event.period is None:
         return True, True
-    period = Period.parse(one.period)
+    period = Period.parse(event.period)
     return period.end >= ctx.window_start, (period.start or period.end) > ctx.window_start
-
-
-def _currency(ctx: Context, one: EventState) -> str | None:
-    """Currency of the numbers that an event was stored with."""
-    entity = ctx.view.directory.entities.get(one.entity or "")
-    return currency_of(one.unit, None if entity is None else entity.currency)
 
 
 #: Filters no index leads to pages by: the walk may read far more events than it gives.
@@ -351,60 +334,58 @@ def _where(params: Mapping[str, Any]) -> Where:
     return "loop" if params["limit"] <= _MOST_IN_LOOP else "thread"
 
 
-ENDPOINTS = (
-    Endpoint(
-        path="/events",
-        operation_id="listEvents",
-        summary="Official events",
-        description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
-        "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
-        "An indicator that nothing is known by gives an empty list, and `meta.warnings` says so.",
-        handler=listed,
-        scope="events:read",
-        params=(
-            replace(
-                filters.INDICATOR,
-                description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
-            ),
-            filters.INDICATORS,
-            Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
-            replace(
-                filters.COUNTRY,
-                description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
-                "by commas.",
-            ),
-            replace(filters.ENTITY, example="apple-inc"),
-            replace(filters.ENTITY_ID, example="company_0000320193"),
-            filters.SOURCE_ID,
-            filters.PROVIDER_ID,
-            Param(
-                "type",
-                "Types of events: a release, a meeting, what a filing is; several separated by commas.",
-                "list",
-                maximum=filters.MOST_VALUES,
-                example="consumer_prices",
-            ),
-            Param(
-                "form",
-                "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
-                "list",
-                maximum=filters.MOST_VALUES,
-                example="10-K",
-            ),
-            Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
-            *filters.span("Events that happen"),
-            Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
-            replace(
-                filters.AS_OF,
-                description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
-            ),
+ENDPOINT = Endpoint(
+    path="/events",
+    operation_id="listEvents",
+    summary="Official events",
+    description="Releases, decisions, filings, notices: each in the latest state known, by when it happens, newest first. "
+    "A moved event keeps its id. Numbers of a source that may not be redistributed are null. "
+    "An indicator that nothing is known by gives an empty list, and `meta.warnings` says so.",
+    handler=listed,
+    scope="events:read",
+    params=(
+        replace(
+            filters.INDICATOR,
+            description="Canonical field name, storage id, slug or alias of an indicator; the same filter as `indicator_id`.",
         ),
-        kind="list",
-        record=EventSchema,
-        dated=True,
-        default_order="desc",
-        cached=True,
-        cost=_where,
-        tag="Events",
+        filters.INDICATORS,
+        Param("category", "Only events of this category.", "enum", choices=CATEGORIES),
+        replace(
+            filters.COUNTRY,
+            description="ISO-2, ISO-3 or numeric code, id or slug of a country, of a company's event its domicile; several separated "
+            "by commas.",
+        ),
+        replace(filters.ENTITY, example="apple-inc"),
+        replace(filters.ENTITY_ID, example="company_0000320193"),
+        filters.SOURCE_ID,
+        filters.PROVIDER_ID,
+        Param(
+            "type",
+            "Types of events: a release, a meeting, what a filing is; several separated by commas.",
+            "list",
+            maximum=filters.MOST_VALUES,
+            example="consumer_prices",
+        ),
+        Param(
+            "form",
+            "Forms of filings, as filed (10-K is not 10-K/A); several separated by commas.",
+            "list",
+            maximum=filters.MOST_VALUES,
+            example="10-K",
+        ),
+        Param("status", "Only events in this state.", "enum", choices=SERVED_STATUSES),
+        *filters.span("Events that happen"),
+        Param("sort", "Sort field; ties are by id.", "enum", "occurred_at", choices=("occurred_at",)),
+        replace(
+            filters.AS_OF,
+            description="Point-in-time cutoff: the latest state of each event known by then. A bare date means its last second, UTC.",
+        ),
     ),
+    kind="list",
+    record=EventSchema,
+    dated=True,
+    default_order="desc",
+    cached=True,
+    cost=_where,
+    tag="Events",
 )

@@ -11,12 +11,11 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer
-from almanac.api.contract.records import Record, RowRights
+from almanac.api.contract.records import Record, RowRights, wire_number
 from almanac.api.rows.filters import COUNTRY, INDICATOR, entities, indicators, span
 from almanac.api.rows.redaction import of_row
 from almanac.domain import fields
 from almanac.domain.fields import Time, says
-from almanac.domain.numbers import plain
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import Frequency, Period, end_of, highest_key, lowest_key
 from almanac.domain.releases import NEAR_DAYS, Release, period_before
@@ -147,14 +146,8 @@ def read(ctx: Context, series: SeriesInfo, period: int, *, since: int, by: int) 
     return _CellReading(series, rights, figures, observation_id(series.id, period, shown[1]), before)
 
 
-def _first(ctx: Context, series: SeriesInfo, period: int, *, by: int) -> int | None:
-    """Knowledge time of the first number of a cell, of those known by a moment; None where there is none."""
-    (found,) = store.known(ctx.view, [(series.topic, series.number, period, period)], ctx.version, by)
-    return stated([row for row in found if not row[3] & AHEAD])
-
-
 def stated(mine: list[store.KnownVintage]) -> int | None:
-    """Knowledge time of the first vintage that has a number, of those of one cell in the order of that."""
+    """Return the knowledge time of the first of a cell's vintages (in that order) that has a number; None if none has."""
     return next((row[1] for row in mine if row[2] is not None), None)
 
 
@@ -184,7 +177,8 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
             continue
         if ctx.window_start is not None and end_of(period) < ctx.window_start:
             return None
-        since = _first(ctx, head, period, by=ctx.at)
+        (of_cell,) = store.known(ctx.view, [(head.topic, head.number, period, period)], ctx.version, ctx.at)
+        since = stated([row for row in of_cell if not row[3] & AHEAD])
         if since is None:
             continue
         shown = [
@@ -229,7 +223,7 @@ def summary(ctx: Context, out: store.Out) -> ReleaseSummary | None:
 
 @functools.lru_cache(maxsize=16_384)
 def key_of(text: str, frequency: Frequency) -> int | None:
-    """Key of a period as an event has it; None where that is of another frequency."""
+    """Return the key of an event's period; None if that is of another frequency."""
     parsed = Period.parse(text)
     period = Period.ending(parsed.end, frequency)
     return period.key if frequency in {Frequency.WEEKLY, Frequency.DAILY} or period == parsed else None
@@ -241,19 +235,15 @@ def _reading(slug: str, one: _CellReading) -> ReleaseReading:
         indicator_id=f"indicator_{slug}",
         unit=one.series.spec.unit,
         currency=one.series.currency,
-        actual=_plain(figures.actual),
-        previous=_plain(figures.previous),
-        revised_previous=_plain(figures.revised_previous),
-        change=_plain(figures.change),
-        z_score_10y=_plain(figures.z_score),
-        percentile_10y=_plain(figures.percentile),
+        actual=wire_number(figures.actual),
+        previous=wire_number(figures.previous),
+        revised_previous=wire_number(figures.revised_previous),
+        change=wire_number(figures.change),
+        z_score_10y=wire_number(figures.z_score),
+        percentile_10y=wire_number(figures.percentile),
         observation_id=one.observation,
         rights=of_row(one.rights),
     )
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None else plain(value)
 
 
 def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -> list[tuple[str, Frequency]]:
@@ -268,11 +258,14 @@ def readable(ctx: Context, release: Release, entity: str, data: Sequence[str]) -
 
 
 def listed(ctx: Context) -> ListAnswer:
-    """Releases by when they were out."""
-    params = ctx.params
+    """List release summaries by when the releases were out."""
+    params, named = ctx.params, indicators(ctx)
+    releases = ctx.view.directory.releases.values()
     rows, following = _walk(
         ctx,
-        types=_types(ctx),
+        types=None
+        if named is None
+        else tuple(sorted(release.type for release in releases if set(named) & set(release.indicators))),
         countries=entities(ctx, "country"),
         span=(params["start_date"], params["end_date"]),
         descending=params["order"] == "desc",
@@ -282,14 +275,6 @@ def listed(ctx: Context) -> ListAnswer:
     return ListAnswer([msgspec.json.encode(row) for row in rows], following)
 
 
-def _types(ctx: Context) -> tuple[str, ...] | None:
-    """Releases that bring the indicator asked for; None where none is."""
-    named = indicators(ctx)
-    if named is None:
-        return None
-    return tuple(sorted(one.type for one in ctx.view.directory.releases.values() if set(named) & set(one.indicators)))
-
-
 def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     """
     Return the newest releases of a country or region (an entity id), newest first, at most `limit`.
@@ -297,19 +282,18 @@ def recent(ctx: Context, entity: str, limit: int = 5) -> list[ReleaseSummary]:
     As known at the request's `at`, within the window of its plan; withheld numbers are null. Call it inside the
     reading transaction.
     """
-    rows, _ = _walk(ctx, types=None, countries=(entity,), span=(None, None), descending=True, after=None, limit=limit)
-    return rows
+    return _walk(ctx, countries=(entity,), limit=limit)[0]
 
 
 def _walk(
     ctx: Context,
     *,
-    types: tuple[str, ...] | None,
     countries: tuple[str, ...] | None,
-    span: tuple[int | None, int | None],
-    descending: bool,
-    after: list[object] | None,
     limit: int,
+    types: tuple[str, ...] | None = None,
+    span: tuple[int | None, int | None] = (None, None),
+    descending: bool = True,
+    after: list[object] | None = None,
 ) -> tuple[list[ReleaseSummary], list[object] | None]:
     """Read as many summaries as asked for, where there are so many: releases that have none are passed over."""
     starts = [moment for moment in (span[0], ctx.window_seconds) if moment is not None]
@@ -340,30 +324,28 @@ def _walk(
             return rows, None
 
 
-ENDPOINTS = (
-    Endpoint(
-        path="/release-summaries",
-        operation_id="listReleaseSummaries",
-        summary="Release summaries",
-        description="What each publication said of one period: its readings beside the ones before and the ten years behind "
-        "them, as known when it was out, and one sentence. Newest first. Numbers that may not be redistributed are null.",
-        handler=listed,
-        scope="analytics:read",
-        params=(
-            COUNTRY,
-            replace(
-                INDICATOR,
-                description="Id, slug or alias of an indicator that the release brings.",
-                example="cpi_inflation_yoy",
-            ),
-            *span("Releases that were out"),
+ENDPOINT = Endpoint(
+    path="/release-summaries",
+    operation_id="listReleaseSummaries",
+    summary="Release summaries",
+    description="What each publication said of one period: its readings beside the ones before and the ten years behind "
+    "them, as known when it was out, and one sentence. Newest first. Numbers that may not be redistributed are null.",
+    handler=listed,
+    scope="analytics:read",
+    params=(
+        COUNTRY,
+        replace(
+            INDICATOR,
+            description="Id, slug or alias of an indicator that the release brings.",
+            example="cpi_inflation_yoy",
         ),
-        kind="list",
-        record=ReleaseSummary,
-        dated=True,
-        default_order="desc",
-        cached=True,
-        cost="heavy",
-        tag="Analytics",
+        *span("Releases that were out"),
     ),
+    kind="list",
+    record=ReleaseSummary,
+    dated=True,
+    default_order="desc",
+    cached=True,
+    cost="heavy",
+    tag="Analytics",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
 from typing import Any, TypeVar
@@ -17,7 +17,14 @@ from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, Lines, 
 from almanac.api.contract.errors import ApiError, quoted
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import wire_number
-from almanac.api.endpoints.companies.records import CompanySchema, CompanyScores, Financials, Profile, StatementLine
+from almanac.api.endpoints.companies.records import (
+    CompanySchema,
+    CompanyScores,
+    Financials,
+    Profile,
+    ScorePeers,
+    StatementLine,
+)
 from almanac.api.endpoints.screeners.peers import Peers
 from almanac.api.endpoints.screeners.screening import AlignedColumn, ProcessCache, cut_page, newest_ends
 from almanac.api.rows.filters import AS_OF, COMPANY_IN_PATH, DOMICILE, entities
@@ -93,13 +100,13 @@ def company_of(ctx: Context) -> Company:
 
 def _relatives(ctx: Context, company: Company) -> dict[str, dict[str, Any] | None]:
     """Return the registrants that continue a company and that it continues: of two the nearest in time, for a chain goes on from there."""
-    told = known_successions(ctx.view, ctx.as_of)
-    after = min(((one.since, one.successor) for one in told if one.predecessor == company.entity), default=None)
-    before = max(((one.since, one.predecessor) for one in told if one.successor == company.entity), default=None)
+    links = known_successions(ctx.view, ctx.as_of)
+    after = min(((link.since, link.successor) for link in links if link.predecessor == company.entity), default=None)
+    before = max(((link.since, link.predecessor) for link in links if link.successor == company.entity), default=None)
 
     def relative(since: int, entity: str) -> dict[str, Any] | None:
-        found = by_id(ctx.view, entity)
-        return None if found is None else {"entityId": entity, "name": found.name, "since": wire_time(since)}
+        registrant = by_id(ctx.view, entity)
+        return None if registrant is None else {"entityId": entity, "name": registrant.name, "since": wire_time(since)}
 
     return {
         "predecessor_of": None if after is None else relative(*after),
@@ -139,7 +146,7 @@ class CompanyScoring:
         )
 
     def last(self, entity: str, place: int | None) -> int | None:
-        """Key of the newest period it has a statement of: of those that take part it is known, older ones are looked up."""
+        """Return the key of the newest period that a company has a statement for: known for those that take part, else looked up."""
         if place is not None and self.peers.newest[place]:
             return int(self.peers.newest[place])
         ctx = self._ctx
@@ -156,13 +163,13 @@ class CompanyScoring:
         return statements[0].period if statements else None
 
 
-def of_the_newest_end(told: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
+def of_the_newest_end(columns: Mapping[K, AlignedColumn]) -> dict[K, npt.NDArray[np.float64]]:
     """
-    Values of each score by company, NaN for none: those of the newest twelve months of which any score is there. An older
-    one beside it would be of other accounts.
+    Return the values of each score by company, NaN for none: only those of the newest twelve months that any score is for.
+    An older column beside it would rest on other accounts.
     """
-    newest = newest_ends(told.values())
-    return {name: one.ending(newest).values for name, one in told.items()}
+    newest = newest_ends(columns.values())
+    return {name: column.ending(newest).values for name, column in columns.items()}
 
 
 def _shown(values: Any, place: int | None) -> float | int | None:
@@ -188,41 +195,27 @@ FIGURES = {
 }
 
 
-def profile_endpoint(cache: ProcessCache, explain: ScoreExplainer) -> Endpoint:
-    """Return the endpoint, given what a process remembers and what explains scores (this layer has no formulas)."""
-
-    def profile(ctx: Context) -> ItemAnswer:
-        company = company_of(ctx)
-        standing = CompanyScoring(cache, ctx)
-        record, relatives = company.record, _relatives(ctx, company)
-        registered = {name: getattr(record, name) for name in _REGISTERED}
-        whole = standing.record(
-            company,
-            Profile,
-            **registered,
-            legal_name=record.legal_name or company.name,
-            tickers=company_rows.tickers(ctx.view, company),
-            former_names=_former_names(company, relatives["successor_of"]),
-            **relatives,
-            latest_filings=_filings(ctx, company),
-            key_figures={name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
-            score_detail=_detail(ctx, company, explain, standing.peers),
-            score_peers=_score_peers(ctx, standing.peers, company),
-            peers=_alike(standing, company),
-        )
-        return ItemAnswer(msgspec.json.encode(whole))
-
-    return _COMPANIES(
-        path="/companies/{idOrLookup}/profile",
-        operation_id="getCompanyProfile",
-        summary="Profile of one company",
-        description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
-        "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
-        handler=profile,
-        braces=(COMPANY_IN_PATH,),
-        record=Profile,
-        cost="thread",
+def profile(cache: ProcessCache, explain: ScoreExplainer, ctx: Context) -> ItemAnswer:
+    """Return all that is known of one company. `explain` explains scores: this layer has no formulas."""
+    company = company_of(ctx)
+    standing = CompanyScoring(cache, ctx)
+    record, relatives = company.record, _relatives(ctx, company)
+    registered = {name: getattr(record, name) for name in _REGISTERED}
+    whole = standing.record(
+        company,
+        Profile,
+        **registered,
+        legal_name=record.legal_name or company.name,
+        tickers=company_rows.tickers(ctx.view, company),
+        former_names=_former_names(company, relatives["successor_of"]),
+        **relatives,
+        latest_filings=_filings(ctx, company),
+        key_figures={name: _figure(standing.peers, slug, company) for name, slug in FIGURES.items()},
+        score_detail=_detail(ctx, company, explain, standing.peers),
+        score_peers=_score_peers(ctx, standing.peers, company),
+        peers=_alike(standing, company),
     )
+    return ItemAnswer(msgspec.json.encode(whole))
 
 
 def _former_names(company: Company, before: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -274,8 +267,8 @@ def _figure(peers: Peers, slug: str, company: Company) -> dict[str, Any] | None:
 
 def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peers) -> dict[str, Any]:
     """
-    Each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement which
-    fails a grave check has its tests, and no value.
+    Return each test of each score; nothing where the values behind it may not be shown. A score that rests on a statement
+    which fails a grave check has its tests, and no value.
     """
     if of_source(ctx, company.source).value_withheld:
         return {}
@@ -292,23 +285,17 @@ def _detail(ctx: Context, company: Company, explain: ScoreExplainer, peers: Peer
     return found
 
 
-def _score_peers(ctx: Context, peers: Peers, company: Company) -> dict[str, int] | None:
-    """Among whom it is scored; None where it takes no part, or its figures may not be shown."""
+def _score_peers(ctx: Context, peers: Peers, company: Company) -> ScorePeers | None:
+    """Return the number of companies it is scored among; None where it takes no part, or its figures may not be shown."""
     row = peers.table.row.get(company.entity)
     if row is None or not peers.taking_part[row] or of_source(ctx, company.source).value_withheld:
         return None
-    found = peers.compared(row)
-    return {
-        "sector": found.sector,
-        "all": found.all,
-        "measures": found.measures,
-        "measuresWithinSector": found.measures_within_sector,
-    }
+    return ScorePeers.from_attributes(peers.compared(row))
 
 
 def _alike(standing: CompanyScoring, company: Company) -> list[dict[str, Any]]:
     """
-    Companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
+    Return companies of the same industry: those that take part, the nearest in revenue first and those without one behind, by
     name; then the others that have a statement, by name.
     """
     peers = standing.peers
@@ -355,7 +342,7 @@ _FREQUENCIES = {None: FREQUENCIES, "A": ("A",), "Q": ("Q", "S")}
 
 
 def financials(ctx: Context) -> ItemAnswer:
-    """Statements of one company."""
+    """Return the statements of one company."""
     company = company_of(ctx)
     asked = ctx.params["frequency"]
     told = {
@@ -371,9 +358,12 @@ def financials(ctx: Context) -> ItemAnswer:
         )
         for kind in (INCOME, BALANCE, CASH_FLOW)
     }
-    used = [one.known for found in told.values() for one in found]
-    as_of = ctx.params["as_of"]
-    moment = as_of if as_of is not None else max(used, default=None)
+    every = [statement for statements in told.values() for statement in statements]
+    as_of, currency = ctx.params["as_of"], company.currency
+    moment = as_of if as_of is not None else max((statement.known for statement in every), default=None)
+    if as_of is not None:  # that of the newest statement known then: the company may report in another one today
+        last = max(every, key=lambda statement: (statement.period, statement.known), default=None)
+        currency = None if last is None else msgspec.json.decode(last.body)["currency"]
     rights = of_source(ctx, company.source)
     withheld = rights.reason if rights.value_withheld else None
     relatives = _relatives(ctx, company)
@@ -384,7 +374,7 @@ def financials(ctx: Context) -> ItemAnswer:
             if as_of is None
             else company.ticker or last_tickers(ctx.view, [company.entity], as_of).get(company.entity),
             "cik": f"{company.cik:010d}",
-            "currency": company.currency if as_of is None else _currency_then(told.values()),
+            "currency": currency,
             "asOf": None if moment is None else wire_time(moment),
             "predecessorOf": relatives["predecessor_of"],
             "successorOf": relatives["successor_of"],
@@ -394,12 +384,6 @@ def financials(ctx: Context) -> ItemAnswer:
         }
     )
     return ItemAnswer(data)
-
-
-def _currency_then(told: Iterable[Sequence[StatementRow]]) -> str | None:
-    """Return the currency of the newest statement given, since the company may report in another one today; None without any."""
-    newest_one = max((one for found in told for one in found), key=lambda one: (one.period, one.known), default=None)
-    return None if newest_one is None else msgspec.json.decode(newest_one.body)["currency"]
 
 
 def _joined(told: list[StatementRow], reason: str | None) -> msgspec.Raw:
@@ -423,29 +407,22 @@ _OF_STATEMENT = ("items", "derivedItems", "quality")
 def statement_lines(data: bytes) -> list[bytes]:
     """Return the lines of the statements of a company, one after the other."""
     company = msgspec.json.decode(data)
-    about = {name: company[name] for name in ("entityId", "ticker", "cik")}
-    return [
-        msgspec.json.encode({**about, "statement": name, **line})
-        for key, name in _STATEMENTS.items()
-        for statement in company[key]
-        for line in _lines_of(statement)
-    ]
-
-
-def _lines_of(statement: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    said = {name: value for name, value in statement.items() if name not in _OF_STATEMENT}
-    quality = statement["quality"]
-    is_withheld = quality["status"] == "withheld"
-    said |= {"quality": quality["status"], "reason": quality["checks"][0]["detail"] if is_withheld else None}
-    for item, value in (statement["items"] or {None: None}).items():
-        derived = statement["derivedItems"].get(item, {})
-        yield {
-            **said,
-            "item": item,
-            "value": value,
-            "method": derived.get("method"),
-            "derivedFrom": derived.get("derivedFrom", []),
-        }
+    lines = []
+    for key, name in _STATEMENTS.items():
+        for statement in company[key]:
+            quality = statement["quality"]
+            said = {
+                **{field: company[field] for field in ("entityId", "ticker", "cik")},
+                "statement": name,
+                **{field: value for field, value in statement.items() if field not in _OF_STATEMENT},
+                "quality": quality["status"],
+                "reason": quality["checks"][0]["detail"] if quality["status"] == "withheld" else None,
+            }
+            for item, value in (statement["items"] or {None: None}).items():
+                derived = statement["derivedItems"].get(item, {})
+                how = {"method": derived.get("method"), "derivedFrom": derived.get("derivedFrom", [])}
+                lines.append(msgspec.json.encode({**said, "item": item, "value": value, **how}))
+    return lines
 
 
 _FINANCIALS = _COMPANIES(
@@ -519,10 +496,11 @@ def _wanted(cache: ProcessCache, ctx: Context, peers: Peers) -> Mask:
         passed &= _among(table.countries, [word in domiciles for word in table.countries.words])
     if params["q"] is not None:
         words = folded(params["q"]).split()
-        state = ("company words", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
         # The text that they are looked for in: name and ticker.
         named = zip(table.companies.names, table.companies.tickers, strict=True)
-        described = cache.once(state, lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named])
+        described = cache.once(
+            ctx.view, "words", make=lambda: [f"{folded(name)} {(ticker or '').lower()}" for name, ticker in named]
+        )
         passed &= np.array([bool(words) and all(word in text for word in words) for text in described], dtype=np.bool_)
     return passed
 
@@ -566,6 +544,16 @@ def endpoints(cache: ProcessCache, explain: ScoreExplainer) -> tuple[Endpoint, .
             cached=True,
             cost="thread",
         ),
-        profile_endpoint(cache, explain),
+        _COMPANIES(
+            path="/companies/{idOrLookup}/profile",
+            operation_id="getCompanyProfile",
+            summary="Profile of one company",
+            description="Names, identifiers, latest filings, figures over twelve months, each test of each score, and up to eight "
+            "companies of its industry, the nearest in revenue first. By entity id, ticker, CIK, LEI, slug or any name that /entities/resolve finds exactly.",
+            handler=partial(profile, cache, explain),
+            braces=(COMPANY_IN_PATH,),
+            record=Profile,
+            cost="thread",
+        ),
         _FINANCIALS,
     )

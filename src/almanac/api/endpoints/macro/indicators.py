@@ -11,11 +11,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import ApiError, quoted, refuse
+from almanac.api.contract.errors import ApiError, not_found, quoted, refuse
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record, RowRights
 from almanac.api.rows import filters
-from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, scopes_lacking, warn_of_scopes
+from almanac.api.rows.filters import COMPANIES, INDICATOR_IN_PATH, warn_of_scopes
 from almanac.api.rows.names import suggested_indicator
 from almanac.api.rows.redaction import Redaction, redaction_of
 from almanac.domain import fields
@@ -138,17 +138,10 @@ def find(ctx: Context, kind: str | None = None) -> Indicator:
     """Return the indicator the path names. Raises ApiError 404."""
     name = ctx.path["idOrSlug"]
     directory = ctx.view.directory
-    found = directory.indicator(name)
-    if found is None:
-        close = suggested_indicator(ctx, name, kind)
+    indicator: Indicator | None = directory.indicator(name)
+    if indicator is None:
         what = "indicator" if kind is None else f"{kind} indicator"
-        hint = f"; did you mean '{close}'?" if close else ""
-        raise ApiError(
-            404,
-            f"there is no {what} {quoted(name)}{hint}",
-            {"parameter": "idOrSlug", "suggestion": close} if close else None,
-        )
-    indicator: Indicator = found
+        raise not_found("idOrSlug", what, name, suggestion=suggested_indicator(ctx, name, kind))
     if kind is not None and indicator.kind != kind:
         elsewhere = (
             f"{quoted(name)} is a {indicator.kind} indicator, not a {kind} one; see /indicators/{indicator.slug}"
@@ -215,43 +208,43 @@ def listing(ctx: Context, kind: str | None = None) -> ListAnswer:
             coded.add(raw_slug(params["q"].strip()))
         nearest = {i.slug: CALLED if i.slug in coded else nearness(i, params["q"]) for i in wanted}
         near = {slug: distance for slug, distance in nearest.items() if distance is not None}
-    found = [i for i in wanted if i.slug in near]
-    keyed: dict[Any, Indicator] = {i.id: i for i in found}
+    matches = [i for i in wanted if i.slug in near]
+    keyed: dict[Any, Indicator] = {i.id: i for i in matches}
     if params["sort"] == _RELEVANCE:
-        keyed = {relevance(i, near[i.slug], every): i for i in found}
+        keyed = {relevance(i, near[i.slug], every): i for i in matches}
     page, following = ctx.page(keyed)
     figures = _FIGURES.of(ctx.view)
     return ListAnswer([encoded(ctx, i, figures.get(i.slug, Figures())) for i in page], following)
 
 
 def series(ctx: Context) -> ListAnswer:
-    """Series of one indicator, by id."""
-    found = find(ctx)
+    """List the series of one indicator, by id."""
+    indicator = find(ctx)
     params = ctx.params
     who, what = filters.entities(ctx), filters.sources(ctx)
-    filters.warn_of_scopes(ctx, filters.scopes_lacking(ctx, None, (found.slug,), who))
+    filters.warn_of_scopes(ctx, None, (indicator.slug,), who)
     companies = ctx.may_read(filters.COMPANIES)
-    if found.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
+    if indicator.kind == "derived" and not ctx.may_read(filters.ANALYTICS):
         return ListAnswer([])
     descending, limit = params["order"] == "desc", params["limit"]
     redaction = redaction_of(ctx)
     counted = [
-        one
-        for one in of_indicator(ctx.view, found.slug, descending, ctx.after[0] if ctx.after else None)
-        if (companies or not is_company(one.entity))
-        and (who is None or one.entity in who)
-        and (what is None or one.source in what)
-        and (params["frequency"] is None or one.frequency == params["frequency"])
+        row
+        for row in of_indicator(ctx.view, indicator.slug, descending, ctx.after[0] if ctx.after else None)
+        if (companies or not is_company(row.entity))
+        and (who is None or row.entity in who)
+        and (what is None or row.source in what)
+        and (params["frequency"] is None or row.frequency == params["frequency"])
     ]
     if ctx.params["native_id"] is not None:
-        codes = {one.number: code_form(ctx.view.directory.series(one.number).spec.native) for one in counted}
+        codes = {row.number: code_form(ctx.view.directory.series(row.number).spec.native) for row in counted}
         wanted = {code_form(code) for code in ctx.params["native_id"]}
         for code in ctx.params["native_id"][: filters.SUGGESTIONS]:
             if code_form(code) not in codes.values():
                 ctx.warn("native_id", code, "is the code of no series of this indicator")
-        counted = [one for one in counted if codes[one.number] in wanted]
+        counted = [row for row in counted if codes[row.number] in wanted]
     page = counted[:limit]
-    rows = [_series(ctx, redaction, one) for one in page]
+    rows = [_series(ctx, redaction, row) for row in page]
     return ListAnswer(rows, [page[-1].id] if len(counted) > limit else None)
 
 
@@ -332,7 +325,7 @@ def entities_of_derived(ctx: Context) -> ListAnswer:
     indicator = find(ctx, kind="derived")
     places = ctx.view.directory.entities
     ids = entities_with(ctx.view, indicator.slug, ctx.window_start)
-    warn_of_scopes(ctx, scopes_lacking(ctx, None, (indicator.slug,), None))
+    warn_of_scopes(ctx, None, (indicator.slug,), None)
     if not ctx.may_read(COMPANIES):
         ids = [i for i in ids if not is_company(i)]
     companies = company_names(ctx.view) if any(i not in places for i in ids) else {}

@@ -15,9 +15,8 @@ from almanac.api.contract.endpoint import Context, Endpoint, ListAnswer, Where
 from almanac.api.contract.errors import ApiError, refuse
 from almanac.api.contract.params import Param, day_of
 from almanac.api.rows import filters
-from almanac.api.rows.observation import DerivedObservation, Observation
 from almanac.api.rows.observation_columns import observation_columns
-from almanac.api.rows.redaction import Redaction, redaction_of
+from almanac.api.rows.redaction import DerivedObservation, Observation, Redaction, redaction_of
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
 from almanac.store.observations.reading.changes import read_changes
@@ -254,16 +253,14 @@ ENDPOINTS = (
     ),
 )
 
-DERIVED = (
-    _LIST(
-        path="/derived-observations",
-        operation_id="listDerivedObservations",
-        summary="Observations of derived indicators",
-        description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
-        handler=partial(listed, kind="derived", lineage=True),
-        scope="analytics:read",
-        params=(filters.SORT, *filters.OBSERVATION_FILTERS),
-        cost=_where,
-        tag="Analytics",
-    ),
+DERIVED = _LIST(
+    path="/derived-observations",
+    operation_id="listDerivedObservations",
+    summary="Observations of derived indicators",
+    description="Values computed by a formula, each with the ids of the input series it was computed from. Filterable like /observations.",
+    handler=partial(listed, kind="derived", lineage=True),
+    scope="analytics:read",
+    params=(filters.SORT, *filters.OBSERVATION_FILTERS),
+    cost=_where,
+    tag="Analytics",
 )

@@ -8,12 +8,11 @@ from typing import Annotated, Any
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import ApiError, not_found
 from almanac.api.contract.params import Param
 from almanac.api.contract.records import Record
 from almanac.api.rows.filters import ANALYTICS, COMPANIES
-from almanac.api.rows.observation import DerivedObservation
-from almanac.api.rows.redaction import redaction_of
+from almanac.api.rows.redaction import DerivedObservation, redaction_of
 from almanac.domain import fields
 from almanac.domain.companies import is_company
 from almanac.domain.fields import Time, says
@@ -85,12 +84,10 @@ def endpoint(explain: Explain) -> Endpoint:
     def provenance(ctx: Context) -> ItemAnswer:
         found = lookup.by_id(ctx.view, ctx.path["id"].lower())
         if found is None:
-            raise ApiError(
-                404,
-                f"there is no observation {quoted(ctx.path['id'])}: an id that an earlier version of this service gave leads nowhere;"
-                " take the one that a list gives now",
-                {"parameter": "id"},
+            hint = (
+                ": an id that an earlier version of this service gave leads nowhere; take the one that a list gives now"
             )
+            raise not_found("id", "observation", ctx.path["id"], hint)
         row = found.row
         wanted = {COMPANIES: is_company(row.series.spec.entity), ANALYTICS: row.series.kind == "derived"}
         for scope, wants in wanted.items():
@@ -121,7 +118,7 @@ def _encoded(ctx: Context, found: lookup.StoredRow, explain: Explain) -> bytes:
     spec = row.series.spec
     explanation = explain(view, row) if row.series.kind == "derived" else None
     inputs = [_input(ctx, one) for one in explanation.inputs] if explanation else []
-    withheld = redaction.rights(row).withheld
+    withheld = view.directory.row_rights(row.series, row.lineage).withheld
     verified = None
     if explanation is not None and not withheld and not any(one.value_withheld for one in inputs):
         verified = (explanation.value, explanation.text) == (row.value, row.text)

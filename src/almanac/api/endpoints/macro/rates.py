@@ -133,7 +133,7 @@ def history(ctx: Context) -> ListAnswer:
 
 
 def _days(ctx: Context, scope: str, limit: int) -> list[date]:
-    """Days of the span asked for, behind those given, on which a scope has a yield: in order, at most so many."""
+    """Return the next days of the requested span on which a scope has a yield, in order, at most `limit`."""
     params, after, descending = ctx.params, ctx.after, ctx.params["order"] == "desc"
     first = None if params["start_date"] is None else day_of(params["start_date"] + DAY_SECONDS - 1)
     last = None if params["end_date"] is None else day_of(params["end_date"])
@@ -159,9 +159,14 @@ def _rates(scope: str, yields: _Yields) -> report.Rates:
         if name in by_scope:
             curves[name] = {}
             for tenor in report.TENORS:
-                one, note = _yield(yields, name, by_scope[name], tenor)
-                curves[name] |= {tenor: one} if one is not None else {}
-                withheld += [note] if note is not None else []
+                indicator, entity_id, view = f"gov_yield_{tenor}", by_scope[name].id, yields.ctx.view
+                if (row := yields.latest(indicator, entity_id)) is not None:
+                    curves[name][tenor] = _reading(name, tenor, row)
+                    continue
+                series = [view.directory.series(number) for number in numbers_of(view, indicator, entity_id)]
+                if series and all(rival.rights.withheld for rival in series):
+                    reason = series[0].rights.reason
+                    withheld.append(f"{name} {tenor}: there is a yield, but it may not be shown ({reason}).")
             curves[name], gone = report.without_gone(curves[name])
             withheld += gone
     entity = by_scope.get(scope)
@@ -200,18 +205,6 @@ def _scope(ctx: Context) -> str:
                 details["suggestion"] = shared
         raise ApiError(404, message, details)
     return meant.rates_scope
-
-
-def _yield(yields: _Yields, scope: str, entity: Entity, tenor: str) -> tuple[report.YieldReading | None, str | None]:
-    """Return the latest public yield of a tenor, or a sentence on why one that exists is not shown."""
-    indicator, view = f"gov_yield_{tenor}", yields.ctx.view
-    row = yields.latest(indicator, entity.id)
-    if row is not None:
-        return _reading(scope, tenor, row), None
-    series = [view.directory.series(number) for number in numbers_of(view, indicator, entity.id)]
-    if series and all(one.rights.withheld for one in series):
-        return None, f"{scope} {tenor}: there is a yield, but it may not be shown ({series[0].rights.reason})."
-    return None, None
 
 
 def _reading(scope: str, tenor: str, row: ObservationRow) -> report.YieldReading:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -11,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from almanac.api.contract.endpoint import Context, Endpoint, ItemAnswer, ListAnswer
-from almanac.api.contract.errors import ApiError, quoted
+from almanac.api.contract.errors import ApiError, not_found, quoted
 from almanac.api.contract.params import Param, day_of
 from almanac.api.contract.records import Record
 from almanac.api.endpoints.macro.indicators import day
@@ -24,7 +25,7 @@ from almanac.domain import fields
 from almanac.domain.fields import Time, says
 from almanac.domain.health import Feed, Tried, health
 from almanac.domain.numbers import plain
-from almanac.domain.reference import Entity, Provider, Source
+from almanac.domain.reference import Entity, Source
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.reports import names as report
@@ -181,11 +182,12 @@ def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
     by when their source was read, from that day too, which moves without a data version.
     """
     held = _STANDING.of(ctx.view)
-    key = (find, Redaction.key(ctx), feeds.days_read(ctx.view))
+    redaction = redaction_of(ctx)
+    key = (find, redaction.version, redaction.as_of, redaction.today, feeds.days_read(ctx.view))
     if key not in held:
         if len(held) >= _HELD:
             held.clear()
-        held[key] = find(ctx.view, redaction_of(ctx))
+        held[key] = find(ctx.view, redaction)
     found: T = held[key]
     return found
 
@@ -197,15 +199,15 @@ def best(statuses: set[str]) -> str:
 
 def of_place(view: View, redaction: Redaction, name: str) -> str:
     """
-    Freshness of a country or region: `fresh` where at least half of its indicators are, each judged by the best of its
+    Return the freshness of a country or region: `fresh` where at least half of its indicators are, each judged by the best of its
     series. What its publisher ended is not counted, where there is anything else.
     """
     living: dict[str, set[str]] = {}
     ended: dict[str, set[str]] = {}
     for number in figures.series_numbers(view, "entity", name):
-        one = view.directory.series(number)
-        words = ended if one.spec.discontinued else living
-        words.setdefault(one.spec.indicator, set()).add(redaction.freshness(one))
+        series = view.directory.series(number)
+        words = ended if series.spec.discontinued else living
+        words.setdefault(series.spec.indicator, set()).add(redaction.freshness(series))
     judged = [best(words) for words in (living or ended).values()]
     fresh, stale = judged.count("fresh"), judged.count("stale")
     return "fresh" if fresh and fresh >= stale else "stale" if stale else "unknown"
@@ -213,12 +215,12 @@ def of_place(view: View, redaction: Redaction, name: str) -> str:
 
 def of_sources(view: View, redaction: Redaction) -> tuple[dict[str, figures.Figures], dict[str, Feed], dict[str, str]]:
     """Return what is counted of each source that has rows, its series by freshness, and the best freshness of those computed here."""
-    series = view.directory.series
+    series, numbers = view.directory.series, partial(figures.series_numbers, view, "source")
     # What is computed here has derived series only, and not many.
     computed = {
-        one.id: best({redaction.freshness(series(number)) for number in figures.series_numbers(view, "source", one.id)})
-        for one in view.directory.sources.values()
-        if not one.connector
+        source.id: best({redaction.freshness(series(number)) for number in numbers(source.id)})
+        for source in view.directory.sources.values()
+        if not source.connector
     }
     return figures.by_source(view), feeds.feeds(view, redaction.freshness), computed
 
@@ -226,32 +228,27 @@ def of_sources(view: View, redaction: Redaction) -> tuple[dict[str, figures.Figu
 def of_countries(view: View, redaction: Redaction) -> tuple[dict[str, int], dict[str, str]]:
     """Return how many indicators each entity has, and the freshness of each country or region that has any (`of_place`)."""
     counts = figures.indicators_of_entities(view)
-    places = [one.id for one in view.directory.entities.values() if counts.get(one.id)]
+    places = [entity.id for entity in view.directory.entities.values() if counts.get(entity.id)]
     return counts, {name: of_place(view, redaction, name) for name in places}
 
 
 def providers(ctx: Context) -> ListAnswer:
     """List providers by id."""
-    directory = ctx.view.directory
-
-    def record(provider: Provider) -> bytes:
-        return msgspec.json.encode(
-            ProviderSchema.from_attributes(
-                provider, source_ids=sorted(s.id for s in directory.sources.values() if s.provider == provider.id)
-            )
-        )
-
-    page, following = ctx.page(directory.providers)
-    return ListAnswer([record(one) for one in page], following)
+    ids = defaultdict(list)
+    for source in ctx.view.directory.sources.values():
+        ids[source.provider].append(source.id)
+    page, following = ctx.page(ctx.view.directory.providers)
+    rows = [ProviderSchema.from_attributes(provider, source_ids=sorted(ids[provider.id])) for provider in page]
+    return ListAnswer(rows, following)
 
 
 def sources(ctx: Context) -> ListAnswer:
     """List sources by id."""
     directory, tried = ctx.view.directory, feeds.tried(ctx.view)
-    held, fed, computed = remembered(ctx, of_sources)
+    counts, fed, computed = remembered(ctx, of_sources)
 
     def record(source: Source) -> bytes:
-        counted = held.get(source.id, figures.Figures())
+        counted = counts.get(source.id, figures.Figures())
         asked, feed = tried.get(source.id, Tried()), fed.get(source.id, Feed())
         fresh = best(feed.words) if source.connector else computed[source.id]
         rights = source.rights
@@ -285,7 +282,7 @@ def sources(ctx: Context) -> ListAnswer:
         )
 
     page, following = ctx.page(licensed(ctx))
-    return ListAnswer([record(one) for one in page], following)
+    return ListAnswer([record(source) for source in page], following)
 
 
 def countries(ctx: Context) -> ListAnswer:
@@ -298,14 +295,15 @@ def countries(ctx: Context) -> ListAnswer:
         if e.kind in PLACES and wanted in {None, counts.get(e.id, 0) > 0}
     }
     page, following = ctx.page(places)
-    return ListAnswer([_country(one, counts.get(one.id, 0), freshness.get(one.id)) for one in page], following)
+    rows = [_country(entity, counts.get(entity.id, 0), freshness.get(entity.id)) for entity in page]
+    return ListAnswer(rows, following)
 
 
 def country(ctx: Context) -> ItemAnswer:
-    """One country or region."""
-    found = place_in_path(ctx, "idOrIso")
-    count = figures.indicators_of_entities(ctx.view, found.id).get(found.id, 0)
-    return ItemAnswer(_country(found, count, of_place(ctx.view, redaction_of(ctx), found.id)))
+    """Return one country or region."""
+    entity = place_in_path(ctx, "idOrIso")
+    count = figures.indicators_of_entities(ctx.view, entity.id).get(entity.id, 0)
+    return ItemAnswer(_country(entity, count, of_place(ctx.view, redaction_of(ctx), entity.id)))
 
 
 def _country(entity: Entity, indicators: int, freshness: str | None) -> bytes:
@@ -340,31 +338,27 @@ _CANDIDATES = 5
 
 
 def of_entity(ctx: Context) -> ListAnswer:
-    """Names of one entity, by scheme, then name."""
+    """List the names of one entity, by scheme, then name."""
     name = ctx.path["idOrSlug"]
     entity = named(ctx, name)
     if entity is None:
-        raise ApiError(
-            404,
-            f"there is no entity {quoted(name)}; /entities/resolve finds one by any name",
-            {"parameter": "idOrSlug"},
-        )
+        raise not_found("idOrSlug", "entity", name, "; /entities/resolve finds one by any name")
     if entity.kind in PLACES:
-        found = names.of_place(entity)
+        known = names.of_place(entity)
     else:
-        found = company_rows.of_entity(ctx.view, entity.id)
-    page, following = ctx.page({(one.scheme, one.alias, one.valid_from or 0): one for one in found})
-    return ListAnswer([msgspec.json.encode(_alias(one)) for one in page], following)
-
-
-def _alias(one: names.Alias) -> AliasSchema:
-    return AliasSchema.from_attributes(
-        one,
-        entity_id=one.entity,
-        valid_from=_time(one.valid_from),
-        valid_to=_time(one.valid_to),
-        source_id=one.source,
-    )
+        known = company_rows.of_entity(ctx.view, entity.id)
+    page, following = ctx.page({(alias.scheme, alias.alias, alias.valid_from or 0): alias for alias in known})
+    rows = [
+        AliasSchema.from_attributes(
+            alias,
+            entity_id=alias.entity,
+            valid_from=_time(alias.valid_from),
+            valid_to=_time(alias.valid_to),
+            source_id=alias.source,
+        )
+        for alias in page
+    ]
+    return ListAnswer(rows, following)
 
 
 def _time(day: int | None) -> str | None:
@@ -387,26 +381,26 @@ class Resolver:
         subjects = by_type[params["type"]]
         if scheme == NATIVE:
             return ItemAnswer(msgspec.json.encode(_resolved(_by_code(ctx.view, text, subjects))))
-        found = [*matching(ctx.view, text), *_by_id(ctx.view.directory, text)]
+        equal = [*matching(ctx.view, text), *_by_id(ctx.view.directory, text)]
         schemes = None if scheme is None else frozenset([scheme])
         if schemes is not None:
-            found = [one for one in found if one.scheme in schemes]
-        told = report.resolve(text, found, subjects, spellings, day_of(ctx.as_of).toordinal(), schemes)
-        if told is None:
+            equal = [alias for alias in equal if alias.scheme in schemes]
+        resolution = report.resolve(text, equal, subjects, spellings, day_of(ctx.as_of).toordinal(), schemes)
+        if resolution is None:
             hint = "; it is a publisher's code of a series: ask with scheme=native" if with_code(ctx.view, text) else ""
             raise ApiError(404, f"nothing is called {quoted(text)} or anything like it{hint}", {"parameter": "alias"})
-        return ItemAnswer(msgspec.json.encode(_resolved(told)))
+        return ItemAnswer(msgspec.json.encode(_resolved(resolution)))
 
     def _made(self, view: View) -> tuple[dict[str | None, dict[str, Subject]], Spellings]:
         """Return all that may be meant, by type asked for (None: any) and entity id, and their names, to be found by likeness."""
-        kept = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
-        english = [alias for entity in kept for alias in names.of_place(entity)]
+        places = [entity for entity in view.directory.entities.values() if entity.kind in PLACES]
+        english = [alias for entity in places for alias in names.of_place(entity)]
         subjects: dict[str | None, dict[str, Subject]] = {kind: {} for kind in (*PLACES, "company")}
-        for one in kept:
-            subjects[one.kind][one.id] = Subject(one.id, one.kind, one.name, one.slug, reports=False)
+        for place in places:
+            subjects[place.kind][place.id] = Subject(place.id, place.kind, place.name, place.slug, reports=False)
         for entity, name, slug, reports in company_rows.subjects(view):
             subjects["company"][entity] = Subject(entity, "company", name, slug, reports=reports)
-        subjects[None] = {entity: one for found in subjects.values() for entity, one in found.items()}
+        subjects[None] = {entity: place for of_type in subjects.values() for entity, place in of_type.items()}
         spelled = [*english, *company_rows.spelled_out(view)]
         if self._spelled is None or self._spelled[0] != spelled:
             self._spelled = spelled, Spellings(spelled)
@@ -424,40 +418,40 @@ def _by_id(directory: MetadataCache, text: str) -> list[names.Alias]:
 
 def _by_code(view: View, text: str, subjects: Mapping[str, Subject]) -> report.Resolution:
     """Return the entities of which a series has this code of its publisher's. Raises ApiError 404."""
-    found: dict[str, Match] = {}
-    for one in with_code(view, text):
-        if one.entity in subjects and one.entity not in found:
+    by_entity: dict[str, Match] = {}
+    for series in with_code(view, text):
+        if series.entity in subjects and series.entity not in by_entity:
             kind, confidence = (
-                ("exact", 1.0) if one.code.casefold() == text.strip().casefold() else ("normalized", 0.95)
+                ("exact", 1.0) if series.code.casefold() == text.strip().casefold() else ("normalized", 0.95)
             )
-            alias = names.Alias(one.entity, one.code, NATIVE, True, None, None, None, one.code)
-            found[one.entity] = Match(subjects[one.entity], alias, kind, confidence)
-    if not found:
+            alias = names.Alias(series.entity, series.code, NATIVE, True, None, None, None, series.code)
+            by_entity[series.entity] = Match(subjects[series.entity], alias, kind, confidence)
+    if not by_entity:
         raise ApiError(404, f"no published series has the code {quoted(text)}", {"parameter": "alias"})
-    matches = list(found.values())[:_CANDIDATES]
+    matches = list(by_entity.values())[:_CANDIDATES]
     first = matches[0]
     confidence = first.confidence / len(matches)
     return report.Resolution(first if len(matches) == 1 else None, first.kind, round(confidence, 2), matches)
 
 
-def _resolved(told: report.Resolution) -> Resolved:
+def _resolved(resolution: report.Resolution) -> Resolved:
     fields: dict[str, Any] = (
-        msgspec.structs.asdict(_candidate(told.best))
-        if told.best is not None
+        msgspec.structs.asdict(_candidate(resolution.best))
+        if resolution.best is not None
         else dict.fromkeys(("entity_id", "type", "name", "slug", "matched_alias", "scheme"))
     )
-    fields |= {"match": told.match, "confidence": plain(told.confidence)}
-    return Resolved(candidates=[_candidate(one) for one in told.candidates], **fields)
+    fields |= {"match": resolution.match, "confidence": plain(resolution.confidence)}
+    return Resolved(candidates=[_candidate(match) for match in resolution.candidates], **fields)
 
 
-def _candidate(one: Match) -> Candidate:
+def _candidate(match: Match) -> Candidate:
     return Candidate.from_attributes(
-        one.subject,
-        entity_id=one.subject.entity,
-        matched_alias=one.alias.alias,
-        scheme=one.alias.scheme,
-        match=one.kind,
-        confidence=plain(one.confidence),
+        match.subject,
+        entity_id=match.subject.entity,
+        matched_alias=match.alias.alias,
+        scheme=match.alias.scheme,
+        match=match.kind,
+        confidence=plain(match.confidence),
     )
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -57,8 +58,7 @@ class Peers:
     def __init__(self, cache: ProcessCache, ctx: Context) -> None:
         self._cache, self._ctx = cache, ctx
         companies = cache.universe.companies(ctx.view)
-        state = ("companies", ctx.view.epoch, ctx.view.version, ctx.view.directory.reference)
-        self.table = cache.once(state, lambda: _table(cache, companies))
+        self.table = cache.once(ctx.view, "companies", make=lambda: _table(cache, companies))
         self._last = last = day_of(ctx.as_of)
         first = date.min if last < _EARLY else add_months(last, -scoring.MONTHS)
         if ctx.window_start is not None:
@@ -82,21 +82,21 @@ class Peers:
         """Return the rows of registrants that go on as another with the rows of those, the earliest first: one may go on twice."""
         rows = self.table.row
         pairs = [
-            (one.since, rows[one.predecessor], rows[one.successor])
-            for one in known_successions(self._ctx.view, self._ctx.as_of)
-            if one.predecessor in rows and one.successor in rows
+            (link.since, rows[link.predecessor], rows[link.successor])
+            for link in known_successions(self._ctx.view, self._ctx.as_of)
+            if link.predecessor in rows and link.successor in rows
         ]
         return [(old, new) for _, old, new in sorted(pairs)]
 
     def enterprises(self) -> Mask:
-        """Rows of registrants that do not go on as another one."""
-        found: Mask = np.ones(len(self.newest), dtype=np.bool_)
-        found[[old for old, _ in self._pairs()]] = False
-        return found
+        """Return a mask of the registrants that do not go on as another one."""
+        mask: Mask = np.ones(len(self.newest), dtype=np.bool_)
+        mask[[old for old, _ in self._pairs()]] = False
+        return mask
 
     def compared(self, row: int) -> scoring.Compared:
-        """Among whom a company that takes part is scored."""
-        columns = {name: one.values for name, one in self.measures().items()}
+        """Return the number of companies that one which takes part is scored among."""
+        columns = {name: column.values for name, column in self.measures().items()}
         return scoring.compared(columns, self.table.sectors.codes, self.taking_part, row)
 
     def readings(self, slug: str, *, dollars: bool = False, failed_too: bool | None = None) -> AlignedColumn:
@@ -111,44 +111,40 @@ class Peers:
         if self._as_of is not None or self._ctx.version != view.version:
             return self._read(slug, dollars=dollars, failed_too=failed_too)
         # What is known today is asked for again and again; the reading of one company, too, is found in a column of all.
-        key = (slug, view.epoch, view.version, view.directory.reference, self._last, dollars, window, failed_too)
-        return self._cache.once(key, lambda: self._read(slug, dollars=dollars, failed_too=failed_too))
+        make = partial(self._read, slug, dollars=dollars, failed_too=failed_too)
+        return self._cache.once(view, slug, self._last, dollars, window, failed_too, make=make)
 
     def _read(self, slug: str, *, dollars: bool, failed_too: bool) -> AlignedColumn:
-        found = aligned(self._cache, self._ctx, slug, self.table.numbers).handed_over(self._handed_over)
-        found = found.only(found.since(self._first) | ~self.taking_part)
+        column = aligned(self._cache, self._ctx, slug, self.table.numbers).handed_over(self._handed_over)
+        column = column.only(column.since(self._first) | ~self.taking_part)
         if not failed_too:
-            found = found.only(found.qualities() < _FAILED)
+            column = column.only(column.qualities() < _FAILED)
         if not dollars:
-            return found
-        money = found.with_units(is_money)
-        other = found.with_units(lambda unit: is_money(unit) and currency_of(unit, None) != _DOLLAR)
-        return found.only(~(other | (money & self.table.foreign)))
+            return column
+        money = column.with_units(is_money)
+        other = column.with_units(lambda unit: is_money(unit) and currency_of(unit, None) != _DOLLAR)
+        return column.only(~(other | (money & self.table.foreign)))
 
     def scores(self) -> scoring.Scores:
-        """Scores of all that take part, each among the others."""
-        view = self._ctx.view
-        # What a score follows from: the data, the rights of now, the moment, and what the plan reaches.
-        key = (
-            scoring.MODEL, view.epoch, view.version, view.directory.reference, self._ctx.version, self._as_of,
-            self._ctx.window_start, self._last, self._failed_too,
-        )  # fmt: skip
+        """Return the scores of all that take part, each among the others."""
 
         def scored() -> scoring.Scores:
-            columns = {name: one.values for name, one in self.measures().items()}
+            columns = {name: column.values for name, column in self.measures().items()}
             return scoring.score(columns, self.table.sectors.codes, self.taking_part)
 
-        return self._cache.once(key, scored)
+        # What a score follows from: the moment, and what the plan reaches.
+        moment = (self._ctx.version, self._as_of, self._ctx.window_start, self._last)
+        return self._cache.once(self._ctx.view, scoring.MODEL, *moment, self._failed_too, make=scored)
 
     def qualities(self) -> npt.NDArray[np.int8]:
         """
         Return the worst quality among the measures of each row's score, as an index into `columns.QUALITIES`; -1 if it
         has none.
         """
-        found = np.full(len(self.newest), -1, dtype=np.int8)
-        for one in self.measures().values():
-            found = np.maximum(found, one.qualities())
-        return found
+        worst = np.full(len(self.newest), -1, dtype=np.int8)
+        for column in self.measures().values():
+            worst = np.maximum(worst, column.qualities())
+        return worst
 
     def score_ends(self) -> npt.NDArray[np.int64]:
         """Return the last day of the period of each row's score, as an ordinal; 0 for a row without a measure."""
@@ -160,7 +156,7 @@ class Peers:
         return {name: self.readings(name).ending(ends) for name in scoring.MEASURES}
 
     def statement_known(self, rows: Sequence[int]) -> dict[int, int]:
-        """When the newest statement of each of these rows came to be known, unix seconds."""
+        """Return when the newest statement of each of these rows became known, unix seconds."""
         ids = self.table.companies.ids
         period_of = {ids[row]: int(self.newest[row]) for row in rows}
         known = known_at(self._ctx.view, period_of, version=self._ctx.version, as_of=self._as_of)

@@ -184,7 +184,7 @@ def _macro_fields(directory: MetadataCache) -> dict[str, Indicator]:
 
 
 def _wanted(ctx: Context, places: screening.Places) -> npt.NDArray[np.bool_]:
-    """All places, or the one country that is asked for; an unknown one is none of them."""
+    """Return a mask of all places, or of the one country requested; of none for an unknown one."""
     asked = ctx.params["country"]
     if asked is None:
         return np.ones(len(places.ties), dtype=np.bool_)
@@ -218,7 +218,7 @@ _TEXTS = {
     "quality": ("Quality", _QUALITIES_TOLD),
 }
 _QUALITY = "quality"
-_RATIO = "ratio"
+
 _FRACTION = "As a fraction: 0.25 is 25 %."
 _DOLLARS = (
     "In the currency each company reports in; without a clause on currency only companies that report in US dollars."
@@ -298,7 +298,7 @@ class EquityScreener:
         if unit in {CURRENCY, CURRENCY_PER_SHARE}:
             # Each company counts in its own; bounds are of those that count in dollars.
             currency, notes = "USD", [_DOLLARS]
-        elif unit == _RATIO:
+        elif unit == "ratio":
             notes = [_FRACTION]
         description = " ".join([indicator.description, *notes])
         return screening.described_field(indicator.slug, indicator.name, description, values, unit, currency)

@@ -136,7 +136,7 @@ class AlignedColumn(NamedTuple):
         return AlignedColumn(self.column, places, values)
 
     def since(self, period: int) -> Mask:
-        """Rows whose reading is of a period with this key or a later one."""
+        """Return the rows whose reading is of a period with this key or a later one."""
         passes = np.append(self.column.periods >= period, False)
         found: Mask = passes[self.places]
         return found
@@ -146,7 +146,7 @@ class AlignedColumn(NamedTuple):
         return self.only(self.ends() == ends)
 
     def with_units(self, wanted: Callable[[str | None], bool]) -> Mask:
-        """Rows whose reading is in a unit that is wanted."""
+        """Return the rows whose reading is in a wanted unit."""
         passes = np.array([*(wanted(unit) for unit in self.column.units), False], dtype=np.bool_)
         codes = np.append(self.column.unit, len(self.column.units))
         found: Mask = passes[codes[self.places]]
@@ -224,8 +224,9 @@ class ProcessCache:
         self._lock = threading.Lock()
         self._made: LRUCache[Hashable, Any] = LRUCache(_REMEMBERED)
 
-    def once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what `make` gives, remembered under a key that holds all it follows from. Nobody may write in it."""
+    def once(self, view: View, *what: Hashable, make: Callable[[], T]) -> T:
+        """Return what `make` gives, remembered under all that it follows from beside the data and rights of now. Nobody may write in it."""
+        key = (view.epoch, view.version, view.directory.reference, *what)
         with self._lock:
             if key in self._made:
                 kept: T = self._made[key]
@@ -265,7 +266,7 @@ def places(cache: ProcessCache, view: View) -> Places:
         ties = [(entity.name, entity.id) for entity in entities]
         return Places(entities, ties, cache.readings.numbers(entity.id for entity in entities))
 
-    return cache.once(("places", view.epoch, view.directory.reference), make)
+    return cache.once(view, "places", make=make)
 
 
 # -- reading the request ------------------------------------------------------------------------------------------------
