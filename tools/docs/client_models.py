@@ -189,7 +189,7 @@ def _typed(hint: Any, record: str, field: str, words: _Words) -> str:
     origin = get_origin(hint)
     if origin is Literal:
         return words.name(get_args(hint), record, field)
-    if origin is list:
+    if origin is list or origin is tuple:
         return f"list[{_typed(get_args(hint)[0], record, field, words)}]"
     if origin is dict:
         return f"dict[str, {_typed(get_args(hint)[1], record, field, words)}]"
