@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from almanac.domain.periods import Period
+from almanac.domain.rights import Exposure
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.ingest import Arrival, Ingest
 from almanac.store.engine.data_schema import set_meta
@@ -95,7 +96,7 @@ def test_nothing_leaks_on_any_path(service, path):
     if "indicator" in names:
         queries += [{"indicator": RAW}, {"indicator": DERIVED}]
         queries += [{"indicator_id": f"{RAW},{DERIVED}", "as_of": "2026-11-19"}] if "indicator_id" in names else []
-        queries += [{"indicator": RAW, "sources": "all"}] if "sources" in names else []
+        queries += [{"indicator": RAW}] if "sources" in names else []
         queries += [{"indicator": RAW, "sort": "observed_at"}] if "sort" in names and path != "/events" else []
     target = url(service, path)
     for query in queries:
@@ -217,6 +218,45 @@ def test_a_withheld_row_never_wins_though_first_in_order(own):
 
     assert prefer_fred() == [("fred", False)]
     assert prefer_fred(**NO_CONSENT) == [("us-treasury-par", False)]
+
+
+def test_no_list_gives_a_unit_to_a_series_whose_publisher_states_another(own):
+    """Its numbers are withheld, and the catalogue's unit is not theirs."""
+    query = {"indicator": "gov_yield_10y", "country": "USA", "source_id": "fred"}
+    paths = ("/indicators/gov_yield_10y/series", "/observations", "/observations/latest", "/observations/vintages")
+
+    def units():
+        every = [row for path in paths for row in own.ok(path, **(query if "observations" in path else {}))]
+        return {row["unit"] for row in every if row["sourceId"] == "fred"}
+
+    assert units() == {"percent"}
+    number = next(row["id"] for row in own.ok(paths[0]) if row["sourceId"] == "fred")
+    with own.world() as world, world.batch("test") as batch:
+        batch.tighten(batch.existing(number), Exposure.blocked, "another unit")
+        batch.touch()
+    assert units() == {None}
+
+
+def test_terms_that_allow_derivatives_do_not_pass_on_what_comes_of_numbers_in_a_wrong_unit(own):
+    query = {"indicator": "yield_slope_2s10s", "country": "USA", "sources": "all"}
+
+    def slopes(exposure):
+        with own.world() as world, world.batch("test") as batch:
+            body = world.db.execute("SELECT body FROM record WHERE kind = 'source' AND id = 'fred'").get
+            told = msgspec.json.decode(body)
+            told["rights"]["derivativesAllowed"] = True
+            world.db.execute(
+                "UPDATE record SET body = ? WHERE kind = 'source' AND id = 'fred'",
+                (msgspec.json.encode(told).decode(),),
+            )
+            set_meta(world.db, "reference", str(batch.version))
+            batch.tighten(batch.existing("fred:country_usa:gov_yield_10y:D"), exposure, "tightened")
+            batch.touch()
+        rows = own.walk("/derived-observations", **query)
+        return {(row["valueNumeric"] is None, row["rights"]["exposure"]) for row in rows if row["sourceId"] == "fred"}
+
+    assert slopes(Exposure.restricted) == {(False, "public")}
+    assert slopes(Exposure.blocked) == {(True, "blocked")}
 
 
 def test_withheld_yields_in_rates(own):

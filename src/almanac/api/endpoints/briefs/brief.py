@@ -268,7 +268,7 @@ def _record(
         indicator_id=f"indicator_{measure.slug}",
         name=indicator.name,
         value=wire_number(reading and reading.value),
-        unit=series.spec.unit,
+        unit=series.unit,
         currency=series.currency,
         period_end=wire_day(end_of(period)),
         previous=wire_number(reading and reading.previous),

@@ -172,7 +172,7 @@ def _numbers_of(ctx: Context, cell: _Cell, vintages: list[store.KnownVintage]) -
         if was is not None and series.source.stores_vintages:
             previous, revised = was, previous if previous != was else None
         shown_numbers = (said, now if now != said else None, previous, revised)
-    return EventNumbers(*shown_numbers, series.spec.unit, series.currency, of_row(rights), known)
+    return EventNumbers(*shown_numbers, series.unit, series.currency, of_row(rights), known)
 
 
 def _ahead(ctx: Context, cell: _Cell, vintages: list[store.KnownVintage]) -> EventNumbers | None:
@@ -185,7 +185,7 @@ def _ahead(ctx: Context, cell: _Cell, vintages: list[store.KnownVintage]) -> Eve
     _, known, value, _, lineage = earlier[-1]
     rights = ctx.view.directory.row_rights(series, lineage)
     shown = None if rights.withheld else value
-    return EventNumbers(None, None, shown, None, series.spec.unit, series.currency, of_row(rights), known)
+    return EventNumbers(None, None, shown, None, series.unit, series.currency, of_row(rights), known)
 
 
 #: Events that are read at a time where a form is looked for.

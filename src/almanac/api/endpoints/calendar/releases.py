@@ -233,7 +233,7 @@ def _reading(slug: str, one: _CellReading) -> ReleaseReading:
     figures = one.figures
     return ReleaseReading(
         indicator_id=f"indicator_{slug}",
-        unit=one.series.spec.unit,
+        unit=one.series.unit,
         currency=one.series.currency,
         actual=wire_number(figures.actual),
         previous=wire_number(figures.previous),

@@ -287,8 +287,14 @@ StatementLine = msgspec.defstruct(
         *((field.name, field.type) for field in msgspec.structs.fields(StatementSchema)[: -len(_OF_LINES)]),
         ("item", Annotated[str | None, says("Key of the line. Null: the statement has none, or they are withheld.")]),
         ("value", Annotated[float | None, says("What the line says, as filed. Null: there is no line.")]),
-        ("method", Annotated[str | None, says("How a line that no filing states was come by. Null: a filing states it.")]),
-        ("derived_from", Annotated[list[str], says("Ids of the series it was computed from; empty for a stated line.")]),
+        (
+            "method",
+            Annotated[str | None, says("How a line that no filing states was come by. Null: a filing states it.")],
+        ),
+        (
+            "derived_from",
+            Annotated[list[str], says("Ids of the series it was computed from; empty for a stated line.")],
+        ),
         ("quality", Annotated[str, says("The worst of the checks of the statement.")]),
         ("reason", Annotated[str | None, says("Why the values of the statement are withheld. Null: they are not.")]),
     ],

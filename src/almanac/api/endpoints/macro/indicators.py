@@ -264,7 +264,7 @@ def _series(ctx: Context, redaction: Redaction, counted: Counted) -> bytes:
             "nativeId": spec.code,
             "name": spec.name,
             "frequency": spec.frequency.word,
-            "unit": spec.unit,
+            "unit": info.unit,
             "currency": info.currency,
             "preferred": best.number == info.number,
             "firstPeriod": None if counted.first_period is None else day(end_of(counted.first_period)),

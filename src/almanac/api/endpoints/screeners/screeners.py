@@ -148,7 +148,7 @@ class MacroScreener:
                 {
                     "field": name,
                     "value": wire_number(float(reading.values[row])) if text is None else text,
-                    "unit": series.spec.unit,
+                    "unit": series.unit,
                     "currency": series.currency,
                     "periodEnd": wire_day(reading.end(row)),
                     "observedAt": wire_time(reading.known(row)),

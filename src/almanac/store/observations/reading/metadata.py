@@ -91,6 +91,13 @@ class SeriesInfo(msgspec.Struct, frozen=True):
     unit: str | None
     #: The page a person would check a value on; None for what was computed here.
     page: str | None
+    #: Its publisher states another unit than the catalogue, or that of a series which it is computed from.
+    misstated: bool
+
+    @property
+    def allows_derivatives(self) -> bool:
+        """Return whether values computed from it may be sent though its own may not: never those of numbers in a wrong unit."""
+        return self.source.rights.derivatives_allowed and not self.misstated
 
     @property
     def id_part(self) -> str:
@@ -165,7 +172,9 @@ class MetadataCache:
         self._mixed: dict[tuple[str, int], SeriesRights] = {}
         self._rights: dict[tuple[Exposure, str | None, str, str, str], SeriesRights] = {}
         #: By source and what its inputs differ in, beside what is named by identity.
-        self._derived: dict[tuple[str, frozenset[tuple[int, str, bool]]], tuple[SeriesRights, list[SeriesRights]]] = {}
+        self._derived: dict[
+            tuple[str, frozenset[tuple[int, str, bool, bool]]], tuple[SeriesRights, list[SeriesRights]]
+        ] = {}
 
     def read_by(self, connection: Database) -> MetadataCache:
         """Return the same cache for another thread's connection. They share what they learn: it follows from the reference version."""
@@ -359,10 +368,11 @@ class MetadataCache:
         hashes = {series_hash(identifier) for identifier in set(chain.from_iterable(inputs.values()))}
         # Whether each series shuts a value; None: it is derived itself.
         shuts: dict[str, bool | None] = {}
-        for identifier, source, exposure, kind in self._db.execute(_INPUTS, (json.dumps(sorted(hashes)),)):
+        for identifier, source, exposure, tightened, kind in self._db.execute(_INPUTS, (json.dumps(sorted(hashes)),)):
             rights = self.sources[source].rights
             strictest = effective(rights, Exposure(exposure), self.consents.get(source))
-            passes = rights.derivatives_allowed or strictest is Exposure.public
+            allows = rights.derivatives_allowed and tightened != Exposure.blocked
+            passes = allows or strictest is Exposure.public
             shuts[identifier] = not passes if kind == "raw" else None
         shut: dict[int, bool] = {}
         for lineage, ids in inputs.items():
@@ -395,6 +405,7 @@ class MetadataCache:
                 # Its publisher states another unit than the catalogue: neither is told as that of the numbers withheld for it.
                 unit=None if tightened == Exposure.blocked else spec.unit,
                 page=spec.page_url or (source.homepage if kind == "raw" else None),
+                misstated=tightened == Exposure.blocked or any(info.misstated for info in every),
             )  # fmt: skip
             loaded.append(info)
             if len(self._series) >= _SERIES_HELD:
@@ -439,7 +450,7 @@ class MetadataCache:
 
     def _derived_rights(self, source: Source, infos: Sequence[SeriesInfo]) -> SeriesRights:
         """Return the rights of what was computed from some series. Most are computed from what is alike."""
-        alike = {(id(info.rights), info.source.id, info.simulated): info for info in infos}
+        alike = {(id(info.rights), info.source.id, info.simulated, info.misstated): info for info in infos}
         key = (source.id, frozenset(alike))
         known = self._derived.get(key)
         if known is not None:
@@ -452,12 +463,12 @@ class MetadataCache:
         return rights
 
     def _rights_from(self, source: Source, infos: Sequence[SeriesInfo]) -> SeriesRights:
-        exposure = derived((i.rights.exposure, i.source.rights.derivatives_allowed) for i in infos)
+        exposure = derived((i.rights.exposure, i.allows_derivatives) for i in infos)
         why = None
         if not infos:
             why = "the series it was computed from are not known any more"
         elif exposure is not Exposure.public:
-            shut = [i for i in infos if i.rights.withheld and not i.source.rights.derivatives_allowed]
+            shut = [i for i in infos if i.rights.withheld and not i.allows_derivatives]
             named = "; ".join(f"{i.id}: {i.rights.reason}" for i in shut)
             why = f"computed from series whose values may not be redistributed ({named})"
         if any(i.simulated for i in infos):
@@ -494,7 +505,7 @@ _OWN_LINEAGES = (
 _LINEAGES = f"SELECT l.lineage, l.inputs FROM {number_list('?')} n CROSS JOIN lineage l ON l.lineage = n.value"
 #: By what leads to a series from its id: there is no index of the ids themselves.
 _INPUTS = (
-    f"SELECT s.id, s.source, {greatest('s.exposure', 'p.exposure')}, t.kind"
+    f"SELECT s.id, s.source, {greatest('s.exposure', 'p.exposure')}, s.exposure, t.kind"
     f" FROM {number_list('?')} n CROSS JOIN series s ON s.hash = n.value"
     " CROSS JOIN spec p USING(spec) CROSS JOIN topic t ON t.topic = s.topic"
 )
