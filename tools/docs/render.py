@@ -72,17 +72,23 @@ def main() -> None:
     What tables of this folder lack is said before anything is asked; a page that cannot be made, before any is written.
     """
     client_surface.methods()
+    _texts()  # what cannot be made ends it here: the answers take minutes
     if answers.update():
         sys.stdout.write(f"{answers.FILE.relative_to(ROOT)}\n")
-    # Pages of the reference are written whole: what was read of one before would put its former words back.
-    kept = [page for page in pages() if page.parent != reference.FOLDER]
-    texts = {page: rendered(page.read_text("utf-8"), page.name) for page in kept} | client_files.files()
+    texts = _texts()
     for name in reference.update():
         sys.stdout.write(f"docs/reference/{name}\n")
     for path, new in texts.items():
         if not path.exists() or path.read_text("utf-8") != new:
             path.write_text(new, "utf-8")
             sys.stdout.write(f"{path.relative_to(ROOT)}\n")
+
+
+def _texts() -> dict[Path, str]:
+    """Return the pages with tables, and the files of the client, as they should be."""
+    # Pages of the reference are written whole: what was read of one before would put its former words back.
+    kept = [page for page in pages() if page.parent != reference.FOLDER]
+    return {page: rendered(page.read_text("utf-8"), page.name) for page in kept} | client_files.files()
 
 
 if __name__ == "__main__":
