@@ -333,14 +333,16 @@ class Ingest:
         while waiting:
             several = waiting.popleft()
             cause = (
-                f"{len(several)} payloads of {self._source.id}" if several[1:] else f"payload {several[0].capture.id}"
+                f"{len(several)} payloads of {self._source.id}"
+                if len(several) > 1
+                else f"payload {several[0].capture.id}"
             )
             lines: list[str] = []
             self.outcome, self._say = RunOutcome(self._source.id), lines.append
             try:
                 fold_together(self._world, {self._source.id: self}, several, cause)
             except Unstorable as error:
-                if several[1:]:
+                if len(several) > 1:
                     waiting.extendleft([reading] for reading in reversed(several))
                 else:
                     waiting.appendleft([Reading(error.capture, payloads.QUARANTINED, error.reason)])
