@@ -405,7 +405,7 @@ def fold_together(world: PipelineContext, runs: Mapping[str, Ingest], several: S
             runs[reading.capture.source].write(batch, reading, changes)
         try:
             with faults():
-                world.bring_into_step(batch, changes)
+                world.update_derived(batch, changes)
         except Exception as error:  # left unfolded, it would fail first thing in every run to come
             if _is_the_storages(error) or all(reading.parsed is None for reading in several):
                 raise
