@@ -9,7 +9,7 @@ import pytest
 
 from almanac.domain.times import DAY_SECONDS
 from almanac.pipeline.context import REAL, PipelineContext
-from almanac.pipeline.ingest.register import its_day
+from almanac.pipeline.ingest.request_ledger import its_day
 from almanac.sandbox.companies import responses
 from almanac.store.log import payloads, requests
 from tests.publishers import troubles

@@ -150,7 +150,7 @@ class PipelineContext:
             raise
         self._known = batch.version if batch.changed else batch.version - 1
 
-    def bring_into_step(self, batch: Batch, changes: Changes) -> None:
+    def update_derived(self, batch: Batch, changes: Changes) -> None:
         """
         Recompute everything that depends on changed cells and companies, inside the batch that changed them. Derived
         changes are added to `changes`.
@@ -214,7 +214,7 @@ class PipelineContext:
                     self.deriver.register(spec)
                 # The preferred inputs depend on rights and orders.
                 self.deriver.reconsider()
-                self.bring_into_step(batch, {})
+                self.update_derived(batch, {})
 
     def _records(self, orders: Mapping[str, Sequence[str]]) -> dict[str, dict[str, msgspec.Struct]]:
         catalog = self.catalog

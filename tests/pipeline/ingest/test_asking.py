@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from almanac.config import SourceSettings
-from almanac.pipeline.ingest import asking, ingest, register
+from almanac.pipeline.ingest import asking, ingest, request_ledger
 from almanac.pipeline.ingest.outcome import RunOutcome, exit_code
 from almanac.sources.base import Connector, Payload, Request, SourceChanged
 from almanac.sources.transport.answers import Fetched, FetchFailed
@@ -120,7 +120,7 @@ def ask(
     monkeypatch.setattr(asking, "Fetcher", lambda http, **_: publisher)
     monkeypatch.setattr(asking, "Ingest", Ingest)
     monkeypatch.setattr(asking, "check_clock", lambda db, source, now: None)
-    monkeypatch.setattr(register, "requests", Held())
+    monkeypatch.setattr(request_ledger, "requests", Held())
     raw = SimpleNamespace(
         latest=lambda source, url: (
             SimpleNamespace(etag="old", last_modified=None, fetched_at=1_790_000_000)
@@ -317,7 +317,10 @@ def test_a_data_set_of_which_every_request_finds_nothing_is_gone_and_says_since_
     *_, outcome, _ = of_two_flows(["b1"])
     assert outcome.failed == {HOME + "a1": "all 2 requests for a found nothing, as if it were gone"}
     # They are asked for again at the next turn of what failed.
-    assert {url for url, row in register.requests.rows.items() if row.answered_at is None} == {HOME + "a1", HOME + "a2"}
+    assert {url for url, row in request_ledger.requests.rows.items() if row.answered_at is None} == {
+        HOME + "a1",
+        HOME + "a2",
+    }
 
 
 def test_one_series_without_anything_is_no_data_set_that_is_gone(of_two_flows):

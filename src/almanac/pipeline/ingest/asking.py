@@ -16,7 +16,7 @@ from almanac.domain.times import wire_time
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.ingest.ingest import Arrival, Ingest, check_clock
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.ingest.register import Portion, Register
+from almanac.pipeline.ingest.request_ledger import Portion, RequestLedger
 from almanac.sources.base import Connector, Payload, Request, SourceChanged, connector, limit_of
 from almanac.sources.transport.answers import FetchFailed, Validators
 from almanac.sources.transport.http import Fetcher
@@ -54,11 +54,11 @@ def from_network(
     ) as fetcher:
         for source in sources:
             whole = since is None and entities is None
-            register = Register(world.db, source.id, portion, world.settings.clock, recording=whole)
+            ledger = RequestLedger(world.db, source.id, portion, world.settings.clock, recording=whole)
             reader, plan = plan_of(world.settings, world.catalog, source, since=since, entities=entities)
             ingest = Ingest(world, source, say, reader)
-            asking = _Asking(world, source, ingest, fetcher, say, track, between, register)
-            outcomes.append(ingest.run(asking.arrivals(register.chosen(plan), plan if whole else None)))
+            asking = _Asking(world, source, ingest, fetcher, say, track, between, ledger)
+            outcomes.append(ingest.run(asking.arrivals(ledger.chosen(plan), plan if whole else None)))
     return outcomes
 
 
@@ -141,7 +141,7 @@ class _Asking:
     say: Say
     track: Track
     between: Callable[[], None]
-    register: Register
+    ledger: RequestLedger
     #: Unreachable hosts, with the first address that failed and the number of others not asked.
     given_up: dict[str, tuple[str, int]] = field(default_factory=dict)
     #: Publishers whose limits delay requests; each is reported once.
@@ -172,9 +172,9 @@ class _Asking:
                         yield arrival
                         self.between()
                     fresh = list({other.url: other for other in led if other.url not in via}.values())
-                    fresh = self.register.led(request, fresh)
+                    fresh = self.ledger.led(request, fresh)
                     via.update(dict.fromkeys((other.url for other in fresh), via[request.url]))
-                    self.register.note(request, via[request.url], answered=self._trouble() == before)
+                    self.ledger.note(request, via[request.url], answered=self._trouble() == before)
                     (waiting if len(led) <= _AT_ONCE else later).extend(fresh)
             plan = later
         self._tell_gone(asked, whole)
@@ -210,7 +210,7 @@ class _Asking:
             since = f"; the last answer is of {wire_time(max(last.fetched_at for last in had))}" if had else ""
             self._fail(mine[0].url, f"all {len(mine)} requests for {dataset} found nothing, as if it were gone{since}")
             for request in mine:
-                self.register.note(request, request.url, answered=False)
+                self.ledger.note(request, request.url, answered=False)
 
     def _trouble(self) -> tuple[int, int]:
         """Return the number of unanswered requests and of unreadable answers so far."""
@@ -224,9 +224,9 @@ class _Asking:
         """Yield the responses that the answer to a request contains. Requests that it leads to are added to `led`."""
         reader, raw, settings = self.ingest.connector, self.world.raw, self.world.settings
         last = raw.latest(self.source.id, request.url)
-        if last is not None and self.register.is_settled(request):
+        if last is not None and self.ledger.is_settled(request):
             payload = Payload(request.url, raw.read(last), last.fetched_at, last.media_type)
-            self.register.announce(reader.announced(payload))
+            self.ledger.announce(reader.announced(payload))
             return
         key = settings.sources.get(self.source.id, SourceSettings()).key(self.source.key_setting)
         stated = self.world.catalog.providers[self.source.provider].limit
@@ -245,7 +245,7 @@ class _Asking:
         with got.file or contextlib.nullcontext():
             try:
                 led += reader.follow(payload, self.source, key)
-                self.register.announce(reader.announced(payload))
+                self.ledger.announce(reader.announced(payload))
             except SourceChanged:
                 pass  # the reader refuses it for the same reason, and then it is told
             except ValueError as error:

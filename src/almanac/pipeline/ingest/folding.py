@@ -112,7 +112,7 @@ class Folding:
 
     def _claims(self, batch: Batch, row: PayloadRow, parsed: Parsed, unmapped: dict[str, int]) -> list[SeriesClaim]:
         """Return a payload's statements series by series. Blocks without a series are counted in `unmapped`."""
-        found: list[tuple[SeriesSpec, Sequence[ReportedValue], tuple[int, int] | None, int | None]] = []
+        claimed: list[tuple[SeriesSpec, Sequence[ReportedValue], tuple[int, int] | None, int | None]] = []
         for block in parsed.blocks:
             stretch = self._stretch(block.native)
             if stretch is None:
@@ -125,12 +125,12 @@ class Folding:
             statements = _with_base(statements, self._series[code.copy_of or code.native], row.ingested_at)
             # Codes that succeed each other come from data sets with separate update times.
             updated = block.updated if stretch.is_whole else None
-            found.append((stretch.series, statements, complete, updated))
-        handles = batch.put_series([spec for spec, *_ in found], "raw")
-        self._specs.update({handle.number: spec for handle, (spec, *_) in zip(handles, found, strict=True)})
+            claimed.append((stretch.series, statements, complete, updated))
+        handles = batch.put_series([spec for spec, *_ in claimed], "raw")
+        self._specs.update({handle.number: spec for handle, (spec, *_) in zip(handles, claimed, strict=True)})
         return [
             SeriesClaim(handle, statements, complete, updated)
-            for handle, (_, statements, complete, updated) in zip(handles, found, strict=True)
+            for handle, (_, statements, complete, updated) in zip(handles, claimed, strict=True)
         ]
 
     def _stretch(self, native: str) -> Stretch | None:
@@ -138,12 +138,12 @@ class Folding:
         Return the stretch of a native code, with the series of the currency if its amounts are in another one. None for
         unknown codes.
         """
-        found = self._stretches.get(native)
-        if found is not None:
-            return found
+        stretch = self._stretches.get(native)
+        if stretch is not None:
+            return stretch
         plain, code = apart(native)
-        found = self._stretches.get(plain)
-        return None if found is None or code is None else found._replace(series=in_currency(found.series, code))
+        stretch = self._stretches.get(plain)
+        return None if stretch is None or code is None else stretch._replace(series=in_currency(stretch.series, code))
 
     # -- payloads out of order --------------------------------------------------------------------------------------
 
@@ -164,31 +164,31 @@ class Folding:
             return claim.updated is not None and claim.updated < newest.get(claim.series.number, claim.updated)
 
         def served(series: SeriesHandle, span: tuple[int, int]) -> list[int]:
-            stored = cells[series.number].items()
-            return [
-                period for period, cell in stored if span[0] <= period <= span[1] and cell and not cell[-1].withdrawn
-            ]
+            alive = [period for period, cell in cells[series.number].items() if cell and not cell[-1].withdrawn]
+            return [period for period in alive if span[0] <= period <= span[1]]
 
         moved = {claim.series.number: claim.series for claim in claims}
-        for one in self._tied(moved, row):
-            said = parsed if one.number == row.number else self._reread(one)
-            told = claims if one.number == row.number else self._claims(batch, one, said, {})
-            why = why_held(self._world.raw, one, (claim for claim in told if not is_past(claim)), served)
+        for payload in self._tied(moved, row):
+            content = parsed if payload.number == row.number else self._reread(payload)
+            stated = claims if payload.number == row.number else self._claims(batch, payload, content, {})
+            why = why_held(self._world.raw, payload, (claim for claim in stated if not is_past(claim)), served)
             if why is None:
-                for claim in told:
+                for claim in stated:
                     handle, statements, complete, updated = claim
-                    held, allowance = cells[handle.number], handle.allowance_days
-                    held.update(fold(held, one.ref, by_period(statements), complete, allowance, is_past=is_past(claim)))
+                    stored, allowance = cells[handle.number], handle.allowance_days
+                    stored.update(
+                        fold(stored, payload.ref, by_period(statements), complete, allowance, is_past=is_past(claim))
+                    )
                     if updated is not None:
                         newest[handle.number] = max(updated, newest.get(handle.number, updated))
-            if why != (one.reason if one.held else None):
-                self.turned[one.number] = one, why
-            if one.held != (why is not None):
-                moved.update({claim.series.number: claim.series for claim in told})
-        stored = batch.histories(Cells(handle, EVERY_KEY) for handle in moved.values())
+            if why != (payload.reason if payload.held else None):
+                self.turned[payload.number] = payload, why
+            if payload.held != (why is not None):
+                moved.update({claim.series.number: claim.series for claim in stated})
+        histories = batch.histories(Cells(handle, EVERY_KEY) for handle in moved.values())
         replaced = [
             Change(handle, history, dict.fromkeys(history, _NOTHING) | cells[handle.number])
-            for handle, history in zip(moved.values(), stored, strict=True)
+            for handle, history in zip(moved.values(), histories, strict=True)
         ]
         for handle, changed in zip(moved.values(), batch.replace_all(replaced), strict=True):
             self._note(handle, changed, changes)
@@ -203,25 +203,25 @@ class Folding:
         for number, payload in payloads.spoken(self._world.db, self._source.id):
             of_series[number].add(payload)
             of_payload[payload].add(number)
-        seen, found, waiting = set(series), {row.number}, list(series)
+        seen, tied, waiting = set(series), {row.number}, list(series)
         while waiting:
-            for payload in of_series[waiting.pop()] - found:
-                found.add(payload)
+            for payload in of_series[waiting.pop()] - tied:
+                tied.add(payload)
                 fresh = of_payload[payload] - seen
                 seen |= fresh
                 waiting += fresh
-        rows = [one for number in found if (one := payloads.by_number(self._world.db, number)) is not None]
+        rows = filter(None, (payloads.by_number(self._world.db, number) for number in tied))
         # A payload that became unreadable is quarantined for that and doesn't take part.
-        rows = [one for one in rows if one.state == payloads.FOLDED or one.held]
-        return sorted(rows, key=lambda one: one.ref.order)
+        taking_part = [other for other in rows if other.state == payloads.FOLDED or other.held]
+        return sorted(taking_part, key=lambda other: other.ref.order)
 
     def _note(self, handle: SeriesHandle, changed: list[int], changes: Changes) -> None:
         if changed:
             self._world.deriver.register(self._specs[handle.number])
             self._changed += len(changed)
-            held = changes.setdefault(handle.id, set())
-            if held is not None:
-                held.update(changed)
+            noted = changes.setdefault(handle.id, set())
+            if noted is not None:
+                noted.update(changed)
 
     def _reread(self, row: PayloadRow) -> Parsed:
         payload = Payload(row.url, self._world.raw.read(row.kept), row.ingested_at, row.media_type)

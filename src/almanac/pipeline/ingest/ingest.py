@@ -333,14 +333,16 @@ class Ingest:
         while waiting:
             several = waiting.popleft()
             cause = (
-                f"{len(several)} payloads of {self._source.id}" if several[1:] else f"payload {several[0].capture.id}"
+                f"{len(several)} payloads of {self._source.id}"
+                if len(several) > 1
+                else f"payload {several[0].capture.id}"
             )
             lines: list[str] = []
             self.outcome, self._say = RunOutcome(self._source.id), lines.append
             try:
                 fold_together(self._world, {self._source.id: self}, several, cause)
             except Unstorable as error:
-                if several[1:]:
+                if len(several) > 1:
                     waiting.extendleft([reading] for reading in reversed(several))
                 else:
                     waiting.appendleft([Reading(error.capture, payloads.QUARANTINED, error.reason)])
@@ -403,7 +405,7 @@ def fold_together(world: PipelineContext, runs: Mapping[str, Ingest], several: S
             runs[reading.capture.source].write(batch, reading, changes)
         try:
             with faults():
-                world.bring_into_step(batch, changes)
+                world.update_derived(batch, changes)
         except Exception as error:  # left unfolded, it would fail first thing in every run to come
             if _is_the_storages(error) or all(reading.parsed is None for reading in several):
                 raise

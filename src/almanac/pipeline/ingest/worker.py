@@ -27,7 +27,7 @@ from almanac.pipeline.context import REAL, PipelineContext
 from almanac.pipeline.ingest.asking import from_network, plan_of
 from almanac.pipeline.ingest.liveness import LEASE_SECONDS, Lease, Leaseholder
 from almanac.pipeline.ingest.outcome import RunOutcome, Say, Track, untracked
-from almanac.pipeline.ingest.register import Portion, in_trouble, wanted
+from almanac.pipeline.ingest.request_ledger import Portion, in_trouble, wanted
 from almanac.sources.base import Request
 from almanac.store.engine import opening
 from almanac.store.engine.errors import StoreError, UnavailableError
@@ -290,7 +290,7 @@ class Worker:
         if due is None:
             portion, why = Portion.PAST, "its past"
         elif turn.owes(cadence, began):
-            portion, why = Portion.OWED, "what it owes"
+            portion, why = Portion.RETRY, "what it owes"
         else:
             portion, why = Portion.NEWEST, f"due since {wire_time(due)}"
         #: Start of the turn whose requests are all recorded; None after a fault, or for a partial turn.

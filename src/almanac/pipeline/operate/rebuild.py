@@ -96,7 +96,7 @@ def _replay(world: PipelineContext, say: Say, track: Track, refused: Mapping[str
                 runs[capture.source].write(batch, reading, changes)
                 newest[capture.source] = max(newest.get(capture.source, 0), capture.ingested_at)
                 replayed += 1
-        world.bring_into_step(batch, changes)
+        world.update_derived(batch, changes)
         for key, run in runs.items():
             run.finish()
             # After a restore without data the newest capture says how the source does.

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import msgspec
 
+from almanac.catalog.tables import packaged
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing
 from almanac.domain.filings import known_at
 from almanac.sources.base import Parsed, SourceChanged
 from almanac.sources.feeds.sec.facts import accession, number
-from almanac.sources.feeds.sec.places import country
 from almanac.sources.formats import strict
 from almanac.sources.formats.strict import StrictRecord
 
@@ -27,6 +28,13 @@ _CURRENT_REPORT = re.compile(r"8-K(?:12B|12G3|15D5)?(?:/A)?")
 _FISCAL_YEAR_END = re.compile(r"(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])")
 
 Text = str | None
+
+
+@functools.cache
+def _countries() -> Mapping[str, str]:
+    """Return the ISO-2 codes of countries by the SEC's own codes of places (data/companies/places.toml of the catalogue)."""
+    places = packaged("companies/places.toml")
+    return {**places["countries"], **dict.fromkeys(places["provinces"], "CA"), **dict.fromkeys(places["states"], "US")}
 
 
 class FilingColumns(StrictRecord, rename="camel"):
@@ -146,7 +154,7 @@ def read(body: bytes, cik: int) -> Parsed:
         ),
         lei=company.lei or None,
         state_of_incorporation=company.state_of_incorporation_description or company.state_of_incorporation or None,
-        country=None if business is None else country(business.state_or_country),
+        country=None if business is None else _countries().get(business.state_or_country or ""),
         website=company.website or None,
         entity_type=company.entity_type or None,
     )

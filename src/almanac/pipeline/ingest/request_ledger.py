@@ -28,7 +28,7 @@ class Portion(enum.Enum):
     #: Past data that was never requested.
     PAST = "past"
     #: Failed requests only.
-    OWED = "owed"
+    RETRY = "retry"
 
 
 def wanted(
@@ -48,7 +48,7 @@ def wanted(
         if request.url in again:
             return True
         state = held.get(request.url)
-        if portion is Portion.OWED or not request.closed:
+        if portion is Portion.RETRY or not request.closed:
             today = request.once_a_day and state is not None and (state.answered_at or 0) >= midnight_of(now)
             return portion is Portion.NEWEST and not today
         return state is not None and (state.answered_at or 0) < its_day(request.url, now)
@@ -77,7 +77,7 @@ def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool
     return failures > 0 and (failures < _STUBBORN or all(one.answered_at is None for one in held.values()))
 
 
-class Register:
+class RequestLedger:
     """
     The requests of one source with their state in the data database. For a plan that isn't whole, without `recording`,
     everything is asked and nothing is recorded.
@@ -129,7 +129,7 @@ class Register:
             self._lists.update(one.url for one in lists)
             return lists
         own = self._held.get(request.url)
-        if self._portion is not Portion.OWED or (own is not None and own.answered_at is None):
+        if self._portion is not Portion.RETRY or (own is not None and own.answered_at is None):
             return [one for one in led if self._is_new(one)]
         owed = {url for url, one in self._held.items() if one.answered_at is None}
         return [one for one in led if one.url in owed]
