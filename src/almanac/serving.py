@@ -96,14 +96,8 @@ def run(settings: Settings) -> None:
     from almanac.pipeline import raw_store_binding
     from almanac.pipeline.context import PipelineContext
     from almanac.store.engine.opening import Server, place
-    from almanac.store.raw.blobs import blobs_at
 
-    # A bucket that is not there, or not for us, is an OSError. One that cannot be reached is only logged: what is served does
-    # not need it, and the verification waits for it.
-    try:
-        blobs_at(settings.raw_place).check()
-    except ConnectionError as error:
-        log.warning("the raw store cannot be reached", reason=str(error))
+    check_raw(settings)
     with PipelineContext(
         settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)
     ) as world:
@@ -157,6 +151,19 @@ def run(settings: Settings) -> None:
         finally:
             seconds = round(time.monotonic() - began, 1)
             log.info("service stopped", process=os.getpid(), exit=code, seconds=seconds)
+
+
+def check_raw(settings: Settings) -> None:
+    """
+    Raise OSError for a bucket that is not there, or not for us. One that cannot be reached is only logged: what is served
+    does not need it, and the verification waits for it.
+    """
+    from almanac.store.raw.blobs import blobs_at
+
+    try:
+        blobs_at(settings.raw_place).check()
+    except ConnectionError as error:
+        log.warning("the raw store cannot be reached", reason=str(error))
 
 
 def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:
