@@ -90,20 +90,6 @@ def _configure_logs(settings: Settings) -> None:
     logging.config.dictConfig(logs.standard())
 
 
-def check_raw_store(settings: Settings) -> None:
-    """
-    Raise OSError if the bucket of the raw store is not there, or not for us.
-
-    One that cannot be reached is only logged: what is served does not need it, and the verification waits for it.
-    """
-    from almanac.store.raw.blobs import blobs_at
-
-    try:
-        blobs_at(settings.raw_place).check()
-    except ConnectionError as error:
-        log.warning("the raw store cannot be reached", reason=str(error))
-
-
 def run(settings: Settings) -> None:
     """Do what `serve` does once home and addresses are held. The store is made ready first, so an empty home serves too."""
     from almanac.api.server import logs
@@ -111,7 +97,7 @@ def run(settings: Settings) -> None:
     from almanac.pipeline.context import PipelineContext
     from almanac.store.engine.opening import Server, place
 
-    check_raw_store(settings)
+    check_raw(settings)
     with PipelineContext(
         settings, tell=lambda reason: log.info("the store needs time to open", reason=reason)
     ) as world:
@@ -165,6 +151,19 @@ def run(settings: Settings) -> None:
         finally:
             seconds = round(time.monotonic() - began, 1)
             log.info("service stopped", process=os.getpid(), exit=code, seconds=seconds)
+
+
+def check_raw(settings: Settings) -> None:
+    """
+    Raise OSError for a bucket that is not there, or not for us. One that cannot be reached is only logged: what is served
+    does not need it, and the verification waits for it.
+    """
+    from almanac.store.raw.blobs import blobs_at
+
+    try:
+        blobs_at(settings.raw_place).check()
+    except ConnectionError as error:
+        log.warning("the raw store cannot be reached", reason=str(error))
 
 
 def _worker(settings: Settings, probe: str, parent: int) -> ASGIApp:

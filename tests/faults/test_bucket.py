@@ -13,7 +13,7 @@ from almanac.__main__ import main
 from almanac.pipeline.operate.backup import backup
 from almanac.pipeline.operate.restore import restore
 from almanac.pipeline.operate.status import room
-from almanac.serving import check_raw_store
+from almanac.serving import check_raw
 from almanac.store.raw.blobs import blobs_at
 from tests.support.bucket import BUCKET, SECRET, bucket
 from tests.support.processes import run
@@ -195,12 +195,12 @@ def test_a_service_starts_without_a_bucket_that_is_away_and_not_without_one_that
     if words is None:
         held.writes_left = 0
         with capture_logs() as told:
-            check_raw_store(ours)
+            check_raw(ours)
         assert [one["event"] for one in told] == ["the raw store cannot be reached"]
         assert told[0]["reason"].startswith(f"ALMANAC_RAW_URL: {PLACE}: ")
     else:
         with pytest.raises(OSError, match=words):
-            check_raw_store(ours)
+            check_raw(ours)
 
 
 def test_the_room_on_disk_is_that_of_folders(tmp_path):
