@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from msgspec import structs
 
 from almanac.store.engine import opening, sqlite
 from almanac.store.observations.reading.metadata import MetadataCache
@@ -129,8 +130,8 @@ def test_a_name_that_takes_too_long_to_find_is_given_up(
 ) -> None:
     _, moved = both
     together(moved, ["/observations?country=USA&limit=1"])
-    monkeypatch.setattr(moved.app, "_seconds", 0.3)
-    monkeypatch.setattr(MetadataCache, "_company", lambda self, _: self._db.execute("SELECT pg_sleep(20)").get)
+    monkeypatch.setattr(moved.app, "_settings", structs.replace(moved.app._settings, request_seconds=0.3))
+    monkeypatch.setattr(MetadataCache, "entity", lambda self, _: self._db.execute("SELECT pg_sleep(20)").get)
     begun = time.monotonic()
     (answer,) = together(moved, ["/observations?entity=company_nobody9&limit=1"])
     assert time.monotonic() - begun < 10

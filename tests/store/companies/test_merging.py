@@ -546,6 +546,15 @@ def test_a_damaged_body_is_refused():
         unpack(pack(b'{"items":{"revenue":470}}')[:-3])
 
 
+def test_a_company_that_loses_its_ticker_to_a_newer_list_of_another_is_a_change(db):
+    """The other says nothing new but the time of its list."""
+    put(db, said(1, "submissions", tickers=["A"]), day=2)
+    put(db, said(2, "submissions", "Zeta", ["C", "A"]), day=2)
+    assert by_id(db, company_id(1)).ticker == "A"
+    assert put(db, said(2, "submissions", "Zeta", ["C", "A"]), day=3)
+    assert by_id(db, company_id(1)).ticker is None
+
+
 def test_a_ticker_of_an_older_list_is_contested_by_all_who_claim_it():
     """The older list names `A` of a company that shares `B` alone with the first: who else claims `A` counts too."""
     lists = [(1, ["A", "B"], 0, "b"), (2, ["B"], 0, "b"), (3, ["A"], 1, "a"), (2, ["A"], 0, "a")]

@@ -67,16 +67,6 @@ _LIVE = (
 LiveKey = tuple[KeyRecord, int | None]
 
 
-def _live(row: tuple[Any, ...] | None, digest: bytes, now: int) -> LiveKey | None:
-    """Return the key of a `_LIVE` row if it has this digest and is still valid."""
-    # Looked up by the prefix, which is no secret, and compared in constant time. Everything is read before anything is
-    # judged, so unknown, revoked and expired keys take the same time.
-    same = hmac.compare_digest(row[0] if row else bytes(32), digest)
-    if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
-        return None
-    return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7], row[8] is not None), row[1]
-
-
 class Accounts(AccountsFile):
     """
     The accounts database, created if needed. Safe for several threads; open one per process.
@@ -365,7 +355,14 @@ class Accounts(AccountsFile):
 
     @faults()
     def _live(self, text: str, now: int) -> LiveKey | None:
-        return _live(self._one(_LIVE, text[:PREFIX]), self._digest(text), now)
+        """Return the key of a text if there is one and it is still valid."""
+        row = self._one(_LIVE, text[:PREFIX])
+        # Looked up by the prefix, which is no secret, and compared in constant time. Everything is read before anything is
+        # judged, so unknown, revoked and expired keys take the same time.
+        same = hmac.compare_digest(row[0] if row else bytes(32), self._digest(text))
+        if row is None or not same or row[2] is not None or (row[1] is not None and row[1] <= now):
+            return None
+        return KeyRecord(row[3], row[4], row[5], tuple(row[6].split()), row[7], row[8] is not None), row[1]
 
     def flush(self) -> int:
         """

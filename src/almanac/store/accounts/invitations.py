@@ -97,7 +97,17 @@ class Invitations:
             db.execute(
                 "INSERT INTO invitation(n, id, digest, email, email_key, plan, role, made_by, created, expires)"
                 f" VALUES({next_id('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (made.id, self._digest(token), email, folded(email), plan, role, made_by, now, made.expires),
+                (
+                    made.id,
+                    self._accounts.digest("invitation", token),
+                    email,
+                    folded(email),
+                    plan,
+                    role,
+                    made_by,
+                    now,
+                    made.expires,
+                ),
             )
         return token, made
 
@@ -106,7 +116,7 @@ class Invitations:
         if not is_token(token):
             return None
         with self._accounts.opened():
-            return next(iter(self._live("digest = ?", self._digest(token), now)), None)
+            return next(iter(self._live("digest = ?", self._accounts.digest("invitation", token), now)), None)
 
     def accept(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
         """Create the account. All links of its address end. Raises AccountError for a link that was used or has expired."""
@@ -137,6 +147,3 @@ class Invitations:
         sql = f"SELECT {_COLUMNS} FROM invitation WHERE {where} AND expires > ? ORDER BY n"
         with self._accounts.opened() as db:
             return [Invitation(*row) for row in db.execute(sql, (bound, now))]
-
-    def _digest(self, token: str) -> bytes:
-        return self._accounts.digest("invitation", token)

@@ -25,7 +25,7 @@ class Resets:
             if db.execute("SELECT count(*) FROM password_reset WHERE account_id = ?", (account_id,)).get >= _MOST:
                 return None
             token = new_token()
-            row = (self._digest(token), account_id, now, now + LIFE_SECONDS)
+            row = (self._accounts.digest("password_reset", token), account_id, now, now + LIFE_SECONDS)
             db.execute("INSERT INTO password_reset VALUES(?, ?, ?, ?)", row)
         return token
 
@@ -35,7 +35,7 @@ class Resets:
             return None
         with self._accounts.opened() as db:
             sql = "SELECT account_id FROM password_reset WHERE digest = ? AND expires > ?"
-            account_id = db.execute(sql, (self._digest(token), now)).get
+            account_id = db.execute(sql, (self._accounts.digest("password_reset", token), now)).get
             return None if account_id is None else self._accounts.account_of(account_id)
 
     def use(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
@@ -59,6 +59,3 @@ class Resets:
             )
             db.execute("DELETE FROM password_reset WHERE account_id = ?", (account_id,))
             db.execute("DELETE FROM web_session WHERE account_id = ? AND id IS DISTINCT FROM ?", (account_id, but))
-
-    def _digest(self, token: str) -> bytes:
-        return self._accounts.digest("password_reset", token)

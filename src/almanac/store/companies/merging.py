@@ -165,7 +165,7 @@ def _settle(
     places: Places,
 ) -> dict[str, Changed]:
     """
-    Write the rows and names of companies by what their parts say together. Returns those of which anything served changed.
+    Write the rows and names of companies by what their parts say together. Returns all of which anything served changed.
 
     Written anew are also companies that share a slug with one of them, and all that list a ticker which one of them lists
     or listed: of several the one whose list is newest has it, the others had it until the day of theirs.
@@ -211,7 +211,7 @@ def _settle(
     _write_aliases(db, before, after)
     moved = {entity for entity, row in rows.items() if stored.get(entity) != row}
     moved |= {row[0] for row in {row[:7] for row in before} ^ {row[:7] for row in after}}
-    return {entity: (stored.get(entity), rows[entity]) for entity in companies if entity in moved}
+    return {entity: (stored.get(entity), row) for entity, row in rows.items() if entity in moved}
 
 
 def _tickers(
