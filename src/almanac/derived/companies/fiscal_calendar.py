@@ -314,42 +314,32 @@ def _to_date(years: dict[int, Span], quarters: dict[int, Span]) -> dict[int, Spa
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
     """Return the period a periodic report is about, or None where it cannot be told."""
     form = base_form(filing.form)
-    by_end: Counter[int] = Counter()
-    end: int | None
-    for (_, _, last), count in spans.items():
-        by_end[last] += count
+    by_end: dict[int, Counter[str]] = defaultdict(Counter)
+    for (name, _, last), count in spans.items():
+        by_end[last][name] += count
+    totals = {last: lengths.total() for last, lengths in by_end.items()}
     end = reported = filing.report_date
     if reported is not None:
-        near = next(
-            (near_by for days in (_SNAP, SLACK) if (near_by := [day for day in by_end if abs(day - reported) <= days])),
-            None,
-        )
+        off = {day: abs(day - reported) for day in totals}
+        near = [day for day in off if off[day] <= _SNAP] or [day for day in off if off[day] <= SLACK]
         if near:
-            end = max(near, key=lambda day: (by_end[day], -abs(day - reported), day))
+            end = max(near, key=lambda day: (totals[day], -off[day], day))
         elif form == "6-K":
             end = None  # dated by the event that made it, not by the period it tells of
-    if end is None and by_end and filing.form == form:
-        most = max(by_end.values())
-        end = max(day for day, count in by_end.items() if 5 * count >= most)
+    if end is None and totals and filing.form == form:
+        end = max(day for day, count in totals.items() if 5 * count >= max(totals.values()))
     if end is None:
         return None
-    lengths: Counter[str] = Counter()
-    for (name, _, last), count in spans.items():
-        if last == end:
-            lengths[name] += count
-    if form in ANNUAL_FORMS:
-        kind = "stub" if form == "10-KT" and lengths and not lengths["A"] else "year"
-    elif form == "10-QT":
+    lengths = by_end[end]
+    kind = "year" if form in ANNUAL_FORMS else "stub" if form == "10-QT" else "quarter"
+    if form == "10-KT" and lengths and not lengths["A"]:
         kind = "stub"
     elif form == "6-K":
         # A few lines for a quarter (dividends) beside the statements of a half-year or a year make no quarter.
         kind = max(("quarter", "half", "year"), key=lambda length: lengths[_LENGTHS[length]])
         if not lengths[_LENGTHS[kind]]:
             return None
-    else:
-        kind = "quarter"
-    name, plain = ("A", 364) if kind == "year" else ("Q", 90)
-    longest = _QUARTER_DAYS[1] if name == "Q" else BUCKETS[name][1]
+    name, plain, longest = ("A", 364, BUCKETS["A"][1]) if kind == "year" else ("Q", 90, _QUARTER_DAYS[1])
     starts = {
         first: count
         for (length, first, last), count in spans.items()
@@ -461,40 +451,31 @@ def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
 
 
 @functools.lru_cache(maxsize=64)
-def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
+def _fiscal_years(words: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
     # Asked again at every report, of which few say something of a year.
-    words = dict(said)
-    in_order = list(words)
     #: Ways by the last name's distance from the calendar year, and whether a word was overruled for it.
     ways: dict[tuple[int, bool], _Naming] = {}
-    for place, end in enumerate(in_order):
-        year = _plain_year(end)
-        word = likely_year(end, words[end])
-        passed = year - _plain_year(in_order[place - 1]) if place else 0
+    passed = before = 0
+    for end, said in words:
+        year, word = _plain_year(end), likely_year(end, said)
+        passed, before = max(1, year - before), year
         longer: dict[tuple[int, bool], _Naming] = {}
         for off in (-1, 0, 1):
             against = word is not None and word != year + off
-            longer[off, against] = min(
-                (_named(way, before, (off, against), year, max(1, passed)) for before, way in ways.items()),
-                default=_Naming(int(against), int(against), 0, abs(off), (year + off,)),
-            )
+            namings = [_Naming(int(against), int(against), 0, abs(off), (year + off,))] if not ways else []
+            for (off_before, was_against), way in ways.items():
+                step = year + off - way.names[-1]
+                # A name that does not rise costs more than any slip.
+                slips = way.slips + (against and not was_against) + (step > passed) + (_NO_RISE if step < 1 else 0)
+                moves, odd = way.moves + (off != off_before), way.odd + abs(off)
+                namings.append(_Naming(slips, way.overruled + against, moves, odd, (*way.names, year + off)))
+            longer[off, against] = min(namings)
         ways = longer
-    names = min(ways.values()).names if ways else ()
     labels: dict[int, int] = {}
     last: int | None = None
-    for end, name in zip(in_order, names, strict=True):
+    for (end, _), name in zip(words, min(ways.values()).names if ways else (), strict=True):
         labels[end] = last = name if last is None else max(name, last + 1)
     return labels
-
-
-def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: int, passed: int) -> _Naming:
-    """Extend a way to name years by one; a name that does not rise costs more than any slip."""
-    (off, against), step = now, year + now[0] - way.names[-1]
-    slip = (against and not before[1]) + (step > passed) + (_NO_RISE if step < 1 else 0)
-    moved = off != before[0]
-    return _Naming(
-        way.slips + slip, way.overruled + against, way.moves + moved, way.odd + abs(off), (*way.names, year + off)
-    )
 
 
 def _plain_year(end: int) -> int:
