@@ -271,18 +271,19 @@ def _parts(period: CheckedPeriod) -> Outcome | None:
 
 def _contradictions(get: AmountOf) -> dict[str, str]:
     """Item → what of the same statement says that its sign is another."""
-    found: dict[str, str] = {}
+    contradictions: dict[str, str] = {}
     common = _values(get, "net_income_to_common", "earnings_per_share_basic")
     if len(common) == 2 and common[0] * common[1] < 0:
-        found["net_income"] = f"income {spelled(common[0])} with {spelled(common[1])} per share"
+        contradictions["net_income"] = f"income {spelled(common[0])} with {spelled(common[1])} per share"
     values = _values(get, "income_before_tax", "income_tax", "net_income")
     if len(values) == 3:
         before, tax, income = values
         # Only the tax with the other sign leads to the income, and it is a material part of it.
-        told = abs(tax) > _TAX_OF_INCOME * abs(before)
-        if told and abs(before - tax - income) > abs(tax) and abs(before + tax - income) < _SHARE_OF_TAX * abs(tax):
-            found["income_tax"] = f"tax {spelled(tax)} between {spelled(before)} before and {spelled(income)} after it"
-    return found
+        leads = abs(before + tax - income) < _SHARE_OF_TAX * abs(tax)
+        if leads and abs(before - tax - income) > abs(tax) > _TAX_OF_INCOME * abs(before):
+            words = f"tax {spelled(tax)} between {spelled(before)} before and {spelled(income)} after it"
+            contradictions["income_tax"] = words
+    return contradictions
 
 
 def _earnings_per_share(period: CheckedPeriod) -> Outcome | None:
@@ -354,15 +355,15 @@ def _consistent(period: CheckedPeriod) -> Outcome:
 def _reasons(period: CheckedPeriod) -> Outcome | None:
     """Which items are absent although something of them is filed, and why. That is no failure: what is served is right."""
     amounts = period.amounts
-    found = [f"no {key}: {why}" for key in period.keys if key not in amounts and (why := period.remark(key))]
-    found += [f"no {key}_ttm: {why}" for key in amounts if (why := period.mixed(key))]
-    return Outcome(PASSED, "; ".join(found)) if found else None
+    reasons = [f"no {key}: {why}" for key in period.keys if key not in amounts and (why := period.remark(key))]
+    reasons += [f"no {key}_ttm: {why}" for key in amounts if (why := period.mixed(key))]
+    return Outcome(PASSED, "; ".join(reasons)) if reasons else None
 
 
 def _lone_lines(period: CheckedPeriod) -> Outcome:
     """Whether no later report gives a line of the sheet otherwise. One that does not give the sheet replaces nothing of it."""
-    found = {key: period.remark(key) or "" for key in period.amounts}
-    off = {key: why.removeprefix(f"{LONE}: ") for key, why in found.items() if why.startswith(LONE)}
+    remarks = {key: period.remark(key) or "" for key in period.amounts}
+    off = {key: why.removeprefix(f"{LONE}: ") for key, why in remarks.items() if why.startswith(LONE)}
     words = "; ".join(f"{key}: {why}" for key, why in off.items())
     return _judged(f"a later report gives a line on another basis, and not the sheet: {words}", off)
 

@@ -30,7 +30,6 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
     PeriodName,
-    financials_of,
 )
 from almanac.derived.companies.ratios import MeasureValue
 from almanac.derived.companies.reading.item_reader import PROOF_DAYS
@@ -161,7 +160,7 @@ class _Derivation:
         for name in changed:
             self._put(name, {})
         # Statements first: what their checks say is part of what items and measures are.
-        financials = financials_of(line_items, self.values)
+        financials = line_items.financials(self.values)
         rewritten = self.statements.write(moment, filing, self._statements_of(changed), financials)
         for name in changed | {name for statement in rewritten for name in _flagged_by(statement)}:
             if self._put(name, self.statements.flags(*name)):

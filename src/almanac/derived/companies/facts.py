@@ -131,30 +131,30 @@ class FactHistory:
         """The numbers it has had, oldest first."""
         if self._bases is not None:
             return self._bases
-        found: list[Basis] = []
+        bases: list[Basis] = []
         is_lasting = True
         for state in self.states:
             now = Basis(state.known, state)
-            if not found:
-                found.append(now)
+            if not bases:
+                bases.append(now)
                 continue
-            held = found[-1].state
-            if agree(state.value, held.value):
-                finer = unit(state.value) < unit(held.value)
-                found[-1] = Basis(found[-1].since, state if finer else held)
-            elif not _turned(held.value, state.value):
-                found.append(now)
+            before = bases[-1].state
+            if agree(state.value, before.value):
+                finer = unit(state.value) < unit(before.value)
+                bases[-1] = Basis(bases[-1].since, state if finer else before)
+            elif not _turned(before.value, state.value):
+                bases.append(now)
             else:
                 is_lasting = False  # facts that become known later may tell the sign
                 vote = self.sign() * state.value
-                if agree(-state.value, held.value):
+                if agree(-state.value, before.value):
                     if vote > 0:
-                        found[-1] = Basis(found[-1].since, state)
+                        bases[-1] = Basis(bases[-1].since, state)
                 elif vote >= 0:
-                    found.append(now)
+                    bases.append(now)
         if is_lasting:
-            self._bases = found
-        return found
+            self._bases = bases
+        return bases
 
     def as_of(self, moment: int) -> FactVintage | None:
         """Return the number it had at an earlier moment, in the form known now."""
@@ -163,8 +163,8 @@ class FactHistory:
     def misread_at(self, moment: int) -> bool:
         """Whether what was stated last by a moment has the wrong sign, as is known now."""
         stated = next((s for s in reversed(self.states) if s.known <= moment), None)
-        held = self.as_of(moment)
-        return stated is not None and held is not None and stated.value * held.value < 0
+        now = self.as_of(moment)
+        return stated is not None and now is not None and stated.value * now.value < 0
 
 
 def _turned(before: float, now: float) -> bool:
@@ -227,12 +227,12 @@ class KnownFacts:
         kind = letter(disclosure.start, disclosure.end)
         if disclosure.start is None or kind is None or not before or now.since != disclosure.known:
             return
-        held = before[-1]
-        size = abs(now.state.value - held.state.value) / max(abs(now.state.value), abs(held.state.value))
+        then = before[-1]
+        size = abs(now.state.value - then.state.value) / max(abs(now.state.value), abs(then.state.value))
         if size <= CORRECTION or self._told_before(disclosure, now.state.value):
             return
         changes = self._changes.setdefault(disclosure.tag, [])
-        of_one_size = (since for since, other in changes if held.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
+        of_one_size = (since for since, other in changes if then.since < since and 1 / _ALIKE <= size / other <= _ALIKE)
         since = next(of_one_size, None)
         if since is None:
             since = now.since
@@ -274,7 +274,7 @@ class KnownFacts:
         # Incomes and what they come to per share are gains or losses together. Who spoke first was not mistaken yet.
         beside = (self.fact(other, start, end) for other in self.signs.incomes if other != tag)
         first = [fact.states[0] for fact in beside if fact is not None]
-        return _sign(sum(_sign(one.value) for one in first if one.known <= own.states[0].known))
+        return _sign(sum(_sign(state.value) for state in first if state.known <= own.states[0].known))
 
     def _sign_of_tax(self, tax: float, start: int | None, end: int) -> int:
         """Return the sign with which the tax leads from the income before it to the income after it."""
@@ -292,15 +292,15 @@ def _sign(value: float) -> int:
 
 def disclosures(facts: Facts) -> list[Disclosure]:
     """Every state of every fact that has a place on a statement, in the order it became known."""
-    found = [
+    disclosed = [
         Disclosure(vintage.known, tag, start, end, vintage)
         for tag, periods in facts.items()
         for (start, end), history in periods.items()
         if letter(start, end) is not None
         for vintage in history
     ]
-    found.sort(key=_known)
-    return found
+    disclosed.sort(key=_known)
+    return disclosed
 
 
 def _known(disclosure: Disclosure) -> int:

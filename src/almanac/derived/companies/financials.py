@@ -113,8 +113,8 @@ def with_currency(company: CompanyInput, names: tuple[str, ...], currency: str) 
 
 def series_ids(source: str, entity: str, names: Iterable[str]) -> list[str]:
     """Ids of the raw series behind the `tags` of an amount (`us-gaap:Revenues:A`), currencies included."""
-    found: list[str] = []
+    ids: list[str] = []
     for name in names:
         taxonomy, tag, *rest = name.split(":")
-        found.append(":".join((source, entity, raw_slug(f"{taxonomy}:{tag}"), *rest)))
-    return found
+        ids.append(":".join((source, entity, raw_slug(f"{taxonomy}:{tag}"), *rest)))
+    return ids

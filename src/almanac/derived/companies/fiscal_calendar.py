@@ -65,12 +65,12 @@ class FiscalPeriods(NamedTuple):
 
     def quarters_within(self, start: int, end: int) -> list[Span]:
         """Return the quarters that fill some days without a gap, the last first; none where one is not there."""
-        found: list[Span] = []
+        filling: list[Span] = []
         last: int | None = end
         while last is not None and (span := self.quarters.get(last)) is not None and span.start >= start:
-            found.append(span)
+            filling.append(span)
             if span.start == start:
-                return found
+                return filling
             last = span.previous
         return []
 
@@ -161,7 +161,7 @@ class FiscalCalendar:
         seconds = {
             end: own
             for end, own in reports["half"].items()
-            if end in starts["Q"] or any(low <= end - one <= high for one in quarterly)
+            if end in starts["Q"] or any(low <= end - quarter <= high for quarter in quarterly)
         }
         own_quarters = {**seconds, **stubs, **quarterly}
         quarters = _quarters(starts, years, own_quarters) if own_quarters else {}
@@ -176,8 +176,8 @@ _Starts = Mapping[str, Mapping[int, int]]
 
 def _near(ends: Iterable[int], end: int, slack: int) -> int | None:
     """Return the end nearest to a day; of two as near the earlier."""
-    near = [one for one in ends if abs(one - end) <= slack]
-    return min(near, key=lambda one: (abs(one - end), one), default=None)
+    near = [day for day in ends if abs(day - end) <= slack]
+    return min(near, key=lambda day: (abs(day - end), day), default=None)
 
 
 def _around(years: Mapping[int, Span], day: int) -> tuple[Span | None, Span | None]:
@@ -233,9 +233,9 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
         for place in (1, 2, 3):
             guess = year.start - 1 + round((year.end - year.start + 1) * place / 4)
             if not _any_within(ends, guess, _QUARTER_DRIFT + DRIFT):
-                found = _near(starts["Q"], guess, _QUARTER_DRIFT)
-                if found is not None:
-                    insort(ends, found)
+                evident = _near(starts["Q"], guess, _QUARTER_DRIFT)
+                if evident is not None:
+                    insort(ends, evident)
     low, high = _QUARTER_DAYS
     for end in sorted(own.keys() - set(ends)):
         # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
@@ -254,7 +254,7 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
             start = starts["Q"].get(end)
             if start is None and (end in years or report is None):
                 # Quarters of another year end may lie in between, where it moved.
-                start = next((one + 1 for one in reversed(ends[:place]) if low <= end - one <= high), None)
+                start = next((earlier + 1 for earlier in reversed(ends[:place]) if low <= end - earlier <= high), None)
             if start is None and report is not None:
                 start = report.start
             if start is None:
@@ -314,42 +314,32 @@ def _to_date(years: dict[int, Span], quarters: dict[int, Span]) -> dict[int, Spa
 def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod | None:
     """Return the period a periodic report is about, or None where it cannot be told."""
     form = base_form(filing.form)
-    by_end: Counter[int] = Counter()
-    end: int | None
-    for (_, _, last), count in spans.items():
-        by_end[last] += count
+    by_end: dict[int, Counter[str]] = defaultdict(Counter)
+    for (name, _, last), count in spans.items():
+        by_end[last][name] += count
+    totals = {last: lengths.total() for last, lengths in by_end.items()}
     end = reported = filing.report_date
     if reported is not None:
-        near = next(
-            (found for days in (_SNAP, SLACK) if (found := [one for one in by_end if abs(one - reported) <= days])),
-            None,
-        )
+        off = {day: abs(day - reported) for day in totals}
+        near = [day for day in off if off[day] <= _SNAP] or [day for day in off if off[day] <= SLACK]
         if near:
-            end = max(near, key=lambda day: (by_end[day], -abs(day - reported), day))
+            end = max(near, key=lambda day: (totals[day], -off[day], day))
         elif form == "6-K":
             end = None  # dated by the event that made it, not by the period it tells of
-    if end is None and by_end and filing.form == form:
-        most = max(by_end.values())
-        end = max(day for day, count in by_end.items() if 5 * count >= most)
+    if end is None and totals and filing.form == form:
+        end = max(day for day, count in totals.items() if 5 * count >= max(totals.values()))
     if end is None:
         return None
-    lengths: Counter[str] = Counter()
-    for (name, _, last), count in spans.items():
-        if last == end:
-            lengths[name] += count
-    if form in ANNUAL_FORMS:
-        kind = "stub" if form == "10-KT" and lengths and not lengths["A"] else "year"
-    elif form == "10-QT":
+    lengths = by_end[end]
+    kind = "year" if form in ANNUAL_FORMS else "stub" if form == "10-QT" else "quarter"
+    if form == "10-KT" and lengths and not lengths["A"]:
         kind = "stub"
     elif form == "6-K":
         # A few lines for a quarter (dividends) beside the statements of a half-year or a year make no quarter.
-        kind = max(("quarter", "half", "year"), key=lambda one: lengths[_LENGTHS[one]])
+        kind = max(("quarter", "half", "year"), key=lambda length: lengths[_LENGTHS[length]])
         if not lengths[_LENGTHS[kind]]:
             return None
-    else:
-        kind = "quarter"
-    name, plain = ("A", 364) if kind == "year" else ("Q", 90)
-    longest = _QUARTER_DAYS[1] if name == "Q" else BUCKETS[name][1]
+    name, plain, longest = ("A", 364, BUCKETS["A"][1]) if kind == "year" else ("Q", 90, _QUARTER_DAYS[1])
     starts = {
         first: count
         for (length, first, last), count in spans.items()
@@ -461,40 +451,31 @@ def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
 
 
 @functools.lru_cache(maxsize=64)
-def _fiscal_years(said: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
+def _fiscal_years(words: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
     # Asked again at every report, of which few say something of a year.
-    words = dict(said)
-    in_order = list(words)
     #: Ways by the last name's distance from the calendar year, and whether a word was overruled for it.
     ways: dict[tuple[int, bool], _Naming] = {}
-    for place, end in enumerate(in_order):
-        year = _plain_year(end)
-        word = likely_year(end, words[end])
-        passed = year - _plain_year(in_order[place - 1]) if place else 0
-        found: dict[tuple[int, bool], _Naming] = {}
+    passed = before = 0
+    for end, said in words:
+        year, word = _plain_year(end), likely_year(end, said)
+        passed, before = max(1, year - before), year
+        longer: dict[tuple[int, bool], _Naming] = {}
         for off in (-1, 0, 1):
             against = word is not None and word != year + off
-            found[off, against] = min(
-                (_named(way, before, (off, against), year, max(1, passed)) for before, way in ways.items()),
-                default=_Naming(int(against), int(against), 0, abs(off), (year + off,)),
-            )
-        ways = found
-    names = min(ways.values()).names if ways else ()
+            namings = [_Naming(int(against), int(against), 0, abs(off), (year + off,))] if not ways else []
+            for (off_before, was_against), way in ways.items():
+                step = year + off - way.names[-1]
+                # A name that does not rise costs more than any slip.
+                slips = way.slips + (against and not was_against) + (step > passed) + (_NO_RISE if step < 1 else 0)
+                moves, odd = way.moves + (off != off_before), way.odd + abs(off)
+                namings.append(_Naming(slips, way.overruled + against, moves, odd, (*way.names, year + off)))
+            longer[off, against] = min(namings)
+        ways = longer
     labels: dict[int, int] = {}
     last: int | None = None
-    for end, name in zip(in_order, names, strict=True):
+    for (end, _), name in zip(words, min(ways.values()).names if ways else (), strict=True):
         labels[end] = last = name if last is None else max(name, last + 1)
     return labels
-
-
-def _named(way: _Naming, before: tuple[int, bool], now: tuple[int, bool], year: int, passed: int) -> _Naming:
-    """Extend a way to name years by one; a name that does not rise costs more than any slip."""
-    (off, against), step = now, year + now[0] - way.names[-1]
-    slip = (against and not before[1]) + (step > passed) + (_NO_RISE if step < 1 else 0)
-    moved = off != before[0]
-    return _Naming(
-        way.slips + slip, way.overruled + against, way.moves + moved, way.odd + abs(off), (*way.names, year + off)
-    )
 
 
 def _plain_year(end: int) -> int:
@@ -509,12 +490,12 @@ def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, 
     It is the one in which the middle lies, or the next where the quarter just before has that: quarters of 12 and 16 weeks,
     and such as end in the middle of a calendar quarter, have two middles in one.
     """
-    found: dict[int, int] = {}
+    numbers: dict[int, int] = {}
     for start, end in sorted(spans, key=lambda span: span[1]):
         middle = date.fromordinal((start + end) // 2)
         number = 4 * middle.year + (middle.month - 1) // 3
-        found[end] = max(number, found[start - 1] + 1) if start - 1 in found else number
-    return {end: (number // 4, number % 4 + 1) for end, number in found.items()}
+        numbers[end] = max(number, numbers[start - 1] + 1) if start - 1 in numbers else number
+    return {end: (number // 4, number % 4 + 1) for end, number in numbers.items()}
 
 
 def quarter_at(days: int) -> int:
@@ -535,16 +516,16 @@ def told_apart(names: Mapping[int, tuple[int, str]], doubt: Callable[[int], int]
     """
     if len(set(names.values())) == len(names):
         return {end: year for end, (year, _) in names.items()}
-    found = _stepped(names, sorted(names, key=lambda end: (doubt(end), end)))
-    if all(likely_year(end, year) for end, year in found.items()):
-        return found
+    apart = _stepped(names, sorted(names, key=lambda end: (doubt(end), end)))
+    if all(likely_year(end, year) for end, year in apart.items()):
+        return apart
     # The word is the one that is off: of neighbouring years there is none left for the other. Earlier ones keep their names.
     return _stepped(names, sorted(names, key=lambda end: (doubt(end) > 0, end)))
 
 
 def _stepped(names: Mapping[int, tuple[int, str]], order: Iterable[int]) -> dict[int, int]:
     """Quarters that keep their names in an order: of one whose name is taken the year goes on to the next that is free."""
-    found: dict[int, int] = {}
+    named: dict[int, int] = {}
     holders: dict[tuple[int, str], int] = {}
     for end in order:
         year, quarter = names[end]
@@ -552,5 +533,5 @@ def _stepped(names: Mapping[int, tuple[int, str]], order: Iterable[int]) -> dict
         while (year, quarter) in holders:
             year += step
         holders[year, quarter] = end
-        found[end] = year
-    return found
+        named[end] = year
+    return named

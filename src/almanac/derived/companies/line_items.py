@@ -7,6 +7,7 @@ for a derivation that goes from moment to moment and for `as_known`, which looks
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -97,34 +98,28 @@ class LineItems:
                 remarks[item.key] = said
         return PeriodItems(basis, amounts, remarks)
 
-    def financials(self) -> CompanyFinancials:
-        """Return the amounts of all periods by item."""
-        values: dict[str, dict[str, dict[int, Amount]]] = {kind: {} for kind in KINDS}
-        for (kind, end), period in self.periods.items():
-            for key, amount in period.amounts.items():
-                values[kind].setdefault(key, {})[end] = amount
-        return financials_of(self, values)
-
-
-def financials_of(line_items: LineItems, values: Mapping[str, dict[str, dict[int, Amount]]]) -> CompanyFinancials:
-    """Return amounts, by kind of period, item and last day, as financials."""
-    company = line_items.history.company
-    return CompanyFinancials(
-        values[QUARTER],
-        values[YEAR],
-        values[HALF],
-        values[TO_DATE],
-        values[INSTANT],
-        tuple(sorted(line_items.fiscal_periods.years)),
-        tuple(sorted(line_items.fiscal_periods.quarters)),
-        company.template,
-        company.currency,
-        recasts={
-            (basis, *name): since
-            for basis, facts in enumerate(line_items.facts)
-            for name, since in facts.recasts.items()
-        },
-    )
+    def financials(self, values: Mapping[str, dict[str, dict[int, Amount]]] | None = None) -> CompanyFinancials:
+        """Return the amounts of all periods; or `values`, the same by kind of period, item and last day with their flags."""
+        if values is None:
+            values = {kind: defaultdict(dict) for kind in KINDS}
+            for (kind, end), period in self.periods.items():
+                for key, amount in period.amounts.items():
+                    values[kind][key][end] = amount
+        company = self.history.company
+        return CompanyFinancials(
+            values[QUARTER],
+            values[YEAR],
+            values[HALF],
+            values[TO_DATE],
+            values[INSTANT],
+            tuple(sorted(self.fiscal_periods.years)),
+            tuple(sorted(self.fiscal_periods.quarters)),
+            company.template,
+            company.currency,
+            recasts={
+                (basis, *name): since for basis, facts in enumerate(self.facts) for name, since in facts.recasts.items()
+            },
+        )
 
 
 def line_items_at(company: CompanyInput, moment: int, ends: range | None = None) -> LineItems:

@@ -238,7 +238,7 @@ class _Quotients(ast.NodeTransformer):
 
 class ScoreCriterion(NamedTuple):
     """
-    A ratio, or one test of a score: the `formula` over inputs (see `ratio_inputs`), and how a value that passes compares
+    A ratio, or one test of a score: the `formula` over inputs (named above), and how a value that passes compares
     with zero (None: nothing does). A division by what is not positive has no value.
     """
 
@@ -265,11 +265,11 @@ class ScoreCriterion(NamedTuple):
 
 def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
     """Return ratios or tests by name. Behind the formula of a test is how a value that passes compares with zero: `> 0`."""
-    found: list[ScoreCriterion] = []
+    tests: list[ScoreCriterion] = []
     for name, text in texts.items():
         formula, _, sign = text.removesuffix(" 0").rpartition(" ") if text.endswith(" 0") else (text, "", "")
-        found.append(ScoreCriterion(name, formula, _SIGNS.get(sign)))
-    return tuple(found)
+        tests.append(ScoreCriterion(name, formula, _SIGNS.get(sign)))
+    return tuple(tests)
 
 
 _SIGNS: Final = {">": operator.gt, "<": operator.lt, "<=": operator.le}
@@ -320,11 +320,6 @@ class Score(NamedTuple):
     weights: tuple[float, ...] = ()
     constant: float = 0.0
     verdict: Callable[[float], str] | None = None
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """Names of all inputs, each once."""
-        return tuple(dict.fromkeys(name for test in self.tests for name in test.inputs))
 
     def value(self, inputs: RatioInputs) -> Figure | None:
         """Return the score at the end that the inputs are of, None unless every test has a value."""
@@ -524,19 +519,19 @@ def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> d
     twelve months; where there are none, there are no ratios either. Raises ValueError for another frequency.
     """
     inputs = RatioInputs(financials, end, frequency)
-    found: dict[str, MeasureValue] = {}
+    values: dict[str, MeasureValue] = {}
     for slug, item in _TTM:
         twelve = inputs.trailing_twelve_months(item, end)
         if twelve is not None:
-            found[slug] = MeasureValue(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
+            values[slug] = MeasureValue(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
     start = inputs.start()
     if start is None:
-        return found
+        return values
     for slug in _applicable(financials.template):
         made = (RATIOS.get(slug) or SCORES[slug]).value(inputs)
         if made is not None:
-            found[slug] = MeasureValue(made.value, start, end, made.parts, MISMATCH if made.mismatch else None)
-    return found
+            values[slug] = MeasureValue(made.value, start, end, made.parts, MISMATCH if made.mismatch else None)
+    return values
 
 
 #: Scores, and ratios that are shown with them as scores of one test.

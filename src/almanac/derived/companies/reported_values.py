@@ -76,12 +76,12 @@ def reported_values(
     rows: dict[tuple[str, str, int | None, int], list[Fact]] = defaultdict(list)
     for fact in facts:
         rows[fact[:4]].append(fact)
-    found: dict[FactKey, list[ReportedValue]] = {}
+    reported: dict[FactKey, list[ReportedValue]] = {}
     for key, stated in rows.items():
         values = _of_fact(stated, known, by_day)
         if values:
-            found[FactKey._make(key)] = values
-    return found | _sheets_anew(rows, known, by_day)
+            reported[FactKey._make(key)] = values
+    return reported | _sheets_anew(rows, known, by_day)
 
 
 def _sheets_anew(
@@ -107,15 +107,15 @@ def _sheets_anew(
             for fact in facts:
                 if fact.accession in by_filing:
                     by_filing[fact.accession][tag] = fact
-    found: dict[FactKey, list[ReportedValue]] = {}
+    anew_by_day: dict[FactKey, list[ReportedValue]] = {}
     for end, by_filing in sheets.items():
         shown: dict[str, float] = {}
         were: set[str] = set()
-        for accession in sorted(by_filing, key=lambda one: (known[one], one)):
+        for accession in sorted(by_filing, key=lambda name: (known[name], name)):
             lines = {tag: _value(fact) for tag, fact in by_filing[accession].items()}
             if not _balances(lines):
                 continue
-            told = by_filing[accession].keys()
+            given = by_filing[accession].keys()
             usual = usual_unit(lines.values())
             anew = {
                 tag: value
@@ -124,14 +124,14 @@ def _sheets_anew(
             }
             if anew.keys() & shown.keys():
                 fact = next(iter(by_filing[accession].values()))
-                note = _note(accession, fact.form, False, tuple(sorted(were - told)))
+                note = _note(accession, fact.form, False, tuple(sorted(were - given)))
                 moment, flags = known[accession], DAY if accession in by_day else 0
                 filed = float(fact.filed)
                 value = ReportedValue(key_of(None, end), filed, moment, moment, flags, None, False, note)
-                found.setdefault(FactKey(SHEET_ANEW, "pure", None, end), []).append(value)
+                anew_by_day.setdefault(FactKey(SHEET_ANEW, "pure", None, end), []).append(value)
             shown.update(anew)
-            were |= told
-    return found
+            were |= given
+    return anew_by_day
 
 
 def _balances(lines: Mapping[str, float]) -> bool:

@@ -37,19 +37,19 @@ def by_reporting_basis(
 
     `core`: tags that show that a period was reported; `whole_sheet`: that a balance sheet was.
     """
-    told = [(company.currency, disclosure) for disclosure in disclosures(company.facts)]
+    rows = [(company.currency, disclosure) for disclosure in disclosures(company.facts)]
     for currency, facts in company.others.items():
-        told += [(currency, disclosure) for disclosure in disclosures(facts)]
-    standards = {disclosure.tag.partition(":")[0] for _, disclosure in told if not disclosure.tag.startswith(_NEUTRAL)}
+        rows += [(currency, disclosure) for disclosure in disclosures(facts)]
+    standards = {disclosure.tag.partition(":")[0] for _, disclosure in rows if not disclosure.tag.startswith(_NEUTRAL)}
     if len(standards) < 2 and not company.others:
         return [ReportingBasis(next(iter(standards), "us-gaap"), company.currency)], [
-            disclosure for _, disclosure in told
+            disclosure for _, disclosure in rows
         ]
-    told.sort(key=lambda row: row[1].known)
-    of_filing = _of_filings(company, told, core | whole_sheet)
+    rows.sort(key=lambda row: row[1].known)
+    of_filing = _of_filings(company, rows, core | whole_sheet)
     bases = list(dict.fromkeys(of_filing.values())) or [ReportingBasis("us-gaap", company.currency)]
     consistent: list[Disclosure] = []
-    for currency, disclosure in told:
+    for currency, disclosure in rows:
         number = bases.index(of_filing[disclosure.vintage.accession])
         taxonomy = disclosure.tag.partition(":")[0]
         if taxonomy == _COVER:
@@ -62,22 +62,22 @@ def by_reporting_basis(
 
 
 def _of_filings(
-    company: CompanyInput, told: Iterable[tuple[str, Disclosure]], telling: frozenset[str]
+    company: CompanyInput, stated: Iterable[tuple[str, Disclosure]], telling: frozenset[str]
 ) -> dict[str, ReportingBasis]:
     rows: dict[str, Counter[ReportingBasis]] = defaultdict(Counter)
-    for currency, disclosure in told:
+    for currency, disclosure in stated:
         counted = rows[disclosure.vintage.accession]
         if disclosure.tag in telling:
             counted[ReportingBasis(disclosure.tag.partition(":")[0], currency)] += 1
-    found: dict[str, ReportingBasis] = {}
+    bases: dict[str, ReportingBasis] = {}
     before: ReportingBasis | None = None
     for accession in sorted(rows, key=lambda name: (company.filings[name].known_at or 0, name)):
         counted = rows[accession]
         if counted:
             # Of as many rows the basis there was, and not dollars: those are given for convenience.
             before = max(counted, key=lambda basis: (counted[basis], basis == before, basis.currency != "USD", basis))
-        found[accession] = before or ReportingBasis("us-gaap", company.currency)
-    return found
+        bases[accession] = before or ReportingBasis("us-gaap", company.currency)
+    return bases
 
 
 def basis_of(known: Sequence[KnownFacts], telling: Iterable[str], kind: str, end: int) -> int:

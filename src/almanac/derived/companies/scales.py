@@ -65,7 +65,7 @@ def slips(company: CompanyInput) -> dict[str, Slip]:
             for span, history in periods.items():
                 for state in history:
                     rows[state.accession].append((tag + suffix, span, state))
-    found: dict[str, Slip] = {}
+    found_slips: dict[str, Slip] = {}
     earlier = _Earlier({}, {})
     #: The shares that the last filing counted.
     shares: float | None = None
@@ -93,10 +93,10 @@ def slips(company: CompanyInput) -> dict[str, Slip]:
         wrong_balances = balances.is_most and not mistaken and (wrong_flows or balances_tell)
         if wrong_flows or wrong_balances:
             alike = balances.lines >= _MOST * balances.compared
-            found[accession] = Slip(known, wrong_balances or (wrong_flows and alike), wrong_flows)
+            found_slips[accession] = Slip(known, wrong_balances or (wrong_flows and alike), wrong_flows)
             continue
         for name in mistaken if fits is not False else ():
-            found[name] = Slip(known, balances=True, flows=True)
+            found_slips[name] = Slip(known, balances=True, flows=True)
         if fits is False:
             doubted.add(accession)
         shares = counted or shares
@@ -105,7 +105,7 @@ def slips(company: CompanyInput) -> dict[str, Slip]:
             line = (tag, letter(*span))
             if state.value and (line not in earlier.last or span[1] >= earlier.last[line][0]):
                 earlier.last[line] = (span[1], state.value)
-    return found
+    return found_slips
 
 
 class _Earlier(NamedTuple):
@@ -161,29 +161,29 @@ def _fits(newest: Mapping[str, _Row], rows: Iterable[_Row], counted: float | Non
     if counted is None:
         return None
     values = {(tag, span): state.value for tag, span, state in rows}
-    told = [
+    implied = [
         values[income, row[1]] / row[2].value
         for row in (newest.get(tag) for tag in PER_SHARE)
         if row is not None and abs(row[2].value) >= COARSE
         for income in INCOMES
         if (income, row[1]) in values
     ]
-    told = [shares for shares in told if shares > 0] or [
+    implied = [shares for shares in implied if shares > 0] or [
         row[2].value for row in (newest.get(tag) for tag in AVERAGES) if row is not None and row[2].value > 0
     ]
-    if not told:
+    if not implied:
         return None
-    times = [math.log10(shares / counted) for shares in told]
-    if any(abs(one) < _GROWTH for one in times):
+    times = [math.log10(shares / counted) for shares in implied]
+    if any(abs(power_off) < _GROWTH for power_off in times):
         return True
-    return False if all(any(abs(one - power) < _GROWTH for power in _POWERS) for one in times) else None
+    return False if all(any(abs(power_off - power) < _GROWTH for power in _POWERS) for power_off in times) else None
 
 
-def without_restated(company: CompanyInput, found: Mapping[str, Slip]) -> CompanyInput:
+def without_restated(company: CompanyInput, slipped: Mapping[str, Slip]) -> CompanyInput:
     """Leave out what filings in another scale give of periods that were known: those stay as they were."""
 
     def is_restated(tag: str, span: _Span, state: FactVintage) -> bool:
-        slip = found.get(state.accession)
+        slip = slipped.get(state.accession)
         return slip is not None and slip.since == state.known and slip.concerns(span[0]) and not tag.startswith("dei:")
 
     def kept(facts: Facts) -> Facts:
@@ -195,7 +195,7 @@ def without_restated(company: CompanyInput, found: Mapping[str, Slip]) -> Compan
             for tag, periods in facts.items()
         }
 
-    if not found:
+    if not slipped:
         return company
     others = {currency: kept(facts) for currency, facts in company.others.items()}
     return company._replace(facts=kept(company.facts), others=others)

@@ -192,18 +192,19 @@ class StatementHistory:
     def _write(self, moment: int, filing: Filing | None, name: StatementName, financials: CompanyFinancials) -> bool:
         """Write one statement; return whether it changed."""
         kind, letter, end = name
+        key = partial(StatementKey, kind, _FREQUENCY[letter])
         span = self.line_items.fiscal_periods.of(letter).get(end)
-        held = self._standing.get(name)
+        standing = self._standing.get(name)
         content = None if span is None else self._content(moment, kind, letter, span, financials)
         if content is None or span is None:
-            if held is not None:
+            if standing is not None:
                 del self._standing[name]
-                self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
-            return held is not None
+                self.versions[key(standing[0])].append(StatementVersion(moment, None))
+            return standing is not None
         period = key_of(None if kind == BALANCE else span.start, end)
-        versions = self.versions.setdefault(StatementKey(kind, _FREQUENCY[letter], period), [])
-        told = [held[1]] if held is not None else [version.body for version in versions if version.body is not None]
-        before = told[-1] if told else None
+        versions = self.versions.setdefault(key(period), [])
+        earlier = (version.body for version in reversed(versions) if version.body is not None)
+        before = standing[1] if standing is not None else next(earlier, None)
         if before is not None and before.items == content.items:
             # A filing that only repeats the numbers is not their source.
             source = {field: getattr(before, field) for field in _OF_FILING}
@@ -220,12 +221,12 @@ class StatementHistory:
                 f"on {date.fromordinal(warning.filed).isoformat()} the company said that statements it had filed are not to be relied upon"
                 f" (8-K {warning.accession}, item 4.02)"
             )
-            found = [*body.quality.checks, QualityCheck("relied_upon", checks.FAILED, detail, tuple(body.items))]
-            body = msgspec.structs.replace(body, quality=Quality(checks.verdict(found), found))
-        if held == (period, body):
+            outcomes = [*body.quality.checks, QualityCheck("relied_upon", checks.FAILED, detail, tuple(body.items))]
+            body = msgspec.structs.replace(body, quality=Quality(checks.verdict(outcomes), outcomes))
+        if standing == (period, body):
             return False
-        if held is not None and held[0] != period:
-            self.versions[StatementKey(kind, _FREQUENCY[letter], held[0])].append(StatementVersion(moment, None))
+        if standing is not None and standing[0] != period:
+            self.versions[key(standing[0])].append(StatementVersion(moment, None))
         self._standing[name] = (period, body)
         versions.append(StatementVersion(moment, body))
         return True
@@ -271,7 +272,7 @@ class StatementHistory:
         amounts = self._amounts(kind, letter, span.end)
         if not _IS_STATEMENT[kind].intersection(amounts):
             return None
-        found = checks.checks_of(kind, self._checked_period(moment, kind, letter, span, financials))
+        outcomes = checks.checks_of(kind, self._checked_period(moment, kind, letter, span, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
         company = self.history.company
         currency = self.history.bases[next(iter(amounts.values())).reporting_basis].currency
@@ -294,7 +295,7 @@ class StatementHistory:
                 for key, amount in amounts.items()
                 if amount.method is not None
             },
-            quality=Quality(checks.verdict(found), found),
+            quality=Quality(checks.verdict(outcomes), outcomes),
         )
 
     # -- what checks look at -----------------------------------------------------------------------------------------

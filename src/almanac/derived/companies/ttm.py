@@ -125,8 +125,8 @@ def _twelve_months(
         # Where a part of the four quarters was restated since, they are the ones that are not of one basis.
         if _is_correction(total, moved) or _one_basis_each(financials, own, total) is None:
             return moved._replace(method=MISMATCH)
-        told = f"{spelled(moved.value)} and {spelled(total.value)}"
-        return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {told}"
+        both = f"{spelled(moved.value)} and {spelled(total.value)}"
+        return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {both}"
     if total is None and frequency is Frequency.QUARTERLY:
         # Years in which the company reported halves: the other one and this.
         own = financials.halves.get(item, {})
@@ -172,16 +172,16 @@ def _is_one_basis(financials: CompanyFinancials, parts: Sequence[Amount], witnes
 
 def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tuple[Amount, ...]:
     """Return that many amounts ending on `end`, each starting the day after the one before ends, oldest first; empty: not all there."""
-    found: list[Amount] = []
-    while len(found) < count:
+    newest_first: list[Amount] = []
+    while len(newest_first) < count:
         amount = cells.get(end)
         if amount is None or amount.start is None or end < floor:
             return ()
-        if found and amount.reporting_basis != found[0].reporting_basis:
+        if newest_first and amount.reporting_basis != newest_first[0].reporting_basis:
             return ()
-        found.append(amount)
+        newest_first.append(amount)
         end = amount.start - 1
-    return tuple(reversed(found))
+    return tuple(reversed(newest_first))
 
 
 def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:

@@ -97,11 +97,11 @@ def _recast(known: Known, item: Item, kind: str, span: Span, chosen: Amount) -> 
         anew = shown_anew(known, item, kind, span, tags)
         return chosen if anew is None else as_amount(anew[0], kind, anew[1], span.start, span.end)
     for tag in dict.fromkeys(tags):
-        found = longer(known, tag, span)
-        name = letter(found[0], span.end) if found else None
-        if found is None or name is None:
+        operands = longer(known, tag, span)
+        name = letter(operands[0], span.end) if operands else None
+        if operands is None or name is None:
             continue
-        anew = shown_anew(known, item, name, span._replace(start=found[0]), tags)
+        anew = shown_anew(known, item, name, span._replace(start=operands[0]), tags)
         if anew is not None:
             # What was given before the part left is more, not a total of which this is a slice.
             criteria = known.mapping.rules[item.key].criteria._replace(dominance=math.inf)
@@ -182,10 +182,10 @@ def _day_weighted(place: Place, item: Item, span: Span) -> Outcome:
     refused: str | None = None
     for candidate in place.known.mapping.rules[item.key].candidates:
         tag = candidate[0].name
-        found = longer(place.known, tag, span) if len(candidate) == 1 else None
-        if found is None:
+        periods = longer(place.known, tag, span) if len(candidate) == 1 else None
+        if periods is None:
             continue
-        start, whole, part = found
+        start, whole, part = periods
         if is_diluted and (reason := _uncounted_dilution(place.known, item, tag, start, span)) is not None:
             refused = reason
             continue

@@ -94,9 +94,9 @@ def own_period(known: Known, tag: str, kind: str, span: Span, criteria: TagCrite
         return quarters if not isinstance(quarters, list) else total(quarters, "sum_of_quarters", span.start, span.end)
     if not by_start or span.previous is None:
         return None
-    found = longer(known, tag, span)
-    if found is not None:
-        return _difference(known, tag, span, *found, criteria)
+    operands = longer(known, tag, span)
+    if operands is not None:
+        return _difference(known, tag, span, *operands, criteria)
     refused: str | None = None
     for start in _starts(by_start, span) if kind == "Q" else ():
         quarters = _filling(known, tag, start, span.previous, criteria)
@@ -234,21 +234,21 @@ def together(
     `end`, restated it alone, the shorter one stands beside it as it was. The last pair is both as known when the longer
     one first was.
     """
-    wholes, found = whole.bases, []
+    wholes, pairs = whole.bases, []
     for place in range(len(wholes) - 1, 0, -1):
         before, now = wholes[place - 1].since, wholes[place].since
         restated = next((basis for basis in reversed(part.bases) if before < basis.since <= now), None)
         restated = restated or _first_after(part, now)
         if restated is not None:
-            found.append(Operands(wholes[place], restated, newest=place == len(wholes) - 1))
+            pairs.append(Operands(wholes[place], restated, newest=place == len(wholes) - 1))
         elif own_end.get(wholes[place].state.accession) == end is not None:
             beside = [basis for basis in part.bases if basis.since <= now]
             if beside:
-                found.append(Operands(wholes[place], beside[-1], newest=place == len(wholes) - 1, amended=True))
+                pairs.append(Operands(wholes[place], beside[-1], newest=place == len(wholes) - 1, amended=True))
     first = wholes[0]
     then = [basis for basis in part.bases if basis.since <= first.since]
-    found.append(Operands(first, then[-1] if then else part.bases[0], newest=len(wholes) == 1))
-    return found
+    pairs.append(Operands(first, then[-1] if then else part.bases[0], newest=len(wholes) == 1))
+    return pairs
 
 
 def _first_after(fact: FactHistory, moment: int) -> Basis | None:

@@ -39,18 +39,18 @@ def doubt(known_facts: KnownFacts, tag: str, day: int, end: int, count: float) -
     """Why a count of a tag, dated `day`, is not that of the period that ends on `end`; None where it may be."""
     if count <= 0:
         return f"{spelled(count)} shares"
-    told = [*_of_the_period(known_facts, end)]
+    implied = [*_of_the_period(known_facts, end)]
     beside = [*_neighbours(known_facts, tag, day)]
-    agrees = any(_times(count, other) < _LEAST for other in told)
-    if agrees or not (told or beside):
+    agrees = any(_times(count, other) < _LEAST for other in implied)
+    if agrees or not (implied or beside):
         return None
-    off = [_times(count, other) for other in told]
+    off = [_times(count, other) for other in implied]
     if all(map(_is_slip, off)) and any(_times(count, other) < _LEAST for other in _averages_before(known_facts, end)):
         return None  # it is the averages that slipped since
     if off and min(off) >= _NONE:
-        of_one_size = max(told) < _LEAST * min(told)
+        of_one_size = max(implied) < _LEAST * min(implied)
         if of_one_size or not any(_times(count, other) < 2 for other in beside):
-            return f"{spelled(count)} shares, the average is {spelled(told[0])}"
+            return f"{spelled(count)} shares, the average is {spelled(implied[0])}"
     slipped = beside and all(_is_slip(_times(count, other)) for other in beside)
     if slipped and (off or len(beside) > 1):
         return f"{spelled(count)} shares, a slip by powers of ten beside the counts before and after"
@@ -66,7 +66,7 @@ def _of_the_period(known_facts: KnownFacts, end: int) -> Iterator[float]:
         for start, fact in known_facts.tags.get(tag, {}).get(end, {}).items():
             if abs(fact.latest.value) >= COARSE:
                 incomes = (known_facts.fact(income, start, end) for income in INCOMES)
-                income = next((one for one in incomes if one is not None), None)
+                income = next((fact for fact in incomes if fact is not None), None)
                 if income is not None and income.latest.value * fact.latest.value > 0:
                     yield income.latest.value / fact.latest.value
 
@@ -85,8 +85,8 @@ def _neighbours(known_facts: KnownFacts, tag: str, day: int) -> Iterator[float]:
     days = known_facts.tags.get(tag, {})
     near = [other for other in days if other != day and abs(other - day) <= NEIGHBOUR_DAYS and None in days[other]]
     for other in (
-        max((one for one in near if one < day), default=None),
-        min((one for one in near if one > day), default=None),
+        max((other_day for other_day in near if other_day < day), default=None),
+        min((other_day for other_day in near if other_day > day), default=None),
     ):
         if other is not None and days[other][None].latest.value > 0:
             yield days[other][None].latest.value

@@ -192,12 +192,12 @@ def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> I
 
 def _alone(item: Item, style: str = "") -> tuple[str, ...]:
     """Tags of an item that can be its value without another, in order."""
-    found = [
+    tags = [
         candidate[0].name
         for candidate in item.candidates_for(style)
         if all(term.optional for term in candidate[1:]) and candidate[0].sign > 0
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(tags))
 
 
 def _signs(items: Mapping[str, Item]) -> Signs:

@@ -55,6 +55,10 @@ class Place(NamedTuple):
         """Return what a sum of tags comes to."""
         return sum_of_tags(self.known, candidate, self.kind, self.end, self.span, criteria)
 
+    def tag(self, tag: str, criteria: TagCriteria) -> Outcome:
+        """Return what a single tag comes to."""
+        return one_tag(self.known, tag, self.kind, self.end, self.span, criteria)
+
     def is_given(self, candidate: Expression) -> bool:
         """Whether a candidate can have a value: most have none, and that is soon told."""
         given = self.known.facts.given
@@ -138,7 +142,7 @@ def choose(place: Place, item: Item) -> Amount | Absence:
         return Absence(refused, reason)
     parts: dict[str, float] = {}
     for tag in item.parts:
-        part = one_tag(place.known, tag, place.kind, place.end, place.span, TagCriteria(item.additive))
+        part = place.tag(tag, TagCriteria(item.additive))
         if not isinstance(part, Amount):
             refused = part or refused
         elif part.value:
@@ -165,7 +169,7 @@ def formula(place: Place, item: Item, absence: Absence) -> Outcome:
             for expression in item.formulas
             if (amount := _from_items(place, expression)) is not None
             and not (item.positive and amount.value <= 0)
-            and amount.value >= least - rounding([least, amount.value])
+            and _reaches(amount.value, least)
         ]
         proof = next(filter(None, _proofs(place, item)), None) if made and item.agrees else None
         for amount in made:
@@ -191,10 +195,10 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
     has_options = bool(options)
     if parts:
         least = max(parts.values())
-        options = [one for one in options if one.own or one.amount.value >= least - rounding([least, one.amount.value])]
+        options = [option for option in options if option.own or _reaches(option.amount.value, least)]
     floor = _floor(place, item) if options else None
     if floor is not None:
-        above = [one for one in options if one.amount.value >= floor]
+        above = [option for option in options if option.amount.value >= floor]
         if not above:
             lowest = spelled(options[0].amount.value)
             return f"{CONFLICT}: {lowest} where other lines come to {spelled(floor)} at least"
@@ -205,29 +209,30 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
         return _OWN_TAG if item.expected else None
     if len(options) == 1 and options[0].whole and not (options[0].proven or item.agrees or item.notes):
         return options[0].amount
-    proofs = [found for found in _proofs(place, item) if found]
+    proofs = [proof for proof in _proofs(place, item) if proof]
     if item.agrees:
         proofs = proofs[:1]
-    scores = [sum(_is_proof(proof, one) for proof in proofs) for one in options]
+    scores = [sum(_is_proof(proof, option) for proof in proofs) for option in options]
     best = max(scores)
     if best:
         # What is added up from the very lines that prove it proves nothing: it counts where there is nothing else.
-        given = [one for one in options if not _tags(one.amount) <= rule.made_of_proof] if rule.made_of_proof else []
+        proving = rule.made_of_proof
+        given = [option for option in options if proving and not _tags(option.amount) <= proving]
         if given and len(given) < len(options):
             return _weigh(place, item, rule, given, parts)
         return options[scores.index(best)].amount
-    sure = [one for one in options if not one.proven]
+    sure = [option for option in options if not option.proven]
     if proofs and (item.agrees or (not sure and parts)):
         return (
             f"{CONFLICT}: {spelled(options[0].amount.value)} where the other lines give {spelled(proofs[0][0].value)}"
         )
-    if own := [one.amount for one in sure if one.own]:
-        return own[0]
+    if own_amounts := [option.amount for option in sure if option.own]:
+        return own_amounts[0]
     has_parts = bool(sure) and any(abs(value) > _TRIFLE * abs(sure[0].amount.value) for value in parts.values())
-    whole = [one for one in sure if one.whole or not has_parts]
-    amounts = [one.amount for one in whole]
+    whole = [option for option in sure if option.whole or not has_parts]
+    amounts = [option.amount for option in whole]
     if not amounts:
-        slices = _all_tags(one.amount for one in sure) or parts.keys()
+        slices = _all_tags(option.amount for option in sure) or parts.keys()
         return f"{ONLY_PART}: {', '.join(sorted(slices))}" if slices else None
     if item.undisputed:
         least = _TRIFLE * max(abs(amount.value) for amount in amounts)
@@ -237,10 +242,10 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
             return f"{ONLY_PART}: {', '.join(sorted(_all_tags(amounts)))}"
         return _undisputed(place, item, amounts)
     largest = whole[0]
-    for one in whole[1:] if item.largest else ():
+    for option in whole[1:] if item.largest else ():
         # The first that is no slice stands unless another dwarfs it; of slices the largest.
-        if one.amount.value > (DWARFS if largest.whole else 1.0) * largest.amount.value > 0:
-            largest = one
+        if option.amount.value > (DWARFS if largest.whole else 1.0) * largest.amount.value > 0:
+            largest = option
     return largest.amount
 
 
@@ -248,18 +253,20 @@ def _undisputed(place: Place, item: Item, amounts: list[Amount]) -> Outcome:
     """Return the first amount unless another is larger: then one of the two is a part, and size does not tell which."""
     every = [*amounts]
     for tag in item.notes:
-        note = one_tag(place.known, tag, place.kind, place.end, place.span, TagCriteria(additive=False))
+        note = place.tag(tag, TagCriteria(additive=False))
         every += [note] if isinstance(note, Amount) else []
     coarse = _coarse(every, place.items.get(NET_INCOME)) if item.notes else []
     first = next((amount for amount in amounts if amount not in coarse), amounts[0])
-    rival = next((one for one in every if _disputes(item, one, first, is_note=one in coarse)), None)
+    rival = next((each for each in every if _disputes(item, each, first, is_note=each in coarse)), None)
     if rival is None:
         return first
     usual = _usual(place, item)
     for amount in amounts:
         if _tags(amount) == usual:
             return amount
-    both = " beside ".join(f"{spelled(one.value)} of {' + '.join(sorted(_tags(one)))}" for one in (first, rival))
+    both = " beside ".join(
+        f"{spelled(amount.value)} of {' + '.join(sorted(_tags(amount)))}" for amount in (first, rival)
+    )
     return f"{CONFLICT}: {both}, and no other line tells which is the total"
 
 
@@ -323,8 +330,12 @@ def _may_be(place: Place, term: Term) -> list[float]:
     return values
 
 
+def _reaches(value: float, least: float) -> bool:
+    return value >= least - rounding([least, value])
+
+
 def _bears_out(proof: Iterable[_Proof], value: float) -> bool:
-    return any(abs(one.value - value) <= one.allowed + rounding([value]) for one in proof)
+    return any(abs(way.value - value) <= way.allowed + rounding([value]) for way in proof)
 
 
 def _is_proof(proof: list[_Proof], option: _Option) -> bool:
