@@ -275,22 +275,24 @@ class Financials(Record):
     cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]
 
 
-#: One line of one statement, as tables list statements: all that is said of the statement is repeated on each of its lines. A
-#: statement without a line, or whose values are withheld (`reason` says why), has one row whose `item` is null.
 StatementLine = msgspec.defstruct(
     "StatementLine",
     [
         ("entity_id", EntityId),
         ("ticker", Ticker),
         ("cik", Cik),
-        ("statement", Literal["income", "balance", "cash_flow"]),
+        ("statement", Annotated[Literal["income", "balance", "cash_flow"], says("Which statement it is.")]),
         *((field.name, field.type) for field in msgspec.structs.fields(StatementSchema)[: -len(_OF_LINES)]),
-        ("item", str | None),
-        ("value", float | None),
-        ("method", str | None),
-        ("derived_from", list[str]),
-        ("quality", str),
-        ("reason", str | None),
+        ("item", Annotated[str | None, says("Key of the line. Null: there is none, or it is withheld.", "revenue")]),
+        ("value", Annotated[float | None, says("What the line says, as filed. Null: there is no line.")]),
+        ("method", Annotated[str | None, says("How a line that no filing states was come by. Null: it is stated.")]),
+        ("derived_from", Annotated[list[str], says("Ids of the series it was computed from; else empty.")]),
+        ("quality", Annotated[Literal["ok", "warning", "failed", "withheld"], says("The worst of the checks.")]),
+        ("reason", Annotated[str | None, says("Why the values of the statement are withheld. Null: they are not.")]),
     ],
     rename="camel",
+    namespace={
+        "__doc__": "One line of one statement, as tables list statements. A statement without a line has one of it alone, whose "
+        "`item` is null. What is said of the statement is repeated on each of its lines."
+    },
 )
