@@ -120,14 +120,6 @@ def test_after_a_worker_died_all_is_done_here_and_it_is_said_once(two, caplog):
     ]
 
 
-def test_a_job_that_is_dropped_is_not_done(two):
-    busy = [two.job(slowly, number, weight=1) for number in range(6)]
-    last = two.job(refused, 0, weight=1)
-    last.drop()
-    assert len([job.result() for job in busy]) == 6
-    assert last._sent.cancelled()
-
-
 def test_workers_end_with_close(two):
     assert two.job(where, 0, weight=1).result()
     workers = pids(two)

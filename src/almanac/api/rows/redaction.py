@@ -129,9 +129,7 @@ class Observation(Record, gc=False):
 class DerivedObservation(Observation, gc=False):
     """A value that was computed, with the ids of the series it was computed from."""
 
-    derived_from: Annotated[
-        tuple[str, ...], says("Ids of the series it was computed from; empty for a published value.")
-    ]
+    derived_from: Annotated[list[str], says("Ids of the series it was computed from; empty for a published value.")]
 
 
 #: Makes a row: its metadata and rights are encoded already, and `derived_from` is left out where it is UNSET.

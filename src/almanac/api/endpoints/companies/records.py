@@ -275,8 +275,6 @@ class Financials(Record):
     cash_flow_statements: Annotated[list[StatementSchema], says("Cash-flow statements.")]
 
 
-#: One line of one statement, as tables list statements: all that is said of the statement is repeated on each of its lines. A
-#: statement without a line, or whose values are withheld (`reason` says why), has one row whose `item` is null.
 StatementLine = msgspec.defstruct(
     "StatementLine",
     [
@@ -285,19 +283,16 @@ StatementLine = msgspec.defstruct(
         ("cik", Cik),
         ("statement", Annotated[Literal["income", "balance", "cash_flow"], says("Which statement it is.")]),
         *((field.name, field.type) for field in msgspec.structs.fields(StatementSchema)[: -len(_OF_LINES)]),
-        ("item", Annotated[str | None, says("Key of the line. Null: the statement has none, or they are withheld.")]),
+        ("item", Annotated[str | None, says("Key of the line. Null: there is none, or it is withheld.", "revenue")]),
         ("value", Annotated[float | None, says("What the line says, as filed. Null: there is no line.")]),
-        (
-            "method",
-            Annotated[str | None, says("How a line that no filing states was come by. Null: a filing states it.")],
-        ),
-        (
-            "derived_from",
-            Annotated[list[str], says("Ids of the series it was computed from; empty for a stated line.")],
-        ),
-        ("quality", Annotated[str, says("The worst of the checks of the statement.")]),
+        ("method", Annotated[str | None, says("How a line that no filing states was come by. Null: it is stated.")]),
+        ("derived_from", Annotated[list[str], says("Ids of the series it was computed from; else empty.")]),
+        ("quality", Annotated[Literal["ok", "warning", "failed", "withheld"], says("The worst of the checks.")]),
         ("reason", Annotated[str | None, says("Why the values of the statement are withheld. Null: they are not.")]),
     ],
     rename="camel",
-    namespace={"__doc__": "One line of one statement, with all that is said of the statement."},
+    namespace={
+        "__doc__": "One line of one statement, as tables list statements. A statement without a line has one of it alone, whose "
+        "`item` is null. What is said of the statement is repeated on each of its lines."
+    },
 )
