@@ -7,7 +7,6 @@ import pytest
 from almanac.domain.companies import CompanyRecord, Filing, FormerName, Listing
 from almanac.sources.base import SourceChanged
 from almanac.sources.feeds.sec import submissions
-from almanac.sources.feeds.sec.places import country
 from tests.support.sec_invented import CIK, NAME, address, columns, encoded, submissions_body
 
 
@@ -143,7 +142,9 @@ def test_a_field_nobody_knows_is_reported_and_the_company_read(path, value):
     ],
 )  # fmt: skip
 def test_countries_by_the_codes_of_the_sec(code, iso):
-    assert country(code) == iso
+    body = submissions_body()
+    body["addresses"]["business"] = address(code)
+    assert read(body).companies[0].country == iso
 
 
 def test_a_company_without_a_business_address_has_no_country():
