@@ -26,8 +26,8 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from almanac.config import load
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.records import AccountError
 from almanac.store.accounts.authentication import Authentication
+from almanac.store.accounts.records import AccountError
 from almanac.store.usage.counts import CountedUse, UsageFile
 from tests.support.paths import ROOT
 from tests.support.processes import command, environment
