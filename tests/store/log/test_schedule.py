@@ -8,7 +8,6 @@ import pytest
 from almanac.domain.cadence import Turn
 from almanac.store.engine import opening
 from almanac.store.log import history, payloads, schedule
-from almanac.store.summary.feeds import tried
 
 
 @pytest.fixture
@@ -120,6 +119,6 @@ def test_what_a_source_said_last_is_its_last_attempts(tmp_path):
         payloads.note_attempt(db, "one", 100, succeeded=False, kept=False, error="no answer")
         payloads.note_attempt(db, "one", 200, succeeded=False, kept=False, error="no answer again")
         payloads.note_attempt(db, "two", 300, succeeded=True, kept=True, error=None)
-    found = {source: (word.last_attempt, word.failures, word.last_error) for source, word in tried(db).items()}
+    found = {source: (word.last_attempt, word.failures, word.last_error) for source, word in history.tried(db).items()}
     assert found == {"one": (200, 2, "no answer again"), "two": (300, 0, None)}
     db.close()

@@ -13,7 +13,6 @@ from almanac.store.accounts.administration import Administration
 from almanac.store.log import history, payloads, schedule
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
-from almanac.store.summary.feeds import tried
 
 #: What is shown of a payload.
 HEAD_BYTES = 2048
@@ -26,7 +25,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
     """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
     told = visit.ask("/sources", limit=500).data
     with visit.api.log() as view:
-        words, held = tried(view), schedule.read(view)
+        words, held = history.tried(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
         waiting = Counter(row.source for row in payloads.quarantined(view))
     now = visit.api.now()

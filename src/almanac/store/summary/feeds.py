@@ -1,4 +1,4 @@
-"""The health of each source: the outcome of its runs and the age of its series."""
+"""The age of each source's series and of its newest answer."""
 
 from __future__ import annotations
 
@@ -6,30 +6,12 @@ from collections.abc import Callable, Iterator
 from operator import itemgetter
 from typing import Any
 
-from almanac.domain.health import Feed, Tried
+from almanac.domain.health import Feed
 from almanac.domain.times import DAY_SECONDS
 from almanac.store.engine.protocol import Queryable
-from almanac.store.log.payloads import HELD
 from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered
-
-
-def tried(db: Queryable) -> dict[str, Tried]:
-    """Return the outcome of each source's runs, by source. A source that was never asked is absent."""
-    unreadable = {source: (count, held) for source, count, held in db.execute(_UNREADABLE)}
-    rows = db.execute(
-        "SELECT source, last_attempt_at, last_success_at, last_ingested_at, failures, last_error FROM source_state",
-    )
-    return {
-        source: Tried(attempt, success, ingested, failures, error, *unreadable.get(source, (0, 0)))
-        for source, attempt, success, ingested, failures, error in rows
-    }
-
-
-def begun(db: Queryable) -> dict[str, Tried]:
-    """Return the sources whose newest run has no end, for operators' views. It reads the whole log of runs."""
-    return {source: Tried(unended=began) for source, began in db.execute(_UNENDED)}
 
 
 def days_read(db: Queryable) -> tuple[tuple[str, int | None], ...]:
@@ -72,17 +54,6 @@ def newest_of_companies(view: View) -> dict[str, int]:
     return found
 
 
-_UNREADABLE = (
-    f"SELECT source, count(DISTINCT url), count(DISTINCT CASE WHEN substr(reason, 1, {len(HELD)}) = '{HELD}' THEN url END)"
-    " FROM payload p WHERE state = 'quarantined' AND NOT EXISTS"
-    " (SELECT 1 FROM payload q WHERE q.source = p.source AND q.state = 'folded' AND q.url = p.url"
-    " AND (q.fetched_at, q.sha256) > (p.fetched_at, p.sha256)) GROUP BY source"
-)
-#: The newest run of each source, if it has no end.
-_UNENDED = (
-    "SELECT r.source, r.started_at FROM run r WHERE r.finished_at IS NULL AND NOT EXISTS"
-    " (SELECT 1 FROM run q WHERE q.source = r.source AND q.started_at > r.started_at)"
-)
 #: Company ids share a prefix. By topic first, because a source may have a million series of companies.
 _OBSERVED = (
     "SELECT series, source, id FROM topic CROSS JOIN series USING(topic) WHERE kind = 'raw' AND rows > 0"
