@@ -7,7 +7,6 @@ It is imported in the process that serves one of them: the folder of the metrics
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -95,7 +94,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)
     flusher = Every(_FLUSH_SECONDS, accounts.flush, "last uses of keys")
     counting = Every(_USAGE_SECONDS, tally.flush, "usage")
-    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows, at_turn=_at_turn)
+    reader = Reader(place(settings.data_place), most_sorted=settings.sort_rows, by_turns=True)
     limits = open_limiter(settings, lambda _: metrics.LIMITER_FALLBACKS.inc())
     return App(
         _endpoints(),
@@ -109,15 +108,6 @@ def api(settings: Settings, *, warms: bool = False) -> App:
         on_startup=[flusher.start, counting.start],
         on_shutdown=[flusher.stop, accounts.close, journal.flush, counting.stop, usage.close, limits.close],
     )
-
-
-def _at_turn(action: Callable[[], object]) -> bool:
-    """Call a function after all that waits in this thread's event loop now. Returns False where there is no such loop."""
-    try:
-        asyncio.get_running_loop().call_soon(action)
-    except RuntimeError:
-        return False
-    return True
 
 
 def _endpoints() -> tuple[Endpoint, ...]:

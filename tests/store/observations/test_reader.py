@@ -1,5 +1,6 @@
 """Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
 
+import asyncio
 import gc
 import threading
 import weakref
@@ -364,28 +365,38 @@ def test_a_failing_request_ends_its_transaction(stored):
 
 def test_the_requests_of_a_turn_share_a_snapshot(stored):
     world, alone = stored
-    ends = []
-    reader = Reader(alone._path, at_turn=lambda action: ends.append(action) or True)
-    world.send([level(ALPHA, 1, (JANUARY, 1.0))])
-    with reader.view() as first:
-        assert listed(first) == [(ALPHA, JANUARY)]
-    world.send([level(ALPHA, 2, (FEBRUARY, 1.0))])
-    with reader.view() as second:
-        assert listed(second) == [(ALPHA, JANUARY)]
-    assert len(ends) == 1
-    ends.pop()()
-    # One that fails ends it for those that follow, and the end of the turn has nothing left to do.
-    with pytest.raises(RuntimeError), reader.view() as third:
-        assert third.version == world.version
-        raise RuntimeError
-    world.send([level(ALPHA, 3, (FEBRUARY, 2.0))])
-    with reader.view() as fourth:
-        assert fourth.version == world.version
-    for end in ends:
-        end()
-    world.send([level(ALPHA, 4, (FEBRUARY, 3.0))])
-    with reader.view() as fifth:
-        assert fifth.version == world.version
+    reader = Reader(alone._path, by_turns=True)
+
+    def send(version, month):
+        world.send([level(ALPHA, version, (month, float(version)))])
+
+    async def turns():
+        send(1, JANUARY)
+        with reader.view() as view:
+            assert listed(view) == [(ALPHA, JANUARY)]
+        send(2, FEBRUARY)
+        with reader.view() as view:
+            assert listed(view) == [(ALPHA, JANUARY)]
+        # One that fails ends it for those that follow, and the end of the turn has nothing left to do.
+        with pytest.raises(RuntimeError), reader.view():
+            raise RuntimeError
+        with reader.view() as view:
+            assert view.version == world.version
+        before = world.version
+        send(3, FEBRUARY)
+        with reader.view() as view:
+            assert view.version == before
+        await asyncio.sleep(0)
+        with reader.view() as view:
+            assert view.version == world.version
+
+    asyncio.run(turns())
+    send(4, FEBRUARY)
+    with reader.view() as view:  # without an event loop
+        assert view.version == world.version
+    send(5, FEBRUARY)
+    with reader.view() as view:
+        assert view.version == world.version
     reader.close()
 
 

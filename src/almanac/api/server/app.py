@@ -152,7 +152,31 @@ class App:
                 status = reply.status
             else:
                 status = await self._send_parts(request, reply, reply.parts, send)
-        self._note(request, status, time.perf_counter() - started)
+        seconds = time.perf_counter() - started
+        if status == 429 and request.endpoint is None:
+            # It was refused before its path was looked at; whoever wonders at a 429 asks which.
+            found = self._routes.find(request.target)
+            request.endpoint = None if found is None else found[0].endpoint
+        endpoint, key = request.endpoint, request.key
+        theirs = request.headers.get(b"x-request-id")
+        line = AccessLine(
+            request_id=request.id.decode(),
+            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
+            method=request.method[:16],
+            path=None if endpoint is None else endpoint.path,
+            status=status,
+            ms=round(seconds * 1000, 3),
+            account=None if key is None else key.account_id,
+            key=None if key is None else key.prefix,
+        )
+        if status == 404:
+            line.target = told_path(request.target)
+        elif status in _ADDRESSED and self._settings.log_addresses:
+            line.address = self._authentication.address(request)
+        self._journal.add(line, seconds)
+        is_whole = request.reply is not None and request.reply.parts is not None
+        if 0 < self._settings.slow_seconds <= seconds and endpoint is not None and not is_whole:
+            tell_slow(request, endpoint, status, seconds)
 
     async def _send_parts(self, request: ClientRequest, reply: Reply, parts: AsyncIterator[bytes], send: Send) -> int:
         """Send a body part by part, and return the status for the log: what is cut has no mark of its end."""
@@ -314,33 +338,6 @@ class App:
     def _allows(self, origin: bytes | None) -> bool:
         """Return whether pages of an origin may ask."""
         return origin is not None and (origin in self._origins or b"*" in self._origins)
-
-    def _note(self, request: ClientRequest, status: int, seconds: float) -> None:
-        """Log and count an answer."""
-        if status == 429 and request.endpoint is None:
-            # It was refused before its path was looked at; whoever wonders at a 429 asks which.
-            found = self._routes.find(request.target)
-            request.endpoint = None if found is None else found[0].endpoint
-        endpoint, key = request.endpoint, request.key
-        theirs = request.headers.get(b"x-request-id")
-        line = AccessLine(
-            request_id=request.id.decode(),
-            client_request_id=None if theirs is None else redact(theirs.decode("latin-1"))[:_CLIENT_ID_MAX],
-            method=request.method[:16],
-            path=None if endpoint is None else endpoint.path,
-            status=status,
-            ms=round(seconds * 1000, 3),
-            account=None if key is None else key.account_id,
-            key=None if key is None else key.prefix,
-        )
-        if status == 404:
-            line.target = told_path(request.target)
-        elif status in _ADDRESSED and self._settings.log_addresses:
-            line.address = self._authentication.address(request)
-        self._journal.add(line, seconds)
-        is_whole = request.reply is not None and request.reply.parts is not None
-        if 0 < self._settings.slow_seconds <= seconds and endpoint is not None and not is_whole:
-            tell_slow(request, endpoint, status, seconds)
 
     # -- start and end ------------------------------------------------------------------------------------------------
 

@@ -50,14 +50,6 @@ KEY_NAMES = frozenset(
 )
 
 
-def key_in_query(pairs: Iterable[tuple[str, str]]) -> str | None:
-    """Return the name of the first parameter that carries a key, redacted where the name itself is one; None if there is none."""
-    for name, value in pairs:
-        if name.lower() in KEY_NAMES or (MARK in value and has_key(value)) or (MARK in name and has_key(name)):
-            return redact(name)
-    return None
-
-
 def presented_key(headers: Mapping[bytes, bytes], *, basic: bool = False) -> tuple[str | None, str]:
     """
     Return the key of `x-api-key` or `Authorization: Bearer` (the scheme in any case), or None and why there is none.
@@ -118,9 +110,10 @@ class Authentication:
             raise refuse("host", "was sent more than once; send one Host header", code="repeated")
         if not host and request.http_version == "1.1":
             raise refuse("host", "is missing; send a Host header", code="required")
-        if request.pairs and (name := key_in_query(request.pairs)) is not None:
-            reason = "carries a key, and a key in the query string is refused; send it in a header"
-            raise self._failed(request, "in_query", refuse(name[:100], reason, code="key"))
+        for name, value in request.pairs:
+            if name.lower() in KEY_NAMES or (MARK in value and has_key(value)) or (MARK in name and has_key(name)):
+                reason = "carries a key, and a key in the query string is refused; send it in a header"
+                raise self._failed(request, "in_query", refuse(redact(name)[:100], reason, code="key"))
         text, problem = presented_key(request.headers, basic=request.is_twin)
         if text is None:
             raise self._unauthorized(request, "missing", self._hint(request) or problem)

@@ -51,16 +51,29 @@ class ClientRequest:
         self.id = new_id()
         self.method: str = scope["method"]
         self.target: str = scope["path"]
-        #: The decoded query, and the first name in it that is not strict UTF-8 percent-encoding.
-        self.pairs, self.broken = split_query(scope["query_string"])
+        #: The query, split at `&`, then at the first `=`, and then decoded, once. Empty pieces between ampersands are nothing.
+        self.pairs: list[tuple[str, str]] = []
+        #: The first name in it that is not strict UTF-8 percent-encoding, or whose value is not.
+        self.broken: str | None = None
+        raw: bytes = scope["query_string"]
+        plain = raw.isascii() and b"%" not in raw and b"+" not in raw
+        for piece in filter(None, raw.split(b"&")):
+            key, _, word = piece.partition(b"=")
+            if plain:
+                self.pairs.append((key.decode("ascii"), word.decode("ascii")))
+                continue
+            (decoded, fine), (value, also_fine) = _decode(key), _decode(word)
+            if not (fine and also_fine) and self.broken is None:
+                self.broken = decoded
+            self.pairs.append((decoded, value))
         self.client: Any = scope.get("client")
         self.http_version: str | None = scope.get("http_version")
         #: Headers by name; a repeated one is joined by commas, so a second key makes the first malformed.
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         if len(self.headers) != len(scope["headers"]):
             self.headers.clear()
-            for name, value in scope["headers"]:
-                self.headers[name] = self.headers[name] + b", " + value if name in self.headers else value
+            for name, content in scope["headers"]:
+                self.headers[name] = self.headers[name] + b", " + content if name in self.headers else content
         #: Whether the headers announce a body: under HTTP/1, the only one that is spoken, there is no other.
         self.announced = b"transfer-encoding" in self.headers or bool(
             self.headers.get(b"content-length", b"0").strip(b"0 ")
@@ -85,27 +98,6 @@ class ClientRequest:
 
 
 _BROKEN_PERCENT = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-
-
-def split_query(raw: bytes) -> tuple[list[tuple[str, str]], str | None]:
-    """
-    Split a query string at `&`, then at the first `=`, decoding both sides once. Empty pieces between ampersands are nothing.
-
-    Return the pairs, and the first name that is not strict UTF-8 percent-encoding, or whose value is not.
-    """
-    pairs: list[tuple[str, str]] = []
-    broken = None
-    if raw.isascii() and b"%" not in raw and b"+" not in raw:
-        for text in filter(None, raw.decode("ascii").split("&")):
-            name, _, value = text.partition("=")
-            pairs.append((name, value))
-        return pairs, None
-    for piece in filter(None, raw.split(b"&")):
-        (name, fine), (value, also_fine) = map(_decode, piece.partition(b"=")[::2])
-        if not (fine and also_fine) and broken is None:
-            broken = name
-        pairs.append((name, value))
-    return pairs, broken
 
 
 def _decode(raw: bytes) -> tuple[str, bool]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from almanac.config import real_time
-from almanac.store.engine import opening
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.errors import DatabaseError
 from almanac.store.log import schedule
 
@@ -62,7 +62,7 @@ class Lease:
         def renew() -> bool:
             until = self._holder.clock() + LEASE_SECONDS
             try:
-                opening.identity_of(self._path)  # never make a new file where the store was taken away
+                sqlite.identity_of(self._path)  # never make a new file where the store was taken away
                 connection = opening.connect(self._path, busy_seconds=self._holder.renew_seconds)
                 with closing(connection) as db, opening.faults():
                     self._taken_over = not schedule.renew(db, self._source, self._holder.owner, until)

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from almanac.store.accounts.records import AccountError, NewerAccountsError
-from almanac.store.engine import opening
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, SchemaError, StoreError, UnavailableError
 from almanac.store.engine.opening import Place, faults
@@ -114,7 +114,7 @@ class AccountsFile:
     def _open(self) -> None:
         self._db = open_accounts(self._at)
         try:
-            self._file = opening.identity_of(self._at)
+            self._file = sqlite.identity_of(self._at)
             self._version, self._mark = self._db.change_token(), self._read_mark()
             self._check_pepper()
         except BaseException:  # whatever it is, the database is let go of
@@ -172,7 +172,7 @@ class AccountsFile:
         Notice changes by other processes. Raises UnavailableError if the file is gone or its successor is unusable,
         because then no key is known.
         """
-        if self._unusable or opening.identity_of(self._at) != self._file:
+        if self._unusable or sqlite.identity_of(self._at) != self._file:
             # Replaced by a restore: nothing remembered of the old file may outlive it.
             self._unusable = True
             self._db.close()

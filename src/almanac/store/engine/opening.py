@@ -107,22 +107,6 @@ def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 
     return db
 
 
-def identity_of(at: Place) -> tuple[int, int]:
-    """
-    Return which database is at a place now: a connection goes on reading a file that was removed or replaced.
-
-    A server's is always the same: whoever takes a database away there ends the connections to it. Raises UnavailableError
-    if there is no file.
-    """
-    if not isinstance(at, Path):
-        return (0, 0)
-    try:
-        found = os.stat(at)  # noqa: PTH116  (at every request: half the time of Path.stat)
-    except OSError as error:
-        raise UnavailableError(f"{at}: {error.strerror}") from None
-    return (found.st_dev, found.st_ino)
-
-
 def distribute(at: Place, parts: int) -> bool:
     """
     Distribute the tables of the data database over the machines that Citus knows of. Returns False if that was done before.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from typing import NamedTuple
 
-from almanac.store.engine import opening
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.deadline import lock_held
 from almanac.store.engine.errors import DamagedError, UnavailableError
 from almanac.store.engine.opening import Place, faults
@@ -91,7 +91,7 @@ class UsageFile:
             if self._db is None or not self._is_there():
                 self._close()
                 self._db = _open(self._at)
-                self._file = opening.identity_of(self._at)
+                self._file = sqlite.identity_of(self._at)
             yield self._db
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class UsageFile:
 
     def _is_there(self) -> bool:
         try:
-            return opening.identity_of(self._at) == self._file
+            return sqlite.identity_of(self._at) == self._file
         except UnavailableError:
             return False
 

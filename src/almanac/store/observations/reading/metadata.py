@@ -263,8 +263,13 @@ class MetadataCache:
     def contested(self, topics: Iterable[int]) -> set[int]:
         """Return those of some topics that have several series."""
         known = self._contested
-        missing = [topic for topic in topics if topic not in known]
-        several = {topic for topic in topics if known.get(topic)}
+        missing: list[int] = []
+        several: set[int] = set()
+        for topic in topics:
+            if (is_contested := known.get(topic)) is None:
+                missing.append(topic)
+            elif is_contested:
+                several.add(topic)
         if missing:
             counts = dict(self._db.seek(_COUNTS, [(topic,) for topic in missing]))
             several.update(topic for topic in missing if _hold(known, topic, counts.get(topic, 0) > 1))

@@ -146,7 +146,8 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
         return [], following
     # Column by column: a page has a hundred rows of few series.
     columns = list(zip(*rows, strict=True))
-    series = {number: view.directory.series(number) for number in set(columns[SERIES])}
+    numbers = set(columns[SERIES])
+    series = dict(zip(numbers, map(view.directory.series, numbers), strict=True))
     every = zip(map(series.__getitem__, columns[SERIES]), columns[PERIOD], *columns[KNOWN:], strict=True)
     return list(map(_row, every)), following
 
@@ -249,7 +250,7 @@ def _edge(batch: Sequence[Found], edge: int, step: int) -> int:
 def _shown(view: View, query: ObservationQuery, batch: list[Found], preferred: PreferredSeries) -> list[Found]:
     """Return the rows that a list shows of whole cells, in order."""
     metadata, sources = view.directory, query.filter.sources
-    contested = metadata.contested({row[1] for row in batch})
+    contested = metadata.contested(set(map(_topic, batch)))
     one_by_one = query.strategy is ScanStrategy.CELLS
     if not contested and not (
         one_by_one and sources is not None

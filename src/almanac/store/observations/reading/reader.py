@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from typing import Any, cast
 
 from almanac.domain.observations import AHEAD
 from almanac.domain.periods import end_of, freshness
-from almanac.store.engine import opening
+from almanac.store.engine import opening, sqlite
 from almanac.store.engine.data_schema import SCHEMA, explain_misfit
 from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.engine.opening import Place
@@ -127,9 +128,9 @@ class Reader:
     The data database, opened for reading by one process. `view()` is one consistent state of it.
 
     `most_sorted`: how many vintages a list in another order than that of topics, or within bounds on knowledge, may go through.
-    `at_turn` calls a function at the end of a turn of this thread's event loop, or returns False without one: the requests of
-    a turn then share one snapshot, which is no older than the first of them. Each statement lets other threads run in between:
-    with 32 connections a page that is kept took 1.6 times as much CPU with a snapshot of its own.
+    `by_turns`: in the thread of an event loop, what is read in one of its turns shares a snapshot, no older than the first of them. Each
+    statement lets other threads run in between: with 32 connections a page that is kept took 1.6 times as much CPU with a
+    snapshot of its own.
     """
 
     def __init__(
@@ -138,11 +139,11 @@ class Reader:
         busy_seconds: float = 1.0,
         *,
         most_sorted: int = MOST_SORTED,
-        at_turn: Callable[[Callable[[], object]], bool] = lambda _: False,
+        by_turns: bool = False,
     ) -> None:
         self._path = path
         self._most_sorted = most_sorted
-        self._busy, self._at_turn = busy_seconds, at_turn
+        self._busy, self._by_turns = busy_seconds, by_turns
         self._here = _Thread()
         #: What threads share of the newest state, and of the newest reference version.
         self._shared: tuple[object, dict[str, Any]] = (None, {})
@@ -159,8 +160,21 @@ class Reader:
         here = self._here
         try:
             if not here.in_turn:
-                self._begin()
-                here.in_turn = self._at_turn(self._end_turn)
+                file = sqlite.identity_of(self._path)
+                if here.connection is None or here.file != file:
+                    self.close()
+                    here.connection, here.file = (
+                        opening.connect(self._path, read_only=True, busy_seconds=self._busy),
+                        file,
+                    )
+                token = here.connection.begin_snapshot()
+                # Where nobody has written since the last one, what was learnt then still holds.
+                if here.view is None or here.token != token:
+                    here.view, here.token = self._new_view(here.connection), token
+                if self._by_turns:
+                    with contextlib.suppress(RuntimeError):  # a thread without an event loop
+                        asyncio.get_running_loop().call_soon(self._end)
+                        here.in_turn = True
             yield cast("View", here.view)
         except BaseException as error:  # whatever ended it: no transaction stays open
             here.in_turn = False
@@ -180,27 +194,11 @@ class Reader:
             if not here.in_turn:
                 self._end()
 
-    def _begin(self) -> None:
-        """Take a snapshot of the newest state."""
-        here, file = self._here, opening.identity_of(self._path)
-        if here.connection is None or here.file != file:
-            self.close()
-            here.connection, here.file = opening.connect(self._path, read_only=True, busy_seconds=self._busy), file
-        token = here.connection.begin_snapshot()
-        # Where nobody has written since the last one, what was learnt then still holds.
-        if here.view is None or here.token != token:
-            here.view, here.token = self._new_view(here.connection), token
-
     def _end(self) -> None:
-        """End the snapshot."""
-        connection = self._here.connection
+        """End the snapshot, if there is one."""
+        self._here.in_turn, connection = False, self._here.connection
         if connection is not None and not connection.end_snapshot():
             self.close()  # else whoever reads next would read this state again, whatever has been written since
-
-    def _end_turn(self) -> None:
-        if self._here.in_turn:
-            self._here.in_turn = False
-            self._end()
 
     def _new_view(self, db: Database) -> View:
         meta = self._meta(db)
