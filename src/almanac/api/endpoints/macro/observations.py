@@ -166,9 +166,10 @@ def _where(params: Mapping[str, Any], *, history: bool = False) -> Where:
     but the rows of one indicator for one entity are few. A filter on rows may pass over many topics that have none to give.
     """
     through = params["sort"] != "topic" or params["start_date"] is not None or params["end_date"] is not None
-    indicators = len(params["indicator_id"] or ()) + (params["indicator"] is not None)
-    is_of_one = indicators == 1 and any(len(params[name] or ()) == 1 for name in ("country", "entity", "entity_id"))
-    if isinstance(params["period"], FiscalPeriod) or (through and not is_of_one):
+    if through:
+        indicators = len(params["indicator_id"] or ()) + (params["indicator"] is not None)
+        through = indicators != 1 or all(len(params[name] or ()) != 1 for name in ("country", "entity", "entity_id"))
+    if through or isinstance(params["period"], FiscalPeriod):
         return "heavy"
     if any(map(params.get, _OF_TOPICS)) or not (history or any(params[name] is not None for name in _TESTS)):
         return "loop"
