@@ -10,10 +10,13 @@ from unittest import mock
 from urllib.parse import urlencode
 
 import httpx2
+from starlette.types import Scope
 
 from almanac.api.contract.endpoint import Endpoint, Where
 from almanac.api.interface import endpoints
+from almanac.api.server import app
 from almanac.api.server.app import App
+from almanac.api.server.request import ClientRequest
 from almanac.api.use.limits import open_limiter
 from almanac.catalog.load import shipped
 from almanac.config import Settings
@@ -141,10 +144,15 @@ class Service:
 
     def where(self, path: str, key: str = "pro", /, **params: Any) -> Where:
         """Where a GET, whatever becomes of it, is answered."""
-        noted: list[Where] = []
-        with mock.patch.object(self.app, "_note", lambda request, *_: noted.append(request.where)):
+        requests: list[ClientRequest] = []
+
+        def request(scope: Scope) -> ClientRequest:
+            requests.append(ClientRequest(scope))
+            return requests[-1]
+
+        with mock.patch.object(app, "ClientRequest", request):
             self.get(path, key, None, **params)
-        return noted[-1]
+        return requests[-1].where
 
     def walk(self, path: str, key: str = "pro", /, **params: Any) -> list[dict[str, Any]]:
         """All rows of a list, page by page."""
