@@ -130,14 +130,7 @@ def test_an_archive_that_comes_last_ends_in_the_same_rows(tmp_path, numbers):
             listed, _ = read_page(
                 view,
                 ObservationQuery(
-                    ObservationFilter(),
-                    version=view.version,
-                    as_of=1 << 40,
-                    every=True,
-                    descending=False,
-                    after=None,
-                    limit=1 << 30,
-                    history=True,
+                    ObservationFilter(), version=view.version, as_of=1 << 40, every=True, limit=1 << 30, history=True
                 ),
             )
             rows.append([(row.series.id, row.shown) for row in listed])

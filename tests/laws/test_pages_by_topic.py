@@ -43,8 +43,6 @@ def page(world, limit=100, after=None, descending=False, as_of=None, version=Non
             descending=descending,
             after=after,
             limit=limit,
-            every=False,
-            sort="topic",
         ),
     )
 

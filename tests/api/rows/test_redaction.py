@@ -43,16 +43,7 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
     """All rows, as one page or each alone."""
     rows, _ = read_page(
         view,
-        ObservationQuery(
-            ObservationFilter(),
-            version=view.version,
-            as_of=None,
-            every=True,
-            sort="topic",
-            descending=False,
-            after=None,
-            limit=9,
-        ),
+        ObservationQuery(ObservationFilter(), version=view.version, as_of=None, every=True, limit=9),
     )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
     # What is remembered of one form must not serve the other.

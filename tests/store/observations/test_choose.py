@@ -112,17 +112,7 @@ def test_the_history_of_a_cell_is_that_of_the_series_shown_there(world: SmallWor
     view = world.view()
     rows, _ = read_page(
         view,
-        ObservationQuery(
-            ObservationFilter(),
-            version=view.version,
-            as_of=None,
-            every=False,
-            sort=sort,
-            descending=False,
-            after=None,
-            limit=9,
-            history=True,
-        ),
+        ObservationQuery(ObservationFilter(), version=view.version, as_of=None, sort=sort, limit=9, history=True),
     )
     assert [row.value for row in rows] == [1.5, 1.75]
 
@@ -163,8 +153,6 @@ def test_a_cell_that_is_read_in_two_parts_is_chosen_from_as_a_whole(
                     ObservationFilter(kind="raw"),
                     version=view.version,
                     as_of=None,
-                    every=False,
-                    sort="topic",
                     descending=descending,
                     after=after,
                     limit=limit,
@@ -187,14 +175,7 @@ def test_cells_of_neighbouring_topics_are_two_though_their_period_is_one(
         rows, after = read_page(
             view,
             ObservationQuery(
-                ObservationFilter(),
-                version=view.version,
-                as_of=None,
-                every=False,
-                sort="topic",
-                descending=descending,
-                after=after,
-                limit=limit,
+                ObservationFilter(), version=view.version, as_of=None, descending=descending, after=after, limit=limit
             ),
         )
         found += [row.value for row in rows]

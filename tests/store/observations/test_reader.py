@@ -163,7 +163,6 @@ def vintages(world, *, every=True, descending=False, **selection):
             as_of=1 << 40,
             every=every,
             descending=descending,
-            after=None,
             limit=1 << 30,
             history=True,
         ),
@@ -186,16 +185,7 @@ def test_a_withdrawn_row_says_so_and_has_an_id_of_its_own(world):
     world.send([level(ALPHA, 1, (JANUARY, 1.0)), level(ALPHA, 3, (JANUARY, None))])
     rows, _ = read_page(
         world.view(),
-        ObservationQuery(
-            ObservationFilter(),
-            version=world.version,
-            as_of=1 << 40,
-            every=True,
-            descending=False,
-            after=None,
-            limit=10,
-            history=True,
-        ),
+        ObservationQuery(ObservationFilter(), version=world.version, as_of=1 << 40, every=True, limit=10, history=True),
     )
     assert [row.withdrawn for row in rows] == [False, True]
     assert len({row.id for row in rows}) == 2
@@ -287,16 +277,7 @@ def listed(view: View):
     return cells(
         read_page(
             view,
-            ObservationQuery(
-                ObservationFilter(),
-                version=view.version,
-                as_of=None,
-                every=False,
-                sort="topic",
-                descending=False,
-                after=None,
-                limit=9,
-            ),
+            ObservationQuery(ObservationFilter(), version=view.version, as_of=None, limit=9),
         )[0]
     )
 
