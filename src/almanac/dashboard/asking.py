@@ -141,7 +141,7 @@ class InProcessApi:
         return held.view
 
     def simulated(self) -> bool:
-        """Whether the store holds the simulated world; where that cannot be read just now, as it was last."""
+        """Return whether the store holds the simulated world; where that cannot be read just now, as it was last."""
         try:
             with time_limit(_BANNER_SECONDS), self._view() as view:
                 self._simulated = is_simulated(view)

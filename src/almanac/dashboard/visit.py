@@ -167,7 +167,7 @@ class Visit:
 
     @property
     def operator(self) -> bool:
-        """Whether an operator reads the page."""
+        """Return whether an operator reads the page."""
         return self.person is not None and self.person.role == "operator"
 
     @property

@@ -50,7 +50,7 @@ class Limit:
     silence: float = 0.0
 
     def counts(self, host: str) -> bool:
-        """Whether a request to this host is one of those that are limited."""
+        """Return whether a request to this host is one of those that are limited."""
         return not self.hosts or host in self.hosts
 
 
@@ -109,7 +109,7 @@ _SETTLING = 400
 
 
 def is_closed(last: date | None, today: date) -> bool:
-    """Whether a window that ends on that day (None: is open) is of the past that hardly changes."""
+    """Return whether a window that ends on that day (None: is open) is of the past that hardly changes."""
     return last is not None and (today - last).days > _SETTLING
 
 

@@ -121,7 +121,7 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
 
 
 def used(visit: Visit) -> Answer:
-    """Whether a key of this account has been used yet: for the script that waits for its first request."""
+    """Return whether a key of this account has been used yet: for the script that waits for its first request."""
     row = _mine(visit)
     return Download(msgspec.json.encode({"used": row["key"].last_used is not None}), "application/json")
 

@@ -334,7 +334,7 @@ def _chart(
 
 
 def _counts(row: Row) -> bool:
-    """Whether a peer is told of in numbers: not if it is behind, if its statements fail a check, or the value was taken back."""
+    """Return whether a peer is told of in numbers: not if it is behind, if its statements fail a check, or the value was taken back."""
     behind = row["freshnessStatus"] == "stale" or row["metadata"].get("quality") == "failed"
     return not behind and not masked(row) and row["valueNumeric"] is not None
 

@@ -477,7 +477,7 @@ def line_label(line: ComparedLine, lines: Sequence[ComparedLine]) -> str:
 
 
 def _of_several_days(line: ComparedLine, lines: Sequence[ComparedLine]) -> bool:
-    """Whether the same thing is drawn as known on another day too."""
+    """Return whether the same thing is drawn as known on another day too."""
     own = (line.place, line.indicator["id"])
     return any((one.place, one.indicator["id"]) == own and one.known != line.known for one in lines)
 

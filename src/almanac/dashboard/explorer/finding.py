@@ -293,6 +293,6 @@ def _meant(visit: Visit, word: str) -> str | None:
 
 
 def _alike(word: str, other: str) -> bool:
-    """Whether two words begin alike and are about as long: one is the other but for its end, or for a slip."""
+    """Return whether two words begin alike and are about as long: one is the other but for its end, or for a slip."""
     one, two = word.casefold(), other.casefold()
     return min(len(one), len(two)) >= _ALIKE and one[:_ALIKE] == two[:_ALIKE] and abs(len(one) - len(two)) <= _LONGER

@@ -208,7 +208,7 @@ def _common_unit(found: Sequence[Mapping[str, Any]]) -> UnitWords | None:
 
 
 def _comparable(row: Mapping[str, Any], unit: UnitWords) -> bool:
-    """Whether a reading is ranked: a number that may be shown, in the unit of most, and not behind."""
+    """Return whether a reading is ranked: a number that may be shown, in the unit of most, and not behind."""
     shown = not masked(row) and row["valueNumeric"] is not None and row["freshnessStatus"] != "stale"
     return shown and not row["metadata"].get("discontinued") and unit_of(row).head == unit.head
 

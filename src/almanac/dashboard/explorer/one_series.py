@@ -65,7 +65,7 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def often(self) -> bool:
-        """Whether it has so many periods that a page shows a year of them unless asked for more."""
+        """Return whether it has so many periods that a page shows a year of them unless asked for more."""
         return self.frequency in _OFTEN
 
     @property
@@ -270,7 +270,7 @@ class Vintages:
 
     @property
     def published(self) -> bool:
-        """Whether the source publishes vintages: of one that does not, only what we saw ourselves is known."""
+        """Return whether the source publishes vintages: of one that does not, only what we saw ourselves is known."""
         return any(row["revisionStatus"] != "unknown" for row in self.rows)
 
 

@@ -312,7 +312,7 @@ def unit_words(name: str, field: Mapping[str, Any], currency: str | None = None)
 
 
 def is_money(field: Mapping[str, Any] | None) -> bool:
-    """Whether a field is an amount of money, each company's in its own currency."""
+    """Return whether a field is an amount of money, each company's in its own currency."""
     return field is not None and (field["unit"] or "").startswith(_MONEY)
 
 
@@ -612,7 +612,7 @@ def names(rows: list[FilterRow], visit: Visit, known: Fields) -> list[str]:
 
 
 def foreign(rows: list[FilterRow], known: Fields) -> bool:
-    """Whether companies are left out because they report in another currency."""
+    """Return whether companies are left out because they report in another currency."""
     named = {row.field for row in rows if row.whole}
     return "currency" not in named and any(is_money(known.get(name)) for name in named)
 

@@ -60,7 +60,7 @@ class Shown(msgspec.Struct, frozen=True):
 
     @property
     def shut(self) -> bool:
-        """Whether nothing of it may be shown."""
+        """Return whether nothing of it may be shown."""
         return bool(self.rows) and all(values.masked(row) for row in self.rows)
 
 

@@ -300,7 +300,7 @@ def category(name: str) -> str:
 
 
 def computed(row: Mapping[str, Any]) -> bool:
-    """Whether an observation was computed by us, and so is told with our precision."""
+    """Return whether an observation was computed by us, and so is told with our precision."""
     return bool(row.get("derivedFrom"))
 
 

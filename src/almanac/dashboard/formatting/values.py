@@ -54,7 +54,7 @@ class FormattedValue(NamedTuple):
 
     @property
     def shown(self) -> bool:
-        """Whether a number or a text of the record is on screen."""
+        """Return whether a number or a text of the record is on screen."""
         return self.state not in {"withheld", "outside_plan", "none"} and bool(self.text)
 
 
@@ -68,13 +68,13 @@ def plain_text(text: str) -> FormattedValue:
 
 
 def masked(row: Row) -> bool:
-    """Whether the value of a record may not be shown, whatever stands in it."""
+    """Return whether the value of a record may not be shown, whatever stands in it."""
     rights = row.get("rights")
     return bool(row.get("valueWithheld") or (rights or {}).get("valueWithheld"))
 
 
 def is_forecast(row: Row) -> bool:
-    """Whether the period had not begun when the value was known, or the publisher calls the value a projection."""
+    """Return whether the period had not begun when the value was known, or the publisher calls the value a projection."""
     metadata = row.get("metadata") or {}
     return bool(metadata.get("forecast") or metadata.get("projection"))
 
@@ -308,7 +308,7 @@ class ChartPoint(NamedTuple):
 
     @property
     def revised(self) -> bool:
-        """Whether it differs from its first publication."""
+        """Return whether it differs from its first publication."""
         return self.value is not None and self.first is not None and self.first != self.value
 
 
@@ -416,7 +416,7 @@ def missing(points: Sequence[ChartPoint]) -> int:
 
 
 def parted(before: ChartPoint, after: ChartPoint) -> bool:
-    """Whether a period between two neighbours is missing."""
+    """Return whether a period between two neighbours is missing."""
     months = after.frequency.months
     if not months:
         return after.end - before.end > _LONGEST_BREAK[after.frequency]

@@ -104,7 +104,7 @@ class CheckedPeriod(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a check comes to, as `QualityCheck` has it."""
+    """Outcome of a check, as `QualityCheck` has it."""
 
     status: str = PASSED
     detail: str | None = None
@@ -163,7 +163,7 @@ _LINES: tuple[tuple[str, str, str, str, tuple[tuple[str, ...], ...]], ...] = (
 
 
 def _lines_add_up(period: CheckedPeriod) -> Outcome | None:
-    """Whether each line of an income statement is what those above it leave."""
+    """Return whether each line of an income statement is what those above it leave."""
     off: list[str] = []
     items: list[str] = []
     compared = 0
@@ -194,7 +194,7 @@ _COSTS = (
 
 
 def _gross_profit(period: CheckedPeriod) -> Outcome | None:
-    """Whether gross profit is a part of revenue, and leaves out no more costs than it takes."""
+    """Return whether gross profit is a part of revenue, and leaves out no more costs than it takes."""
     gross, revenue, costs = map(period.get, ("gross_profit", "revenue", "costs_and_expenses"))
     if gross is None or revenue is None or revenue.value < 0:
         return None
@@ -209,7 +209,7 @@ def _gross_profit(period: CheckedPeriod) -> Outcome | None:
 
 
 def _cash_flows(period: CheckedPeriod) -> Outcome | None:
-    """Whether the three flows come to the change in cash."""
+    """Return whether the three flows come to the change in cash."""
     keys = [f"net_cash_flow_from_{kind}" for kind in ("operations", "investing", "financing")]
     flows, change = _values(period.get, *keys), period.get("net_change_in_cash")
     if change is None or len(flows) < len(keys):
@@ -230,7 +230,7 @@ _SHEET = ("total_assets", "total_liabilities", "shareholders_equity", "minority_
 
 
 def _balance(period: CheckedPeriod) -> Outcome | None:
-    """Whether assets are liabilities and equity."""
+    """Return whether assets are liabilities and equity."""
     assets, both = period.get("total_assets"), period.get("liabilities_and_equity")
     if assets is None:
         return None
@@ -256,7 +256,7 @@ _WHOLES: Mapping[str, tuple[str, ...]] = {
 
 
 def _parts(period: CheckedPeriod) -> Outcome | None:
-    """Whether parts of a balance sheet are no larger than what they are parts of."""
+    """Return whether parts of a balance sheet are no larger than what they are parts of."""
     off: list[str] = []
     items: list[str] = []
     compared = 0
@@ -320,7 +320,7 @@ def _scaled(per_share: float, shares: float, income: float) -> str | None:
 
 
 def _bases(period: CheckedPeriod, mark: str, words: str) -> Outcome:
-    """Whether no difference has the mark of operands that are of two bases."""
+    """Return whether no difference has the mark of operands that are of two bases."""
     off = [key for key, amount in period.amounts.items() if (amount.method or "").endswith(mark)]
     return _judged(f"{words}: {', '.join(off)}", off)
 
@@ -361,7 +361,7 @@ def _reasons(period: CheckedPeriod) -> Outcome | None:
 
 
 def _lone_lines(period: CheckedPeriod) -> Outcome:
-    """Whether no later report gives a line of the sheet otherwise. One that does not give the sheet replaces nothing of it."""
+    """Return whether no later report gives a line of the sheet otherwise. One that does not give the sheet replaces nothing of it."""
     remarks = {key: period.remark(key) or "" for key in period.amounts}
     off = {key: why.removeprefix(f"{LONE}: ") for key, why in remarks.items() if why.startswith(LONE)}
     words = "; ".join(f"{key}: {why}" for key, why in off.items())
@@ -385,7 +385,7 @@ def _neighbours(period: CheckedPeriod) -> Outcome | None:
 
 
 def _split(period: CheckedPeriod) -> Outcome | None:
-    """Whether the quarters of a year, a quarter and its year, or two neighbours, are counted in the same shares."""
+    """Return whether the quarters of a year, a quarter and its year, or two neighbours, are counted in the same shares."""
     own = period.get(_SHARES)
     beside = [value for get in (period.before, period.year, *period.quarters) for value in _values(get, _SHARES)]
     if own is None or not beside:
@@ -398,7 +398,7 @@ def _split(period: CheckedPeriod) -> Outcome | None:
 
 
 def _split_of_balance(period: CheckedPeriod) -> Outcome | None:
-    """Whether the shares outstanding, of a cover dated after the period, are those that the income statement counts."""
+    """Return whether the shares outstanding, of a cover dated after the period, are those that the income statement counts."""
     now, then = period.get("shares_outstanding"), period.before("shares_outstanding")
     average, average_before = (get(_SHARES) for get in period.incomes)
     if not (now and then and average and average_before and then.value > 0 and average.value > 0):

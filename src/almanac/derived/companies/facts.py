@@ -123,12 +123,12 @@ class FactHistory:
 
     @property
     def latest(self) -> FactVintage:
-        """The state that holds now. Only for a fact of which something is known."""
+        """Return the state that holds now. Only for a fact of which something is known."""
         return self.states[0] if len(self.states) == 1 else self.bases[-1].state
 
     @property
     def bases(self) -> list[Basis]:
-        """The numbers it has had, oldest first."""
+        """Return the numbers it has had, oldest first."""
         if self._bases is not None:
             return self._bases
         bases: list[Basis] = []
@@ -161,14 +161,14 @@ class FactHistory:
         return next((basis.state for basis in reversed(self.bases) if basis.since <= moment), None)
 
     def misread_at(self, moment: int) -> bool:
-        """Whether what was stated last by a moment has the wrong sign, as is known now."""
+        """Return whether what was stated last by a moment has the wrong sign, as is known now."""
         stated = next((s for s in reversed(self.states) if s.known <= moment), None)
         now = self.as_of(moment)
         return stated is not None and now is not None and stated.value * now.value < 0
 
 
 def _turned(before: float, now: float) -> bool:
-    """Whether only the sign of a number is another, but for a fiftieth of its size."""
+    """Return whether only the sign of a number is another, but for a fiftieth of its size."""
     return now * before < 0 and 0.98 < -now / before < 1.02
 
 
@@ -259,7 +259,7 @@ class KnownFacts:
         return self.tags.get(tag, _NO_ENDS).get(end, _NO_FACTS).get(start)
 
     def given(self, tag: str, end: int) -> bool:
-        """Whether anything is known of a tag for an instant, or a period of any length, that ends on a day."""
+        """Return whether anything is known of a tag for an instant, or a period of any length, that ends on a day."""
         return end in self.tags.get(tag, ())
 
     def _sign(self, tag: str, start: int | None, end: int) -> int:

@@ -81,7 +81,7 @@ class FiscalPeriods(NamedTuple):
 
 
 class ReportPeriod(NamedTuple):
-    """What one periodic report says of the calendar. `kind`: year, quarter, half, stub (a period of transition)."""
+    """Statement of one periodic report about the calendar. `kind`: year, quarter, half, stub (a period of transition)."""
 
     known: int
     #: Where most periods of its own length that end with it begin; a plain length where it states none (balances only).
@@ -96,7 +96,7 @@ class ReportPeriod(NamedTuple):
 
 
 class FiscalCalendar:
-    """What all filings of a company say of its periods, with the time each became known."""
+    """Statements of all filings of a company about its periods, with the time each became known."""
 
     def __init__(self, company: CompanyInput, disclosures: Iterable[Disclosure], core: frozenset[str]) -> None:
         """`core`: tags that show that a period was reported (income, revenue, cash flow)."""
@@ -351,7 +351,7 @@ def _own(filing: Filing, spans: Counter[tuple[str, int, int]]) -> ReportPeriod |
 
 
 def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
-    """Whether any of some days, ascending, is at most so many days away from one."""
+    """Return whether any of some days, ascending, is at most so many days away from one."""
     place = bisect_left(ends, day - days)
     return place < len(ends) and ends[place] <= day + days
 

@@ -49,7 +49,7 @@ def unit(value: float) -> float:
 
 
 def agree(one: float, other: float) -> bool:
-    """Whether one of two numbers is the other as it is stated, or rounded: nobody can say that they differ."""
+    """Return whether one of two numbers is the other as it is stated, or rounded: nobody can say that they differ."""
     if one == other:
         return True
     if not one or not other:
@@ -92,7 +92,7 @@ def foots(value: float, exact: float, usual: float, units: int = 1) -> bool:
 
 
 def repeats(one: float, other: float) -> bool:
-    """Whether two lines of sheets are one, or one is rounded so that its sheet adds up: a unit off then, not half of one."""
+    """Return whether two lines of sheets are one, or one is rounded so that its sheet adds up: a unit off then, not half of one."""
     return one == other or (unit(one) != unit(other) and abs(one - other) <= max(unit(one), unit(other)))
 
 

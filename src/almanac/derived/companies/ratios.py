@@ -68,7 +68,7 @@ _RATE_CUT = date(2018, 1, 1).toordinal()
 
 
 class InputName(NamedTuple):
-    """An input's name taken apart."""
+    """Name of an input, taken apart."""
 
     item: str
     flow: bool
@@ -90,7 +90,7 @@ _NAME = re.compile(r"(?P<item>[a-z_]+?)(?P<flow>_ttm)?(?:_(?P<back>[123])y_ago)?
 
 @functools.cache
 def parsed(name: str) -> InputName:
-    """`long_term_debt_1y_ago` → its item, flow or balance, years back. Raises ValueError for another form."""
+    """Parse `long_term_debt_1y_ago` into item, flow or balance, and years back. Raises ValueError for another form."""
     match = _NAME.fullmatch(name)
     if match is None or (match["flow"] and match["optional"]):
         raise ValueError(
@@ -100,7 +100,7 @@ def parsed(name: str) -> InputName:
 
 
 class RatioInputs:
-    """A financials from one end. `frequency` is what the company reports in (`ttm.periods`). Nothing before REACH_DAYS is looked at."""
+    """Readings of a company's financials from one end. `frequency` is what the company reports in (`ttm.periods`). Nothing before REACH_DAYS is looked at."""
 
     def __init__(self, financials: CompanyFinancials, end: int, frequency: Frequency) -> None:
         """Raise ValueError for a frequency that companies do not report in."""
@@ -117,7 +117,7 @@ class RatioInputs:
         self._starts: list[int | None] = []
 
     def start(self, back: int = 0) -> int | None:
-        """First day of the twelve months that many years back; None where no flow has twelve months there."""
+        """Return the first day of the twelve months that many years back; None where no flow has twelve months there."""
         while len(self._starts) <= back and len(self._starts) < len(self._ends):
             flow = self._frame(self._ends[-1])
             self._starts.append(flow and flow.start)
@@ -131,7 +131,7 @@ class RatioInputs:
         return next((flow for flow in flows if flow is not None), None)
 
     def trailing_twelve_months(self, item: str, end: int) -> TrailingTwelveMonths | None:
-        """Twelve months of an item ending on that day."""
+        """Return the twelve months of an item ending on that day."""
         if end < self._floor:
             return None
         if (item, end) not in self._twelve:
@@ -146,7 +146,7 @@ class RatioInputs:
         return self._figures[name]
 
     def all(self, names: Iterable[str]) -> list[Figure] | None:
-        """Several inputs, None where one of them is missing."""
+        """Return several inputs, None where one of them is missing."""
         figures: list[Figure] = []
         for name in names:
             figure = self.read(name)
@@ -187,7 +187,7 @@ class RatioInputs:
 
     @functools.cached_property
     def _reporting_basis(self) -> int | None:
-        """Standard and currency of the twelve months now: nothing of another is set against them."""
+        """Return standard and currency of the twelve months now: nothing of another is set against them."""
         flow = self._frame(self._ends[0])
         return None if flow is None else flow.parts[0].reporting_basis
 
@@ -290,7 +290,7 @@ def _function(formula: str) -> Callable[..., float]:
 
 
 class CriterionResult(msgspec.Struct, frozen=True):
-    """A test's inputs by name (None: missing), its value and whether it is passed (None: cannot be told, or not asked)."""
+    """Inputs of a test by name (None: missing), its value and whether it is passed (None: cannot be told, or not asked)."""
 
     name: str
     inputs: dict[str, float | None]
@@ -314,7 +314,7 @@ class ScoreBreakdown(msgspec.Struct, frozen=True):
 
 
 class Score(NamedTuple):
-    """A score: its tests, and the sum that weights make of their values (none: how many are passed) with its name."""
+    """Score of several tests: their weighted sum and a constant, or without weights the number that are passed."""
 
     tests: tuple[ScoreCriterion, ...]
     weights: tuple[float, ...] = ()
@@ -448,7 +448,7 @@ class MeasureValue(NamedTuple):
 
     @property
     def reporting_basis(self) -> int:
-        """Standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
+        """Return standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
         return self.parts[0].reporting_basis if self.parts else 0
 
     @property

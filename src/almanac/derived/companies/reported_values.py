@@ -24,7 +24,7 @@ from almanac.domain.periods import key_of
 
 
 class FactKey(NamedTuple):
-    """What a value belongs to."""
+    """Tag, unit and period that a value belongs to."""
 
     tag: str
     unit: str
@@ -135,7 +135,7 @@ def _sheets_anew(
 
 
 def _balances(lines: Mapping[str, float]) -> bool:
-    """Whether lines of one filing are enough of a balance sheet: total assets, and as much on its other side, or equity."""
+    """Return whether lines of one filing are enough of a balance sheet: total assets, and as much on its other side, or equity."""
     assets = next((lines[tag] for tag in _ASSETS if tag in lines), None)
     both = next((lines[tag] for tag in _BOTH if tag in lines), None)
     if assets is None or both is None:

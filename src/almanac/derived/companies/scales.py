@@ -47,7 +47,7 @@ class Slip(NamedTuple):
     flows: bool
 
     def concerns(self, start: int | None) -> bool:
-        """Whether a fact of the filing is in another scale; `start` None: a balance."""
+        """Return whether a fact of the filing is in another scale; `start` None: a balance."""
         return self.balances if start is None else self.flows
 
 
@@ -109,7 +109,7 @@ def slips(company: CompanyInput) -> dict[str, Slip]:
 
 
 class _Earlier(NamedTuple):
-    """What filings of the right scale gave."""
+    """Values that filings of the right scale gave."""
 
     #: The last figure of each fact, and the filing.
     figures: dict[tuple[str, _Span], tuple[float, str]]
@@ -118,7 +118,7 @@ class _Earlier(NamedTuple):
 
 
 class _Off(NamedTuple):
-    """What of a filing's balances or flows is off by a power of ten."""
+    """Return what of a filing's balances or flows is off by a power of ten."""
 
     lines: int
     compared: int
@@ -157,7 +157,7 @@ def _off(earlier: _Earlier, accession: str, rows: Iterable[_Row], growth: float,
 
 
 def _fits(newest: Mapping[str, _Row], rows: Iterable[_Row], counted: float | None) -> bool | None:
-    """Whether the income of a filing, or else its average shares, is of the scale of the shares counted; None: nothing tells."""
+    """Return whether the income of a filing, or else its average shares, is of the scale of the shares counted; None: nothing tells."""
     if counted is None:
         return None
     values = {(tag, span): state.value for tag, span, state in rows}

@@ -75,7 +75,7 @@ class DerivedLine(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Quality(msgspec.Struct, frozen=True):
-    """What the checks say of a statement, and their verdict."""
+    """Results of the checks of a statement, and their verdict."""
 
     status: str
     checks: list[QualityCheck]
@@ -343,7 +343,7 @@ class StatementHistory:
         )
 
     def _in_another_scale(self, moment: int, amount: Amount) -> bool:
-        """Whether an amount comes from a filing that is known to be in another scale."""
+        """Return whether an amount comes from a filing that is known to be in another scale."""
         within = amount.start is None or amount.method is None or amount.method in _WITHIN
         first = amount.end if within or amount.start is None else amount.start - 1
         for name in amount.tags:

@@ -143,7 +143,7 @@ def _own(financials: CompanyFinancials, item: str, frequency: Frequency) -> tupl
 def _one_basis_each(
     financials: CompanyFinancials, cells: Mapping[int, Amount], twelve: TrailingTwelveMonths | None
 ) -> TrailingTwelveMonths | None:
-    """Twelve months of several parts, each with the period a year before among `cells`, if all are on one basis; else None."""
+    """Return the twelve months of several parts, each with the period a year before among `cells`, if all are on one basis; else None."""
     if twelve is None or len(twelve.parts) == 1 or not financials.recasts:
         return twelve
     before = [
@@ -211,7 +211,7 @@ def _is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bo
 
 
 def one_basis(shares: Iterable[float]) -> bool:
-    """Whether average numbers of shares in order of time can all be counted in the same shares."""
+    """Return whether average numbers of shares in order of time can all be counted in the same shares."""
     before: float | None = None
     for number in shares:
         if number <= 0:
@@ -223,12 +223,12 @@ def one_basis(shares: Iterable[float]) -> bool:
 
 
 def comparable(one: TrailingTwelveMonths, before: TrailingTwelveMonths) -> bool:
-    """Whether two averages of shares, the second a year before the first, are on one basis."""
+    """Return whether two averages of shares, the second a year before the first, are on one basis."""
     return one_basis(amount.value for amount in (*before.parts, *one.parts))
 
 
 def _split(ratio: float) -> bool:
-    """Whether a ratio of two numbers of shares is near 3:2 or a whole number from two on, either way round."""
+    """Return whether a ratio of two numbers of shares is near 3:2 or a whole number from two on, either way round."""
     ratio = ratio if ratio >= 1 or not ratio else 1 / ratio
     if not 0 < ratio < 10:
         # From ten on every number is within a twentieth of a whole one.
@@ -244,7 +244,7 @@ def _year(financials: CompanyFinancials, item: str, end: int) -> TrailingTwelveM
 
 
 def _whole(parts: Sequence[Amount]) -> int | None:
-    """First day of contiguous parts that make twelve months."""
+    """Return the first day of contiguous parts that make twelve months."""
     start = parts[0].start if parts else None
     return start if start is not None and SHORTEST <= parts[-1].end - start + 1 <= LONGEST else None
 
@@ -325,5 +325,5 @@ def _to_date(financials: CompanyFinancials, item: str, start: int, end: int) -> 
 
 
 def _stated(amount: Amount) -> bool:
-    """Whether all that an amount comes from was stated for its very period: differences and sums over time were not."""
+    """Return whether all that an amount comes from was stated for its very period: differences and sums over time were not."""
     return len({tag.rpartition(":")[2] for tag in amount.tags}) == 1

@@ -292,7 +292,7 @@ class _Chain:
         return FetchFailed(self.secrecy.clean(url), self.secrecy.clean(safe(reason)), status=status, passing=passing)
 
     def is_later(self, page: bytes) -> bool:
-        """Whether a short answer says that the data are being prepared."""
+        """Return whether a short answer says that the data are being prepared."""
         return any(word.encode() in page for word in self.request.later)
 
 

@@ -200,7 +200,7 @@ class Connection(Database):
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, for reading or writing."""
+        """Return whether a transaction is open, for reading or writing."""
         return not self.link.closed and self.link.info.transaction_status != TransactionStatus.IDLE
 
     def _within(self, *, reads: bool = False) -> contextlib.AbstractContextManager[None]:

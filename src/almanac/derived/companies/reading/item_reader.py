@@ -132,7 +132,7 @@ def _across_tags(known: Known, item: Item, span: Span) -> Amount | None:
 
 
 def _agreed(known: Known, one: str, other: str, end: int) -> bool:
-    """Whether two tags had one value at some time for each earlier period that has both, within the days of proof."""
+    """Return whether two tags had one value at some time for each earlier period that has both, within the days of proof."""
     pairs = [
         (fact.bases, theirs.bases)
         for day, by_start in known.facts.tags.get(one, {}).items()

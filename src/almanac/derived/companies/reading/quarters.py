@@ -59,7 +59,7 @@ Outcome = Amount | str | None
 
 
 class Known(NamedTuple):
-    """What is known in one reporting basis at a moment: facts, the fiscal calendar, and what applies to the company."""
+    """Facts and rules known in one reporting basis at a moment: facts, the fiscal calendar, and what applies to the company."""
 
     facts: KnownFacts
     periods: FiscalPeriods
@@ -180,7 +180,7 @@ def _doubt(known: Known, tag: str, start: int, span: Span, operands: Operands) -
 
 
 def _is_restated(before: float, now: float) -> bool:
-    """Whether two figures differ by more than the rounding of the coarser one, a unit being at most a million."""
+    """Return whether two figures differ by more than the rounding of the coarser one, a unit being at most a million."""
     return abs(now - before) > min(max(granularity(before), granularity(now)), COARSEST) / 2
 
 
@@ -193,7 +193,7 @@ def _year_before(known: Known, tag: str, start: int, end: int) -> FactHistory | 
 
 
 def _is_split(known: Known, start: int, span: Span, operands: Operands, criteria: TagCriteria) -> bool:
-    """Whether shares were split between the reports of both operands."""
+    """Return whether shares were split between the reports of both operands."""
     assert span.previous is not None
     for tag in criteria.shares:
         whole, part = known.facts.fact(tag, start, span.end), known.facts.fact(tag, start, span.previous)
@@ -463,7 +463,7 @@ def _gives(known: Known, tag: str, kind: str, end: int, moment: int) -> bool:
 
 
 def _was_recast(known: Known, span: Span, moment: int) -> bool:
-    """Whether incomes or cash flows of a period became others at a moment, by more than a correction."""
+    """Return whether incomes or cash flows of a period became others at a moment, by more than a correction."""
     for tag in known.mapping.core:
         fact = stated_in(known.facts.ending(tag, span.end), span.start)
         for before, now in pairwise(fact.bases) if fact is not None and len(fact.states) > 1 else ():

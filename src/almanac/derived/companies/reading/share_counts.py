@@ -97,6 +97,6 @@ def _times(one: float, other: float) -> float:
 
 
 def _is_slip(times: float) -> bool:
-    """Whether a ratio is near ten, a hundred, a thousand or a further power of ten."""
+    """Return whether a ratio is near ten, a hundred, a thousand or a further power of ten."""
     power = math.log10(times)
     return power > 0.8 and abs(power - round(power)) < 0.1

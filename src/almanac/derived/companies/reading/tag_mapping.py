@@ -33,7 +33,7 @@ DWARFS = 1.5
 
 
 class TagCriteria(NamedTuple):
-    """What an item asks of the periods of its tags."""
+    """Demands of an item on the periods of its tags."""
 
     #: Whether parts are differences of longer periods.
     additive: bool
@@ -65,7 +65,7 @@ class ItemRule(NamedTuple):
 
 
 class TagMapping(NamedTuple):
-    """What applies to companies of one template, worked out once."""
+    """Rules for companies of one template, worked out once."""
 
     #: Items in an order in which each comes after all that it needs, and the place of each.
     order: tuple[Item, ...]

@@ -60,7 +60,7 @@ class Place(NamedTuple):
         return one_tag(self.known, tag, self.kind, self.end, self.span, criteria)
 
     def is_given(self, candidate: Expression) -> bool:
-        """Whether a candidate can have a value: most have none, and that is soon told."""
+        """Return whether a candidate can have a value: most have none, and that is soon told."""
         given = self.known.facts.given
         if len(candidate) == 1 or not candidate[0].optional:
             return given(candidate[0].name, self.end)
@@ -339,7 +339,7 @@ def _bears_out(proof: Iterable[_Proof], value: float) -> bool:
 
 
 def _is_proof(proof: list[_Proof], option: _Option) -> bool:
-    """Whether an identity holds with an option; where that counts only with proof, only if it does not hold without it too."""
+    """Return whether an identity holds with an option; where that counts only with proof, only if it does not hold without it too."""
     return _bears_out(proof, option.amount.value) and not (option.proven and _bears_out(proof, 0.0))
 
 
@@ -351,7 +351,7 @@ def _coarse(amounts: list[Amount], income: Amount | None) -> list[Amount]:
 
 
 def _disputes(item: Item, rival: Amount, first: Amount, *, is_note: bool) -> bool:
-    """Whether another candidate says that the first one is not the total."""
+    """Return whether another candidate says that the first one is not the total."""
     tags = _tags(rival)
     if tags > _tags(first):
         return False  # the first and a line beside it, as excise taxes

@@ -217,7 +217,7 @@ def _check_page(response: responses.Observations, query: Mapping[str, str], wher
 
 
 def _past(response: responses.Observations, query: Mapping[str, str], fetched_at: int) -> bool:
-    """Whether a snapshot is of a past day by request: taken as the present state it would undo what came after.
+    """Return whether a snapshot is of a past day by request: taken as the present state it would undo what came after.
 
     The API's day is Central time, so its date may be the one before the day of the fetch in UTC.
     """

@@ -169,7 +169,7 @@ def plain_unit(unit: str) -> str:
 
 
 def is_currency(unit: str) -> bool:
-    """Whether a unit as published is an ISO code of a currency."""
+    """Return whether a unit as published is an ISO code of a currency."""
     return _CURRENCY.fullmatch(unit) is not None
 
 

@@ -56,7 +56,7 @@ def quarters(today: date) -> list[str]:
 
 
 def is_listing(path: str) -> bool:
-    """Whether a path is that of a quarter's listing."""
+    """Return whether a path is that of a quarter's listing."""
     return _LISTING.fullmatch(path) is not None
 
 
