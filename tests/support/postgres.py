@@ -17,6 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from urllib.parse import quote
 
@@ -360,8 +361,8 @@ def stand_in() -> None:
     schemas = _schemas
     _links.patch()
 
-    def door(name: str) -> None:
-        held = getattr(opening, name)
+    def door(name: str, module: ModuleType = opening) -> None:
+        held = getattr(module, name)
 
         def opened(at: opening.Place, **named: object) -> object:
             if schemas.asleep:
@@ -370,10 +371,11 @@ def stand_in() -> None:
                 return held(at, **named) if name == "open_auxiliary" else schemas.memory(held, **named)
             return held(schemas.server(at) if isinstance(at, Path) else at, **named)
 
-        setattr(opening, name, opened)
+        setattr(module, name, opened)
 
-    for name in ("create", "connect", "identity_of", "open_auxiliary"):
+    for name in ("create", "connect", "open_auxiliary"):
         door(name)
+    door("identity_of", sqlite)
     for name in ("data_place", "accounts_place", "usage_place"):
         _on_a_server(name)
 
