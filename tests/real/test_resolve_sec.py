@@ -14,6 +14,7 @@ from almanac.pipeline.context import PipelineContext
 from almanac.sources.base import Payload
 from almanac.sources.feeds.sec.connector import CONNECTOR
 from almanac.store.companies.merging import mark_reports, put_records
+from almanac.store.companies.statements import pack
 from almanac.store.engine.sqlite import OPEN
 from tests.support.service import Service, make_accounts, settings
 
@@ -97,7 +98,9 @@ def service(tmp_path_factory):
             put_records(world.db, [record], "sec", FETCHED, file, classify)
         # Those whose submissions are here count as filers: which of two namesakes is meant depends on it.
         for entity in {record.entity for record, _ in records() if record.part == "submissions"}:
-            world.db.execute("INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, ?)", (entity, YEAR, OPEN, b"{}"))
+            world.db.execute(
+                "INSERT INTO statement VALUES(?, 0, 'A', ?, 1, 1, ?, ?)", (entity, YEAR, OPEN, pack(b"{}"))
+            )
             mark_reports(world.db, entity)
     make_accounts(chosen)
     one = Service(home)
