@@ -420,7 +420,7 @@ def _snapshot(at: Place, part: KeptDatabase, copy: Path, meter: Meter) -> Path:
         copy = copy.parent / _CARRIED / copy.name  # a folder of its own: who makes a database in one locks it
         with (
             contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as source,
-            contextlib.closing(opening.open_auxiliary(copy, schema=part.area)) as target,
+            contextlib.closing(opening.open_copy(copy, part.area)) as target,
         ):
             copy_tables(source, target, part.area)
     return copy

@@ -186,7 +186,7 @@ def _settle(settings: Settings) -> Manifest:
             # If a killed run already copied it, the result is the same. Data is rebuilt on the server.
             if part.area is not None:
                 with (
-                    contextlib.closing(opening.open_auxiliary(file, schema=part.area)) as source,
+                    contextlib.closing(opening.open_copy(file, part.area)) as source,
                     contextlib.closing(opening.open_auxiliary(at, schema=part.area)) as target,
                 ):
                     copy_tables(source, target, part.area)

@@ -100,7 +100,16 @@ def open_auxiliary(at: Place, *, schema: AuxiliarySchema, busy_seconds: float = 
 
     Raises SchemaError for what a later version wrote, DamagedError for a file of another kind.
     """
-    with _kept(connect(at, busy_seconds=busy_seconds, area=schema.name, durable=schema.durable)) as db:
+    return _upgraded(connect(at, busy_seconds=busy_seconds, area=schema.name, durable=schema.durable), schema, at)
+
+
+def open_copy(file: Path, schema: AuxiliarySchema) -> Database:
+    """Open a copy of such a database in a file, as `open_auxiliary` does, for a backup or from one."""
+    return _upgraded(sqlite.connect(file, durable=schema.durable), schema, file)
+
+
+def _upgraded(opened: Database, schema: AuxiliarySchema, at: Place) -> Database:
+    with _kept(opened) as db:
         if db.schema_number() != schema.number:
             with db.transaction():
                 schema.upgrade(db, at)  # whoever comes second finds it made
