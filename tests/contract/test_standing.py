@@ -12,6 +12,7 @@ from almanac.store.engine import opening
 from almanac.store.observations import specs
 from almanac.store.observations.writing.numbering import SpecNumbers
 from almanac.store.summary import figures
+from tests.support import postgres
 from tests.support.invented_mirror import TREASURY_DAYS, treasury_file
 from tests.support.service import Service
 
@@ -104,7 +105,8 @@ def test_a_screen_of_another_day_or_version_is_a_heavy_one(own, more, where):
     ],
 )
 def test_only_what_takes_few_milliseconds_is_answered_in_the_event_loop(own, path, query, where):
-    assert own.where(path, **query) == where
+    # A server is never waited for in the loop.
+    assert own.where(path, **query) == ("thread" if where == "loop" and postgres.ENGINE == "postgres" else where)
 
 
 def test_a_further_page_of_a_screen_is_a_heavy_one(own):
