@@ -62,7 +62,7 @@ def last(statements, moment=1 << 60):
 def test_what_is_served_adds_up_and_what_is_absent_says_why():
     every, anchored, own, without = Counter(), Counter(), 0, []
     for cik, bodies in told().items():
-        reports = {one.end for one in CompanyHistory(filer(cik)).calendar.owns}
+        reports = {one.end for one in CompanyHistory(filer(cik)).calendar.own_reports}
         for (type_, frequency, end), body in bodies.items():
             every[body.quality.status] += 1
             anchored[type_, ANCHORS[type_] in body.items] += 1

@@ -63,7 +63,7 @@ def by_end(cik):
         made.sort(key=lambda pair: (pair[1].known, pair[1].value is not None))
     mine = company(cik)
     owns = defaultdict(set)
-    for own in FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).owns:
+    for own in FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).own_reports:
         owns[own.end].add(own.kind)
     return found, owns
 

@@ -41,24 +41,26 @@ def sandbox(observations: int | None, companies: int | None, processes: int | No
 @listeners
 def demo(**options: Any) -> None:
     """Load the simulated world into a folder of its own; serve it. Print where to look, a key and a first request."""
-    found = chosen(**options)
+    chosen_settings = chosen(**options)
     # A folder of its own, whatever engine the others use.
-    own = msgspec.structs.replace(found, home=found.home / "demo", database_url=None, raw_url=None)
+    demo_settings = msgspec.structs.replace(
+        chosen_settings, home=chosen_settings.home / "demo", database_url=None, raw_url=None
+    )
 
     def said(_number: int, code: int) -> None:
         say("The whole world is there." if code == 0 else f"Loading the rest of the world failed: exit {code}.")
 
     try:
-        with serving.claimed(own):
+        with serving.claimed(demo_settings):
             # A second run adds only the days since.
-            with PipelineContext(own, kind=SIMULATED) as world:
+            with PipelineContext(demo_settings, kind=SIMULATED) as world:
                 say("Loading a simulated yield curve …")
                 outcomes = load_first(world, lambda _: None)
             say(f"{sum(outcome.folded for outcome in outcomes)} simulated payloads read.")
-            for line in welcome(own, "demo@localhost", "make run"):
+            for line in welcome(demo_settings, "demo@localhost", "make run"):
                 put(line)
             say("Other curves and economies, then companies are loaded meanwhile (some minutes the first time) …")
-            with loading_beside(own, [["sandbox"]], said, quiet=True):
-                serving.run(own)
+            with loading_beside(demo_settings, [["sandbox"]], said, quiet=True):
+                serving.run(demo_settings)
     except TakenError as error:
         raise TakenError(f"{error}\n  Nothing was changed; what runs goes on as it was.") from None

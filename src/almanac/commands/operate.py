@@ -112,8 +112,8 @@ def status(as_json: bool, as_check: bool) -> None:
         try:
             chosen = settings(home=False)
             with closing(Reader(place(chosen.data_place))) as reader, reader.view() as view:
-                found = vitals(view, chosen.clock())
-            finding = checkup(found, room(chosen), real_time())
+                measured = vitals(view, chosen.clock())
+            finding = checkup(measured, room(chosen), real_time())
         except (UserError, OSError) as error:
             finding = failed(str(error))
         put(finding.line)

@@ -41,9 +41,9 @@ def start(folder: Path | None, load_only: bool, **options: Any) -> None:
 
     With --load-only: exit 0 all good, 3 some quarantined or failed, 1 nothing ingested.
     """
-    found = chosen(**options)
+    chosen_settings = chosen(**options)
     if load_only:
-        sys.exit(_load(found, folder))
+        sys.exit(_load(chosen_settings, folder))
     commands = [["start", "--load-only", *(() if folder is None else ("--from", str(folder.resolve())))]]
     if folder is None:
         commands.append(["worker"])
@@ -52,20 +52,20 @@ def start(folder: Path | None, load_only: bool, **options: Any) -> None:
         if number == 0 and code:
             say("nothing could be loaded" if code == 1 else f"some of it could not be loaded (exit {code})")
 
-    if sys.stderr.isatty() and found.log_level == "info":  # a line for each request would tear the bars apart
-        found = msgspec.structs.replace(found, log_level="warning")
-    with serving.claimed(found):
+    if sys.stderr.isatty() and chosen_settings.log_level == "info":  # a line for each request would tear the bars apart
+        chosen_settings = msgspec.structs.replace(chosen_settings, log_level="warning")
+    with serving.claimed(chosen_settings):
         # One that holds the simulated world is refused before anything is made.
-        with PipelineContext(found, kind=REAL, tell=say):
+        with PipelineContext(chosen_settings, kind=REAL, tell=say):
             pass
-        for line in welcome(found, "operator@localhost", "almanac start"):
+        for line in welcome(chosen_settings, "operator@localhost", "almanac start"):
             put(line)
         sys.stdout.flush()
-        with loading_beside(found, commands, said, quiet=False):
-            serving.run(found)
+        with loading_beside(chosen_settings, commands, said, quiet=False):
+            serving.run(chosen_settings)
 
 
-def _load(found: Settings, folder: Path | None) -> int:
+def _load(chosen_settings: Settings, folder: Path | None) -> int:
     """
     Load every source that needs nothing, and print what each other one needs. Return the exit code of `almanac ingest`; 0
     where nothing is due.
@@ -73,14 +73,14 @@ def _load(found: Settings, folder: Path | None) -> int:
     every = named_sources(shipped(), ())
     sources = [source for source in every if not source.key_required and source.rights.channel is Exposure.public]
     say(f"loading {len(sources)} sources that ask for neither a key nor a consent")
-    with seldom_searched(), loading(found.home, "data of publishers") as progress:
+    with seldom_searched(), loading(chosen_settings.home, "data of publishers") as progress:
         if folder is None:
             # One round of a worker over what is due: what is new of each source in the order of need, then what each has of
             # the past. What was asked before stands, so a second start goes on where the first one was.
-            with asking(found, [source.id for source in sources], progress, bars=True) as worker:
+            with asking(chosen_settings, [source.id for source in sources], progress, bars=True) as worker:
                 outcomes = worker.round().outcomes
         else:
-            with PipelineContext(found, kind=REAL, tell=say) as world:
+            with PipelineContext(chosen_settings, kind=REAL, tell=say) as world:
                 outcomes = from_mirror(world, sources, folder, progress.say, progress.track)
     summary(outcomes)
     left_out = [source for source in every if source not in sources]
@@ -88,7 +88,7 @@ def _load(found: Settings, folder: Path | None) -> int:
     put(f"{len(left_out)} further source{'' if len(left_out) == 1 else 's'}:")
     for source in left_out:
         # One that has what it needs by now is asked by `almanac worker`, or by name.
-        missing = missing_settings(found, source)
+        missing = missing_settings(chosen_settings, source)
         needs = f"needs {'; and '.join(missing)}" if missing else f"has what it needs: almanac ingest {source.id}"
         put(f"{source.id} ({source.name}) {needs}")
     return exit_code(outcomes) if outcomes or folder is not None else 0

@@ -26,7 +26,7 @@ _Warnings = Annotated[
 
 
 class AnswerMeta(msgspec.Struct):
-    """What is said of an answer."""
+    """Metadata of an answer."""
 
     request_id: _RequestId
     request_id_: _SameId = msgspec.field(name="requestId")
@@ -34,7 +34,7 @@ class AnswerMeta(msgspec.Struct):
 
 
 class Pagination(msgspec.Struct):
-    """Where in a list a page stands."""
+    """Position of a page in its list."""
 
     limit: Annotated[int, says("The page size applied.")]
     cursor: Annotated[str | None, says("The cursor that was sent. Null: none, the first page.")]
@@ -45,27 +45,27 @@ class Pagination(msgspec.Struct):
 
 
 class CountedPagination(Pagination):
-    """Where in a list a page stands, and how long the list is."""
+    """Position of a page in its list, and the length of the list."""
 
     total: Annotated[int, Meta(ge=0, description="How many rows match in all, on every page.")]
 
 
 class ListMeta(AnswerMeta, kw_only=True):
-    """What is said of a page of a list."""
+    """Metadata of a page of a list."""
 
     pagination: Annotated[Pagination, says("Where in the list it stands.")]
     warnings: _Warnings | UnsetType = UNSET
 
 
 class CountedListMeta(AnswerMeta, kw_only=True):
-    """What is said of a page of a screen."""
+    """Metadata of a page of a screen."""
 
     pagination: Annotated[CountedPagination, says("Where in the list it stands.")]
     warnings: _Warnings | UnsetType = UNSET
 
 
 class ErrorDetails(msgspec.Struct, rename="camel"):
-    """What a program may want to know of an error. Keys that do not apply are absent; others may come."""
+    """Details of an error, for programs. Keys that do not apply are absent; others may come."""
 
     parameter: Annotated[str | UnsetType, says("The parameter at fault.", "limit")] = UNSET
     reason: Annotated[str | UnsetType, says("A short stable word for what is wrong with it.", "range", "unknown")] = (
@@ -84,7 +84,7 @@ class ErrorDetails(msgspec.Struct, rename="camel"):
 
 
 class ErrorBody(msgspec.Struct):
-    """What went wrong."""
+    """An error: its code, its message and its details."""
 
     code: Annotated[str, says("Stable word for programs, one for each status.", enum=tuple(CODES.values()))]
     message: Annotated[str, says("For people; it names the culprit, and may change.")]

@@ -29,7 +29,7 @@ from almanac.store.observations.reading.reader import View
 
 
 class ObservationMetadata(Record):
-    """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
+    """Details of a row beyond its fields. A key that does not apply is absent; others may come."""
 
     series_id: fields.SeriesId
     native_id: Annotated[str | UnsetType, says("The publisher's own code of the series.", "BC_10YEAR")] = UNSET
@@ -320,8 +320,8 @@ def of_source(ctx: Context, name: str) -> RowRights:
     exposure = effective(source.rights, Exposure.public, directory.consents.get(name))
     reason = None
     if exposure is not Exposure.public:
-        own = source.rights.reason if exposure == source.rights.exposure else None
-        reason = own or source.rights.channel_reason or source.rights.reason
+        stated = source.rights.reason if exposure == source.rights.exposure else None
+        reason = stated or source.rights.channel_reason or source.rights.reason
         reason = reason or f"{source.name} may not be redistributed"
     return _record(exposure, reason, source.rights.license, source.rights.asks_for, source.rights.attribution)
 

@@ -155,8 +155,8 @@ class App:
         seconds = time.perf_counter() - started
         if status == 429 and request.endpoint is None:
             # It was refused before its path was looked at; whoever wonders at a 429 asks which.
-            found = self._routes.find(request.target)
-            request.endpoint = None if found is None else found[0].endpoint
+            route = self._routes.find(request.target)
+            request.endpoint = None if route is None else route[0].endpoint
         endpoint, key = request.endpoint, request.key
         theirs = request.headers.get(b"x-request-id")
         line = AccessLine(

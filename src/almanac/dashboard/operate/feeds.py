@@ -25,13 +25,13 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
     """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
     told = visit.ask("/sources", limit=500).data
     with visit.api.log() as view:
-        words, held = history.tried(view), schedule.read(view)
+        words, turns = history.tried(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
         waiting = Counter(row.source for row in payloads.quarantined(view))
     now = visit.api.now()
     rows = []
     for row in told:
-        turn, word, cadence = held.get(row["id"]), words.get(row["id"]), cadences.get(row["id"])
+        turn, word, cadence = turns.get(row["id"]), words.get(row["id"]), cadences.get(row["id"])
         due = None if turn is None or cadence is None else moment(turn.turn.due_at(Cadence(cadence), now))
         rows.append(
             row

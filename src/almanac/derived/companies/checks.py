@@ -334,13 +334,13 @@ def _signs(period: CheckedPeriod) -> Outcome:
         if key in period.never_negative and amount.value < 0
     ]
     off += [(key, f"{key}: {why}") for key in amounts if (why := period.remark(key)) and not why.startswith(LONE)]
-    own = {key: why for key, why in _contradictions(period.get).items() if key in period.keys}
-    off += own.items()
+    contradicted = {key: why for key, why in _contradictions(period.get).items() if key in period.keys}
+    off += contradicted.items()
     # Another period's figures are not told: its statement may be out of a reader's reach.
     off += [
         (key, f"{key} is a difference from a year that has it with a sign that its other lines contradict")
         for key in _contradictions(period.year)
-        if key in amounts and key not in own and (amounts[key].method or "").startswith("fy_minus")
+        if key in amounts and key not in contradicted and (amounts[key].method or "").startswith("fy_minus")
     ]
     return _judged("; ".join(why for _, why in off), [key for key, _ in off])
 
@@ -353,7 +353,7 @@ def _consistent(period: CheckedPeriod) -> Outcome:
 
 
 def _reasons(period: CheckedPeriod) -> Outcome | None:
-    """Which items are absent although something of them is filed, and why. That is no failure: what is served is right."""
+    """Name the items that are absent although something of them is filed, and why. That is no failure: what is served is right."""
     amounts = period.amounts
     reasons = [f"no {key}: {why}" for key in period.keys if key not in amounts and (why := period.remark(key))]
     reasons += [f"no {key}_ttm: {why}" for key in amounts if (why := period.mixed(key))]
@@ -386,14 +386,14 @@ def _neighbours(period: CheckedPeriod) -> Outcome | None:
 
 def _split(period: CheckedPeriod) -> Outcome | None:
     """Return whether the quarters of a year, a quarter and its year, or two neighbours, are counted in the same shares."""
-    own = period.get(_SHARES)
+    shares = period.get(_SHARES)
     beside = [value for get in (period.before, period.year, *period.quarters) for value in _values(get, _SHARES)]
-    if own is None or not beside:
+    if shares is None or not beside:
         return None
     return _judged(
-        f"{spelled(own.value)} shares are not those that periods beside it count: a split, or another scale",
+        f"{spelled(shares.value)} shares are not those that periods beside it count: a split, or another scale",
         [_SHARES],
-        right=all(one_basis((other, own.value)) for other in beside),
+        right=all(one_basis((other, shares.value)) for other in beside),
     )
 
 

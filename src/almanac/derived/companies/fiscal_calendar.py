@@ -116,34 +116,38 @@ class FiscalCalendar:
             ]
             for period, times in sorted(said.items(), key=lambda item: item[0][1])
         }
-        owns = [
-            own
+        own_reports = [
+            report
             for filing in company.filings.values()
-            if is_periodic(filing.form) and (own := _own(filing, spans.get(filing.accession, Counter()))) is not None
+            if is_periodic(filing.form) and (report := _own(filing, spans.get(filing.accession, Counter()))) is not None
         ]
         #: An amendment without figures tells of no period: the index often dates it by what it is about (a savings plan).
-        self.owns: list[ReportPeriod] = sorted(
-            (own for own in owns if own.tagged or not company.filings[own.accession].form.endswith("/A")),
-            key=lambda own: (own.known, own.accession),
+        self.own_reports: list[ReportPeriod] = sorted(
+            (
+                report
+                for report in own_reports
+                if report.tagged or not company.filings[report.accession].form.endswith("/A")
+            ),
+            key=lambda report: (report.known, report.accession),
         )
-        self.moments = {own.known for own in self.owns}
+        self.moments = {report.known for report in self.own_reports}
         self.moments.update(known for times in self.evidence.values() for known, _ in times)
         #: Accession → the period end its report is about.
-        self.own_end = {own.accession: own.end for own in owns}
+        self.own_end = {report.accession: report.end for report in own_reports}
         #: Last day of a period → when reports about it became known.
         self.own_known: dict[int, set[int]] = defaultdict(set)
-        for own in self.owns:
-            self.own_known[own.end].add(own.known)
+        for report in self.own_reports:
+            self.own_known[report.end].add(report.known)
 
     def at(self, moment: int) -> FiscalPeriods:
         """Return the calendar as known at a moment."""
         reports: dict[str, dict[int, ReportPeriod]] = {kind: {} for kind in ("year", "stub", "quarter", "half")}
-        for own in self.owns:
-            if own.known > moment:
+        for report in self.own_reports:
+            if report.known > moment:
                 break
-            first = reports[own.kind].setdefault(own.end, own)
-            if own.tagged and not first.tagged:
-                reports[own.kind][own.end] = own
+            first = reports[report.kind].setdefault(report.end, report)
+            if report.tagged and not first.tagged:
+                reports[report.kind][report.end] = report
         starts: dict[str, dict[int, int]] = {name: {} for name in BUCKETS}
         for (name, end), times in self.evidence.items():
             start: int | None = None
@@ -159,8 +163,8 @@ class FiscalCalendar:
         # Some report the second quarter beside the half-year, or the half-year only: the first taken from it leaves it.
         low, high = BUCKETS["Q"]
         seconds = {
-            end: own
-            for end, own in reports["half"].items()
+            end: report
+            for end, report in reports["half"].items()
             if end in starts["Q"] or any(low <= end - quarter <= high for quarter in quarterly)
         }
         own_quarters = {**seconds, **stubs, **quarterly}
@@ -194,8 +198,8 @@ def _years(starts: _Starts, annual: Mapping[int, ReportPeriod], stubs: Iterable[
     # A year end is beyond doubt where there are figures for it, or a report of the year beside it.
     sure = {
         end
-        for end, own in annual.items()
-        if own.tagged or any(abs(abs(end - other) - 365) <= DRIFT for other in annual)
+        for end, report in annual.items()
+        if report.tagged or any(abs(abs(end - other) - 365) <= DRIFT for other in annual)
     }
     ends = sure or set(annual)
     for end in sorted(ends, reverse=True):
@@ -222,10 +226,10 @@ def _years(starts: _Starts, annual: Mapping[int, ReportPeriod], stubs: Iterable[
     return spans
 
 
-def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeriod]) -> dict[int, Span]:
+def _quarters(starts: _Starts, years: dict[int, Span], by_end: dict[int, ReportPeriod]) -> dict[int, Span]:
     # In order all the while: whether one is near is asked at every moment of every quarter that is or could be there.
-    ends = sorted({*(end for end, report in own.items() if report.tagged), *years})
-    for end in sorted(own, reverse=True):
+    ends = sorted({*(end for end, report in by_end.items() if report.tagged), *years})
+    for end in sorted(by_end, reverse=True):
         year_ago = _near(starts["Q"], end - 365, DRIFT)
         if year_ago is not None and not _any_within(ends, year_ago, 20):
             insort(ends, year_ago)
@@ -237,7 +241,7 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
                 if evident is not None:
                     insort(ends, evident)
     low, high = _QUARTER_DAYS
-    for end in sorted(own.keys() - set(ends)):
+    for end in sorted(by_end.keys() - set(ends)):
         # The index alone dates this report, and sometimes by a slip: it makes no second quarter beside another.
         if not _any_within(ends, end, low - 1):
             insort(ends, end)
@@ -245,7 +249,7 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
     named: set[int] = set()
     for place, end in enumerate(ends):
         before = ends[place - 1] if place else None
-        report = own.get(end)
+        report = by_end.get(end)
         start: int | None
         previous: int | None
         if before is not None and low <= end - before <= high:
@@ -260,18 +264,18 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
             if start is None:
                 continue
             previous = start - 1 if start - 1 in spans else None
-        label = _word_of(end, years, own)
+        label = _word_of(end, years, by_end)
         if label is not None:
             named.add(end)
         else:
-            label = _counted(end, years, report) or _a_year_before(end, own) or _by_year_to_date(starts, end)
+            label = _counted(end, years, report) or _a_year_before(end, by_end) or _by_year_to_date(starts, end)
         if label is not None:
             spans[end] = Span(start, end, previous, *label)
 
     def doubt(end: int) -> int:
         if any(year.start <= end <= year.end for year in years.values()):
             return 0
-        return 1 if end in own and own[end].fiscal_period in _QUARTERS else 2
+        return 1 if end in by_end and by_end[end].fiscal_period in _QUARTERS else 2
 
     # Where the year end moved two quarters may have one name: that is what the filer calls both. Of others the quarter of a
     # known year keeps its name, then that with a word of its own.
@@ -282,10 +286,10 @@ def _quarters(starts: _Starts, years: dict[int, Span], own: dict[int, ReportPeri
     }
 
 
-def _halves(starts: _Starts, years: dict[int, Span], own: Iterable[int]) -> dict[int, Span]:
+def _halves(starts: _Starts, years: dict[int, Span], ends: Iterable[int]) -> dict[int, Span]:
     spans: dict[int, Span] = {}
     low, high = BUCKETS["S"]
-    for end in sorted(own):
+    for end in sorted(ends):
         before, year = _around(years, end + 1)
         if year is not None and year.start <= end:
             spans[end] = Span(year.start, end, None, year.fiscal_year, "H1")
@@ -356,21 +360,25 @@ def _any_within(ends: Sequence[int], day: int, days: int) -> bool:
     return place < len(ends) and ends[place] <= day + days
 
 
-def _counted(end: int, years: dict[int, Span], own: ReportPeriod | None) -> tuple[int, str] | None:
-    """Fiscal year and quarter: by its place in its year, the filer's own word where the year is not known."""
+def _counted(end: int, years: dict[int, Span], report: ReportPeriod | None) -> tuple[int, str] | None:
+    """Return fiscal year and quarter: by its place in its year, by the filer's own word where the year is not known."""
     before, year = _around(years, end)
     if year is not None and year.start <= end:
         return year.fiscal_year, "Q4" if end == year.end else f"Q{quarter_at(end - year.start + 1)}"
-    word = None if own is None or own.fiscal_year is None or own.fiscal_period not in _QUARTERS else own.fiscal_period
+    word = (
+        None
+        if report is None or report.fiscal_year is None or report.fiscal_period not in _QUARTERS
+        else report.fiscal_period
+    )
     if before is not None and end - before.end <= 330:
         counted = f"Q{quarter_at(end - before.end)}"
-        if own is not None and own.fiscal_year is not None and word is not None:
-            likely = word == counted and own.fiscal_year - before.fiscal_year in {1, 2}
-            if likely or own.kind == "stub":
-                return own.fiscal_year, word
+        if report is not None and report.fiscal_year is not None and word is not None:
+            likely = word == counted and report.fiscal_year - before.fiscal_year in {1, 2}
+            if likely or report.kind == "stub":
+                return report.fiscal_year, word
         return before.fiscal_year + 1, counted
-    if own is not None and own.fiscal_year is not None and word is not None:
-        return own.fiscal_year, word
+    if report is not None and report.fiscal_year is not None and word is not None:
+        return report.fiscal_year, word
     if year is not None:
         # Before the first year that is known: counted back from it.
         back = (year.start - 1 - end + 45) // 91
@@ -378,7 +386,7 @@ def _counted(end: int, years: dict[int, Span], own: ReportPeriod | None) -> tupl
     return None
 
 
-def _word_of(end: int, years: Mapping[int, Span], own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
+def _word_of(end: int, years: Mapping[int, Span], by_end: dict[int, ReportPeriod]) -> tuple[int, str] | None:
     """
     Return what a filer calls a quarter that ends on no day on which one of its year does, or of the one after the last
     that is known; a period of transition ends a year.
@@ -392,18 +400,18 @@ def _word_of(end: int, years: Mapping[int, Span], own: dict[int, ReportPeriod]) 
         return None
     if days > length or min(abs(days - round(length * part / 4)) for part in (1, 2, 3, 4)) <= _QUARTER_DRIFT:
         return None
-    report = own.get(end)
+    report = by_end.get(end)
     if report is not None and report.fiscal_year is not None:
         if report.kind == "stub" and report.fiscal_period == "FY":
             return report.fiscal_year, "Q4"
         if report.fiscal_period in _QUARTERS:
             return report.fiscal_year, report.fiscal_period
-    return _a_year_before(end, own)
+    return _a_year_before(end, by_end)
 
 
-def _a_year_before(end: int, own: dict[int, ReportPeriod]) -> tuple[int, str] | None:
+def _a_year_before(end: int, by_end: dict[int, ReportPeriod]) -> tuple[int, str] | None:
     """Name of a comparative quarter from the report it stands in."""
-    for later, report in own.items():
+    for later, report in by_end.items():
         if abs(later - 365 - end) <= DRIFT and report.fiscal_year is not None and report.fiscal_period in _QUARTERS:
             return report.fiscal_year - 1, report.fiscal_period
     return None
@@ -499,7 +507,7 @@ def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, 
 
 
 def quarter_at(days: int) -> int:
-    """Which quarter of a year ends so many days after the year began."""
+    """Return the number of the quarter that ends so many days after the year began."""
     return max(1, min(4, round(days / 91.3)))
 
 

@@ -89,8 +89,8 @@ class LineItems:
                 continue
             made = item_of(place, item)
             if not isinstance(made, Amount) and span is not None and kind == YEAR:
-                own = year_of_quarters(self.fiscal_periods, item, span, lambda last: self.of(QUARTER, last).amounts)
-                made = own or made
+                year = year_of_quarters(self.fiscal_periods, item, span, lambda last: self.of(QUARTER, last).amounts)
+                made = year or made
             said = remark(known[basis], item, made) if isinstance(made, Amount) else made
             if isinstance(made, Amount):
                 amounts[item.key] = made._replace(reporting_basis=basis) if basis else made

@@ -147,8 +147,10 @@ class StatementHistory:
         if moment in self.moments or any(slip.since == moment for slip in self.history.slips.values()):
             doubted = {*self._standing}
         elif self._warnings:
-            owns = [own for own in self.history.calendar.owns if own.known == moment]
-            doubted = {name for name in self._standing if any(_reports(own, name[0], name[2]) for own in owns)}
+            own_reports = [report for report in self.history.calendar.own_reports if report.known == moment]
+            doubted = {
+                name for name in self._standing if any(_reports(report, name[0], name[2]) for report in own_reports)
+            }
         return {name for name in sorted(names | doubted) if self._write(moment, filing, name, financials)}
 
     def flags(self, kind: str, end: int) -> dict[str, int]:
@@ -244,9 +246,13 @@ class StatementHistory:
             since = known_at(warning)
             if since > moment or end > warning.filed or known_at(self.history.company.filings[accession]) >= since:
                 continue
-            owns = [own for own in self.history.calendar.owns if own.known <= moment]
-            last_year = max((own.end for own in owns if own.kind == "year" and own.known <= since), default=0)
-            if end > last_year - _OWN_YEAR and not any(own.known > since and _reports(own, kind, end) for own in owns):
+            own_reports = [report for report in self.history.calendar.own_reports if report.known <= moment]
+            last_year = max(
+                (report.end for report in own_reports if report.kind == "year" and report.known <= since), default=0
+            )
+            if end > last_year - _OWN_YEAR and not any(
+                report.known > since and _reports(report, kind, end) for report in own_reports
+            ):
                 return warning
         return None
 
@@ -304,8 +310,8 @@ class StatementHistory:
         self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
     ) -> CheckedPeriod:
         line_items, end, periods = self.line_items, span.end, self.line_items.fiscal_periods
-        own = INSTANT if kind == BALANCE else letter
-        period = line_items.of(own, end)
+        cell_kind = INSTANT if kind == BALANCE else letter
+        period = line_items.of(cell_kind, end)
         is_quarter = letter == QUARTER and kind == INCOME
         has_twelve_months = kind != BALANCE and (letter == QUARTER or (letter == HALF and not periods.quarters))
         filling = periods.quarters_within(span.start, end) if letter == YEAR and kind != BALANCE else ()
@@ -324,7 +330,7 @@ class StatementHistory:
             year = next((year.end for year in periods.years.values() if year.start <= end <= year.end), None)
         return CheckedPeriod(
             get=period.amounts.get,
-            before=amounts(own, span.previous),
+            before=amounts(cell_kind, span.previous),
             closing=amounts(INSTANT, end),
             opening=amounts(INSTANT, span.start - 1),
             quarters=[amounts(QUARTER, quarter.end) for quarter in filling],
@@ -383,10 +389,10 @@ def _day(day: int) -> str:
     return wire_day(date.fromordinal(day))
 
 
-def _reports(own: ReportPeriod, kind: str, end: int) -> bool:
+def _reports(report: ReportPeriod, kind: str, end: int) -> bool:
     """
-    Whether a report is about a period, or shows it as the one that ended a year before its own; of balances quarterly
+    Return whether a report is about a period, or shows it as the one that ended a year before its own; of balances quarterly
     reports do not.
     """
-    beside = abs(own.end - 365 - end) <= DRIFT and (kind != BALANCE or own.kind == "year")
-    return own.end == end or beside
+    beside = abs(report.end - 365 - end) <= DRIFT and (kind != BALANCE or report.kind == "year")
+    return report.end == end or beside

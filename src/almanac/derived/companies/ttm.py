@@ -88,8 +88,8 @@ def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequen
     if twelve is not None:
         return twelve if isinstance(twelve, str) else None
     if item in AVERAGES or item in PER_SHARE:
-        own, count = _own(financials, item, frequency)
-        there = bool(chain(own, end, count, end - REACH_DAYS))
+        cells, count = _own(financials, item, frequency)
+        there = bool(chain(cells, end, count, end - REACH_DAYS))
     elif financials.recasts:
         as_first = financials._replace(recasts={})
         there = trailing_twelve_months(as_first, item, end, frequency, end - REACH_DAYS) is not None
@@ -109,12 +109,12 @@ def _twelve_months(
     year = _year(financials, item, end)
     if frequency is Frequency.ANNUAL:
         return year and year._replace(method="annual")
-    own, count = _own(financials, item, frequency)
-    parts = chain(own, end, count, floor)
+    cells, count = _own(financials, item, frequency)
+    parts = chain(cells, end, count, floor)
     if item in PER_SHARE:
         return year or _per_share(financials, item, frequency, parts, floor)
     if item in AVERAGES:
-        return year or _one_basis_each(financials, own, _mean(parts, count))
+        return year or _one_basis_each(financials, cells, _mean(parts, count))
     total = _sum(parts, count)
     if year is not None:
         return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
@@ -123,21 +123,21 @@ def _twelve_months(
         if total is None or agree(total, moved):
             return moved
         # Where a part of the four quarters was restated since, they are the ones that are not of one basis.
-        if _is_correction(total, moved) or _one_basis_each(financials, own, total) is None:
+        if _is_correction(total, moved) or _one_basis_each(financials, cells, total) is None:
             return moved._replace(method=MISMATCH)
         both = f"{spelled(moved.value)} and {spelled(total.value)}"
         return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {both}"
     if total is None and frequency is Frequency.QUARTERLY:
         # Years in which the company reported halves: the other one and this.
-        own = financials.halves.get(item, {})
-        total = _sum(chain(own, end, 2, floor), 2)
-    return _one_basis_each(financials, own, total)
+        cells = financials.halves.get(item, {})
+        total = _sum(chain(cells, end, 2, floor), 2)
+    return _one_basis_each(financials, cells, total)
 
 
 def _own(financials: CompanyFinancials, item: str, frequency: Frequency) -> tuple[Mapping[int, Amount], int]:
     """Return the quarters or halves of an item, and how many make twelve months."""
-    own, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
-    return own.get(item, {}), count
+    cells, count = (financials.quarters, 4) if frequency is Frequency.QUARTERLY else (financials.halves, 2)
+    return cells.get(item, {}), count
 
 
 def _one_basis_each(
@@ -269,8 +269,8 @@ def _per_share(
     financials: CompanyFinancials, item: str, frequency: Frequency, parts: tuple[Amount, ...], floor: int
 ) -> TrailingTwelveMonths | None:
     """Return the sum of the parts; none where the shares of those parts are not on one basis."""
-    own, count = _own(financials, item, frequency)
-    total = _one_basis_each(financials, own, _sum(parts, count))
+    cells, count = _own(financials, item, frequency)
+    total = _one_basis_each(financials, cells, _sum(parts, count))
     for shares in PER_SHARE[item] if parts else ():
         averages = chain(_own(financials, shares, frequency)[0], parts[-1].end, count, floor)
         if averages:

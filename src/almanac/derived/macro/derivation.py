@@ -125,10 +125,10 @@ def _history_of_cell(
     made: list[Derived] = []
     state: State = (None, None, 0, None)
     for moment in moments:
-        found = result_at(operator, frequency, inputs, windows, output, moment)
-        if (found is None or found[0].withdrawn) and not made:
+        result = result_at(operator, frequency, inputs, windows, output, moment)
+        if (result is None or result[0].withdrawn) and not made:
             continue
-        vintage, used = (_nothing(windows, moment), made[-1].used) if found is None else found
+        vintage, used = (_nothing(windows, moment), made[-1].used) if result is None else result
         if vintage.state == state:
             continue
         state = vintage.state
@@ -159,7 +159,7 @@ def result_at(
     The result is a withdrawal if the inputs are on different bases. All lags of one input are read from one series.
     """
     chosen: list[int] = []
-    found: dict[int, Lookup] = {}
+    lookups: dict[int, Lookup] = {}
     passed: list[Vintage] = []
     for place, candidates in enumerate(inputs):
         slots = [index for index, slot in enumerate(operator.slots) if slot.input == place]
@@ -170,18 +170,18 @@ def result_at(
             }
             if all(looked[index].value is not None or operator.slots[index].optional for index in slots):
                 chosen.append(choice)
-                found.update(looked)
+                lookups.update(looked)
                 break
-            passed.extend(v for one in looked.values() for v in one.looked)
+            passed.extend(v for lookup in looked.values() for v in lookup.looked)
         else:
             return None
-    in_order = [found[index] for index in range(len(operator.slots))]
-    values = [one.value for one in in_order]
-    looked_at = [*passed, *(vintage for one in in_order for vintage in one.looked)]
+    in_order = [lookups[index] for index in range(len(operator.slots))]
+    values = [lookup.value for lookup in in_order]
+    looked_at = [*passed, *(vintage for lookup in in_order for vintage in lookup.looked)]
     if on_two_bases(
         (slot.input, marks_of(vintage.note))
-        for slot, one in zip(operator.slots, in_order, strict=True)
-        for vintage in one.used
+        for slot, lookup in zip(operator.slots, in_order, strict=True)
+        for vintage in lookup.used
     ):
         return withdrawal(moment, looked_at, TWO_BASES), tuple(chosen)
     try:
@@ -190,7 +190,7 @@ def result_at(
         return None
     if value is None or not math.isfinite(value):
         return None
-    used = [vintage for one in in_order for vintage in one.used]
+    used = [vintage for lookup in in_order for vintage in lookup.used]
     note = operator.note(*values) if operator.note else None
     text = operator.words[int(value)] if operator.words else None
     shown = None if operator.words else value
@@ -258,7 +258,7 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
     there = [(place, v, v.value) for place, v in known if v.value is not None]
     if not there:
         return Lookup(None, (), tuple(v for _, v in known))
-    count, found, end = 1, 0.0, 0
+    count, latest, end = 1, 0.0, 0
     for (place, _, now), (older, _, before) in pairwise(there):
         if place <= start:
             end = place
@@ -266,14 +266,14 @@ def _last_move(slot: Slot, known: Known, output: int, frequency: Frequency) -> L
         count += 1
         moved = exact_sum(now, -before)
         if abs(moved) >= slot.move and not any(older < at <= place for at in slot.breaks):
-            found, end = moved, older
+            latest, end = moved, older
             break
-    if not found and there[-1][0] > start:
+    if not latest and there[-1][0] > start:
         return Lookup(None, (), tuple(v for _, v in known))
     used = tuple(v for _, v, _ in there[:count])
     # If values end before the window does, a withdrawal may be the cause, so all of it counts as looked at.
     looked = tuple(v for place, v in known if place >= end)
-    return Lookup(found, used, looked)
+    return Lookup(latest, used, looked)
 
 
 def _nothing(windows: Sequence[Sequence[Window]], moment: int) -> Vintage:
@@ -308,15 +308,15 @@ def explain(
     order.
     """
     windows = [[cells_for(slot, output, frequency, s) for s in inputs[slot.input]] for slot in operator.slots]
-    found = result_at(operator, frequency, inputs, windows, output, moment)
-    if found is None:
+    result = result_at(operator, frequency, inputs, windows, output, moment)
+    if result is None:
         return None, []
-    vintage, chosen = found
+    vintage, chosen = result
     used: list[Used] = []
     for slot, windows_of_slot in zip(operator.slots, windows, strict=True):
         choice = chosen[slot.input]
         cells = windows_of_slot[choice]
-        one = look(slot, cells, output, frequency, inputs[slot.input][choice], moment)
+        lookup = look(slot, cells, output, frequency, inputs[slot.input][choice], moment)
         for ordinal, history in cells:
-            used += [Used(slot.input, choice, ordinal, v) for v in history if any(v is u for u in one.used)]
+            used += [Used(slot.input, choice, ordinal, v) for v in history if any(v is u for u in lookup.used)]
     return vintage, used

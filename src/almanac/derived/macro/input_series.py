@@ -192,8 +192,8 @@ def spans(outputs: Ints, frequency: Frequency) -> tuple[Ints, Ints]:
 
 def keys(starts: Ints, ends: Ints) -> Ints:
     """Return period keys from first and last days."""
-    found: Ints = ends * (_INSTANT + 1) + (_INSTANT - 1) - (ends - starts)
-    return found
+    keys: Ints = ends * (_INSTANT + 1) + (_INSTANT - 1) - (ends - starts)
+    return keys
 
 
 def midnight(days: Ints) -> Ints:

@@ -205,8 +205,8 @@ def _last_moves(slot: Slot, outputs: Ints, frequency: Frequency, arrays: Arrays)
 def _any(there: Bools, first: Ints, last: Ints) -> Bools:
     """Return whether any item from `first` to `last`, both included, is true."""
     counted = np.concatenate([[0], np.cumsum(there)])
-    found: Bools = counted[last + 1] > counted[first]
-    return found
+    moved: Bools = counted[last + 1] > counted[first]
+    return moved
 
 
 def _highest(values: Ints, first: Ints, last: Ints) -> Ints:
@@ -218,9 +218,9 @@ def _highest(values: Ints, first: Ints, last: Ints) -> Ints:
     longest = int((last - first).max(initial=0)) + 1
     while 1 << len(levels) <= longest:
         half = 1 << (len(levels) - 1)
-        held = levels[-1]
-        levels.append(np.maximum(held, np.append(held[half:], np.repeat(held[-1:], half))))
+        lower = levels[-1]
+        levels.append(np.maximum(lower, np.append(lower[half:], np.repeat(lower[-1:], half))))
     table = np.array(levels)
     level = np.frexp((last - first + 1).astype(np.float64))[1] - 1
-    found: Ints = np.maximum(table[level, first], table[level, last - (1 << level) + 1])
-    return found
+    highest: Ints = np.maximum(table[level, first], table[level, last - (1 << level) + 1])
+    return highest

@@ -419,11 +419,11 @@ def accept(world: PipelineContext, sha256: str, say: Say) -> list[RunOutcome]:
     As nothing is asked, the health of their sources stays as it is. If it is killed in between, run it again. Raises
     NotHeld if no held response matches, or responses with several hashes do.
     """
-    held = [row for row in payloads.quarantined(world.db) if row.held]
-    meant = [row for row in held if row.sha256.startswith(sha256.lower())]
+    held_rows = [row for row in payloads.quarantined(world.db) if row.held]
+    meant = [row for row in held_rows if row.sha256.startswith(sha256.lower())]
     hashes = sorted({row.sha256 for row in meant})
     if len(hashes) != 1:
-        every = hashes or sorted({row.sha256 for row in held})
+        every = hashes or sorted({row.sha256 for row in held_rows})
         there = f"held are {', '.join(every)}" if every else "none is held"
         raise NotHeld(f"no one response is held whose SHA-256 begins with {sha256!r}: {there}")
     world.claim()

@@ -46,14 +46,14 @@ def why_held(
         spans += [(min(empty), max(empty))] if empty else []
         if not spans:
             continue
-        held = served(series, (min(first for first, _ in spans), max(last for _, last in spans)))
+        served_periods = served(series, (min(first for first, _ in spans), max(last for _, last in spans)))
         if complete is None:
             whole[series.number] = served(series, EVERY_KEY)
         else:
-            before.setdefault(series.number, set()).update(held)
+            before.setdefault(series.number, set()).update(served_periods)
         withdrawn.setdefault(series.number, set()).update(
             period
-            for period in held
+            for period in served_periods
             if not stated.get(period, complete is None or not complete[0] <= period <= complete[1])
         )
     gone, there = sum(map(len, withdrawn.values())), sum(map(len, (before | whole).values()))

@@ -70,8 +70,8 @@ class Administration:
     def delete(self, email: str, *, now: int) -> tuple[AccountInfo, int]:
         """Delete an account. Returns the deleted account and the number of its keys."""
         with self.accounts.changing():
-            found, keys = self.accounts.delete(email)
-            return self._noted("delete", found, f"{keys} keys", now), keys
+            account, keys = self.accounts.delete(email)
+            return self._noted("delete", account, f"{keys} keys", now), keys
 
     def invite(
         self, email: str, plan: str, plans: Collection[str], *, now: int, role: str = "user"
@@ -90,22 +90,22 @@ class Administration:
     def reset_link(self, email: str, *, now: int) -> str:
         """Return the token of a link that sets a new password. Earlier links end."""
         with self.accounts.changing() as db:
-            found = self._noted("reset", self.accounts.account(email), "", now)
-            db.execute("DELETE FROM password_reset WHERE account_id = ?", (found.id,))
-            return str(Resets(self.accounts).make(found.id, now=now))
+            account = self._noted("reset", self.accounts.account(email), "", now)
+            db.execute("DELETE FROM password_reset WHERE account_id = ?", (account.id,))
+            return str(Resets(self.accounts).make(account.id, now=now))
 
     def set_password_hash(self, email: str, kept: str, *, now: int) -> AccountInfo:
         """Store a new password hash. All links and web sessions of the account end."""
         with self.accounts.changing():
-            found = self._noted("password", self.accounts.account(email), "", now)
-            Resets(self.accounts).set(found.id, kept, now=now)
-            return self.accounts.account_of(found.id)
+            account = self._noted("password", self.accounts.account(email), "", now)
+            Resets(self.accounts).set(account.id, kept, now=now)
+            return self.accounts.account_of(account.id)
 
     def revoke(self, which: str, *, now: int) -> KeyInfo:
         """Revoke a key."""
         with self.accounts.changing():
-            found = self.accounts.revoke(which, now=now)
-            return self._noted("revoke", found, found.prefix, now)
+            revoked = self.accounts.revoke(which, now=now)
+            return self._noted("revoke", revoked, revoked.prefix, now)
 
     def rotate(self, which: str, grace: int, *, now: int) -> tuple[str, KeyInfo, KeyInfo]:
         """Create a replacement for a key. Returns the new key's text and record, and the old key's record."""

@@ -56,13 +56,13 @@ def enter(
     return changed, moved
 
 
-def _merged(held: Timed | None, filing: Filing) -> Timed:
+def _merged(stored_filing: Timed | None, filing: Filing) -> Timed:
     """Return a stored filing with what another payload adds to it."""
     exact = filing.known_at is not None
-    if held is None:
+    if stored_filing is None:
         return (filing if exact else filing._replace(known_at=known_at(filing.filed))), exact
-    stored, was_exact = held
-    moments = [one.known_at for one, is_exact in (held, (filing, exact)) if is_exact]
+    stored, was_exact = stored_filing
+    moments = [timed.known_at for timed, is_exact in (stored_filing, (filing, exact)) if is_exact]
     merged = (
         stored.accession,
         # The regulator's index is the authority on the form; facts may say "Other".

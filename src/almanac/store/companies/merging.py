@@ -191,15 +191,15 @@ def _settle(
     for claim in claims.values():
         for norm in norms.intersection(claim.by_norm):
             newest[norm] = max(newest[norm], claim.at)
-    held: dict[str, dict[str, AliasRow]] = defaultdict(dict)
+    aliases: dict[str, dict[str, AliasRow]] = defaultdict(dict)
     for alias in before:
         if alias.scheme == "ticker":
-            held[alias.entity][alias.norm] = alias
+            aliases[alias.entity][alias.norm] = alias
     replaced = {"slug": slugs.keys(), "ticker": claims.keys()}
     after = {row for row in before if row.entity not in replaced.get(row.scheme, companies.keys())}
     after.update(*(summary.names for summary in companies.values()))
     for entity, claim in claims.items():
-        tickers, main = _tickers(rows[entity], claim, held[entity], seen.get(entity, {}), newest)
+        tickers, main = _tickers(rows[entity], claim, aliases[entity], seen.get(entity, {}), newest)
         after.update(tickers)
         rows[entity] = rows[entity]._replace(
             ticker=None if main is None else main.ticker, exchange=None if main is None else main.exchange
@@ -217,17 +217,17 @@ def _settle(
 def _tickers(
     company: Company,
     claim: Claim,
-    held: Mapping[str, AliasRow],
+    stored: Mapping[str, AliasRow],
     seen: Mapping[str, int],
     newest: Mapping[str, int],
 ) -> tuple[list[AliasRow], Listing | None]:
     """
     Return the tickers that a company has or had, and its main listing of today.
 
-    Stored tickers are `held`; other lists named some at a moment (`seen`). `newest` says of contested ones when the newest
+    Stored tickers are `stored`; other lists named some at a moment (`seen`). `newest` says of contested ones when the newest
     list that has it was fetched.
     """
-    rows = dict(held)
+    rows = dict(stored)
     listed = [(listing.ticker, claim.at) for listing in claim.listings]
     for ticker, at in [*claim.older.items(), *seen.items(), *listed]:
         norm, day = normal(ticker, "ticker"), day_at(at)

@@ -46,7 +46,7 @@ class Company(NamedTuple):
 
     @property
     def record(self) -> CompanyRecord:
-        """What its payloads say of it, put together."""
+        """Return what its payloads say of it, put together."""
         return msgspec.json.decode(self.body, type=CompanyRecord)
 
 
@@ -103,8 +103,8 @@ def names(db: Queryable) -> dict[str, str]:
 def tickers(db: Queryable, company: Company) -> list[str]:
     """Tickers a company has today, the main one first, then in the order of its list."""
     names = of_entity(db, company.entity)
-    held = {alias.norm for alias in names if alias.scheme == "ticker" and alias.valid_to is None}
-    return [listing.ticker for listing in company.record.listings if normal(listing.ticker, "ticker") in held]
+    current = {alias.norm for alias in names if alias.scheme == "ticker" and alias.valid_to is None}
+    return [listing.ticker for listing in company.record.listings if normal(listing.ticker, "ticker") in current]
 
 
 def last_tickers(db: Queryable, entities: Iterable[str], listed_at: int | None = None) -> dict[str, str]:

@@ -37,7 +37,7 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What it is called, as a file is by its name."""
+        """Return the name of the database, as a file has one."""
         parts = urlsplit(self.url)
         return f"postgresql://{parts.netloc.rpartition('@')[2]}{parts.path}"
 

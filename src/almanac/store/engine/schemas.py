@@ -34,12 +34,12 @@ class AuxiliarySchema(NamedTuple):
 
     def upgrade(self, db: Database, place: object) -> None:
         """Bring a database to the newest schema, within the caller's transaction. Raises SchemaError for a later version's."""
-        found = db.schema_number()
-        if found > self.number:
+        number = db.schema_number()
+        if number > self.number:
             raise SchemaError(
-                f"{place} has schema {found} of a newer version of Almanac, this one knows {self.number}: {self.newer}"
+                f"{place} has schema {number} of a newer version of Almanac, this one knows {self.number}: {self.newer}"
             )
-        for step in self.steps[found:]:
+        for step in self.steps[number:]:
             db.script(step)
         db.set_schema_number(self.number)
 

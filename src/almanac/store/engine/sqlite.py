@@ -66,10 +66,10 @@ def identity_of(at: object) -> tuple[int, int]:
     if not isinstance(at, Path):
         return (0, 0)
     try:
-        found = os.stat(at)  # noqa: PTH116  (at every request: half the time of Path.stat)
+        status = os.stat(at)  # noqa: PTH116  (at every request: half the time of Path.stat)
     except OSError as error:
         raise UnavailableError(f"{at}: {error.strerror}") from None
-    return (found.st_dev, found.st_ino)
+    return (status.st_dev, status.st_ino)
 
 
 class Connection(apsw.Connection, Database):

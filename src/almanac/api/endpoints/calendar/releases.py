@@ -54,7 +54,7 @@ class ReleaseReading(Record):
 
 
 class ReleaseSummary(Record):
-    """What one publication said, beside what was known before."""
+    """Figures of one publication, beside those known before."""
 
     id: Annotated[str, says("Id of the summary: that of its event, with `rls_` in front.")]
     release: Annotated[str, says("Which release it is, the `type` of its event.", "consumer_prices")]

@@ -61,7 +61,7 @@ class ProvenanceRun(Record):
 
 
 class Provenance(Record):
-    """Where one observation comes from, down to the raw bytes."""
+    """Provenance of one observation, down to the raw bytes."""
 
     observation: Annotated[DerivedObservation, says("The observation itself.")]
     vintages: Annotated[list[DerivedObservation], says("All known states of its cell, oldest first.")]

@@ -78,7 +78,7 @@ class Candidate(Record):
 
 
 class Resolved(Candidate):
-    """What a name means. `confidence` is of the first candidate."""
+    """Meaning of a name. `confidence` is of the first candidate."""
 
     candidates: Annotated[list[Candidate], says("At most five that it may mean, the best first.")]
 
@@ -122,7 +122,7 @@ class ProviderSchema(Record):
 
 
 class SourceRights(Record):
-    """What a source's terms say."""
+    """Terms of a source."""
 
     exposure: fields.Exposure
     redistributable: Annotated[bool, says("Whether its values may be passed on.")]

@@ -64,7 +64,7 @@ class ScreenerOperator(Record):
 
 
 class ScreenerFilters(Record):
-    """What a filter may say, and how it is written."""
+    """Fields and operators of a filter, and how it is written."""
 
     fields: Annotated[list[ScreenerField], says("The fields.")]
     operators: Annotated[list[ScreenerOperator], says("The operators.")]

@@ -159,7 +159,7 @@ def difference(tags: tuple[str, str], start: int, span: Span, operands: Operands
 
 
 def _doubt(known: Known, tag: str, start: int, span: Span, operands: Operands) -> float:
-    """How much of the year before was recast by the report that first gave the longer period, and by none of the shorter."""
+    """Measure how much of the year before was recast by the report that first gave the longer period, and by none of the shorter."""
     assert span.previous is not None
     whole, part = _year_before(known, tag, start, span.end), _year_before(known, tag, start, span.previous)
     since = operands.whole.since

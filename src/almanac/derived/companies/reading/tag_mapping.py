@@ -48,7 +48,7 @@ class TagCriteria(NamedTuple):
 
 
 class ItemRule(NamedTuple):
-    """How one item is read in one style."""
+    """Reading of one item in one style."""
 
     candidates: tuple[Expression, ...]
     #: How many of the candidates are the style's own, and so sure that no other tag dwarfs them.
