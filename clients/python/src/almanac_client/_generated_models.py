@@ -174,7 +174,7 @@ EventsListSortChoice = Literal["occurred_at"]
 
 
 class ObservationMetadata(Struct, frozen=True, kw_only=True, gc=False, rename="camel", omit_defaults=True):
-    """What applies to a row beyond its fields. A key that does not apply is absent; others may come."""
+    """Details of a row beyond its fields. A key that does not apply is absent; others may come."""
 
     #: Id of the series: source, entity, indicator, frequency.
     series_id: str
@@ -365,7 +365,7 @@ class ProvenanceRun(Struct, frozen=True, kw_only=True, gc=False, rename="camel")
 
 
 class Provenance(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """Where one observation comes from, down to the raw bytes."""
+    """Provenance of one observation, down to the raw bytes."""
 
     #: The observation itself.
     observation: DerivedObservation
@@ -533,7 +533,7 @@ class Candidate(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
 
 
 class Resolved(Candidate, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What a name means. `confidence` is of the first candidate."""
+    """Meaning of a name. `confidence` is of the first candidate."""
 
     #: At most five that it may mean, the best first.
     candidates: list[Candidate]
@@ -1124,7 +1124,7 @@ class ReleaseReading(Struct, frozen=True, kw_only=True, gc=False, rename="camel"
 
 
 class ReleaseSummary(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What one publication said, beside what was known before."""
+    """Figures of one publication, beside those known before."""
 
     #: Id of the summary: that of its event, with `rls_` in front.
     id: str
@@ -1246,7 +1246,7 @@ class ScreenerOperator(Struct, frozen=True, kw_only=True, gc=False, rename="came
 
 
 class ScreenerFilters(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What a filter may say, and how it is written."""
+    """Fields and operators of a filter, and how it is written."""
 
     #: The fields.
     fields: list[ScreenerField]
@@ -1286,7 +1286,7 @@ class EquityScreenerRow(Struct, frozen=True, kw_only=True, gc=False, rename="cam
 
 
 class SourceRights(Struct, frozen=True, kw_only=True, gc=False, rename="camel"):
-    """What a source's terms say."""
+    """Terms of a source."""
 
     #: Who may see the values; only `public` ones are sent.
     exposure: Exposure
