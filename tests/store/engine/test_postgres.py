@@ -198,6 +198,16 @@ def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
         assert meta(db, "version") == "0"
 
 
+def test_who_cancels_work_that_stopped_between_two_statements_ends_no_later_one(db: Any) -> None:
+    late = Deadline(60)
+    with pytest.raises(StoppedError), opening.faults(), deadline_scope(late), db.snapshot():
+        meta(db, "version")
+        late.cancelled = True
+        meta(db, "version")
+    late.cancel()
+    assert db.execute("SELECT 1 FROM pg_sleep(0.3)").get == 1
+
+
 def cut(db: Any, url: str) -> None:
     """End a connection as an operator, or a server that goes down, would."""
     number = db.link.info.backend_pid

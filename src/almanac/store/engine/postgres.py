@@ -220,15 +220,16 @@ class Connection(Database):
             return self._run(statement, values or ())
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> Rows:
-        deadline, began = current_deadline(), time.perf_counter()
-        if deadline is not None:
-            # Whoever cancels may not wait for the server.
-            deadline.interrupt = threading.Thread(target=_cancel, args=(self.link, deadline), daemon=True).start
         check_deadline()
+        deadline, began = current_deadline(), time.perf_counter()
         if statement.reads:
             # No text that is stored has a NUL, so one that is none of them either finds the same: nothing.
             values = [value.replace("\0", "\U0010ffff") if isinstance(value, str) else value for value in values]
         try:
+            if deadline is not None:
+                # Whoever cancels may not wait for the server.
+                deadline.interrupt = threading.Thread(target=_cancel, args=(self.link, deadline), daemon=True).start
+                check_deadline()  # who cancelled before had nothing to interrupt
             rows: Rows = self.link.execute(statement.sql, statement.bind(values), binary=True)
             return rows
         finally:
