@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from almanac.ops import host_gauges
@@ -22,6 +23,7 @@ from almanac.store.engine.errors import (
     UnavailableError,
 )
 from almanac.store.engine.opening import Server
+from almanac.store.engine.postgres import Link
 from almanac.store.engine.sql_compat import next_id
 from tests.support import postgres
 from tests.support.treasury_home import settings
@@ -295,6 +297,22 @@ def test_a_password_is_never_shown() -> None:
         opening.connect(Server("postgresql://someone:hunter2%zz@127.0.0.1/x"))
     assert "hunter2" not in f"{told.value}{told.value.__cause__}"
     assert str(server) == "postgresql://127.0.0.1:1/nowhere"
+
+
+def test_the_rest_of_an_address_is_read_by_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+
+    def connect(**parameters: Any) -> None:
+        told.update(parameters)
+        raise psycopg.OperationalError("no")
+
+    monkeypatch.setattr(Link, "connect", connect)
+    for more in ("", "&pooler=transaction"):
+        with pytest.raises(UnavailableError):
+            opening.connect(Server(f"postgresql:///almanac?host=/run/postgresql&password=a+b%20c{more}"))
+        assert (told["host"], told["dbname"], told["password"]) == ("/run/postgresql", "almanac", "a+b c")
+    with pytest.raises(UnavailableError, match=r"^no$"):
+        opening.connect(Server("postgresql://127.0.0.1/almanac?pooler=transaction"))
 
 
 def test_behind_a_pooler_of_transactions_nothing_is_prepared(url: str) -> None:

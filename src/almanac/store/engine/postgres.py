@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -42,7 +41,7 @@ _PARAMETERS = {
     "keepalives_idle": "5", "keepalives_interval": "2", "keepalives_count": "3",
 }  # fmt: skip
 #: The parameter of an address that says of a pooler that it gives each transaction another connection.
-_POOLER = ("pooler", "transaction")
+_POOLER = "pooler=transaction"
 #: The name of the data among the schemas of a server.
 DATA = "data"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
@@ -149,11 +148,12 @@ def open_link(at: Server) -> psycopg.Connection[Any]:
     The address is never repeated in a message, for it has a password in it.
     """
     check_deadline()
-    parts = urlsplit(at.url)
-    settings = parse_qsl(parts.query, keep_blank_values=True)
-    plain = urlencode([pair for pair in settings if pair[0] != _POOLER[0]], quote_via=quote)
+    # Cut out as it stands: libpq reads an address by rules of its own, in which `+` is no space and a host may be left out.
+    address, mark, query = at.url.partition("?")
+    settings = query.split("&")
+    plain = f"{address}{mark}{'&'.join(setting for setting in settings if setting != _POOLER)}"
     try:
-        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(urlunsplit(parts._replace(query=plain)))}
+        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(plain)}
     except psycopg.Error:
         raise UnavailableError("the address of the database is none that PostgreSQL understands") from None
     deadline = current_deadline()
