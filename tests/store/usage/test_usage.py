@@ -71,6 +71,12 @@ def test_requests_by_each_of_the_four(file, reports):
     assert reports.requests(["acc_1", "acc_2", "acc_3"], TODAY, TODAY) == {"acc_1": 11, "acc_2": 100, "acc_3": 0}
 
 
+def test_of_groups_with_as_many_requests_the_one_that_asked_first_comes_first(file, reports):
+    for endpoint in ("/series", "/coverage"):
+        file.add([counted(endpoint=endpoint)])
+    assert [row.name for row in reports.by("endpoint", "acc_1", TODAY, TODAY)] == ["/series", "/coverage"]
+
+
 def test_an_account_that_asked_nothing(reports):
     assert [reports.by(what, "acc_9", TODAY - 30, TODAY) for what in ("day", "key", "endpoint", "status")] == [[]] * 4
     total = reports.total("acc_9", TODAY - 30, TODAY)
