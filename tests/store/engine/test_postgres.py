@@ -94,6 +94,14 @@ def test_a_writer_that_waits_too_long_is_told_so(db: Any, url: str) -> None:
     assert meta(db, "version") == "1"
 
 
+def test_who_prepares_an_area_waits_for_another_as_long_as_a_writer(url: str) -> None:
+    with psycopg.connect(url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))")
+        other.execute("SET idle_in_transaction_session_timeout = 3000")  # lest the test wait for ever
+        with pytest.raises(BusyError), another(url, area="new", busy_seconds=0.1):
+            pass
+
+
 def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
     from almanac.store.engine import postgres
 

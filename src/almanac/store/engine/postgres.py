@@ -450,6 +450,7 @@ class Connection(Database):
         if counted and self._ask(self._token):
             return
         with self.link.transaction():
+            self.link.execute(f"SET LOCAL lock_timeout = {self._busy}")
             self.link.execute(_LOCK.format("areas"))  # whoever prepares another one waits: the table is one for all
             self.link.execute(
                 "CREATE TABLE IF NOT EXISTS change_token("
