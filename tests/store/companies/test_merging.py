@@ -567,3 +567,11 @@ def test_a_ticker_of_an_older_list_is_contested_by_all_who_claim_it():
             mains = dict(db.execute("SELECT cik, ticker FROM company"))
             assert mains == {1: "B", 2: "B", 3: "A"}
     assert results[0] == results[1]
+
+
+def test_filings_and_companies_that_a_payload_changes_come_in_its_order(db):
+    filed = [(company_id(cik), Filing(f"{cik:010d}-26-000001", "10-K", ordinal(40))) for cik in range(1, 10)]
+    exact = [(entity, filing._replace(known_at=at(40))) for entity, filing in filed]
+    filing_rows.enter(db, filed, "sec", 1)
+    changed, moved = filing_rows.enter(db, exact, "sec", 2)
+    assert [entity for entity, _ in changed] == list(moved) == [entity for entity, _ in filed]

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from almanac.ops import host_gauges
@@ -22,6 +23,7 @@ from almanac.store.engine.errors import (
     UnavailableError,
 )
 from almanac.store.engine.opening import Server
+from almanac.store.engine.postgres import Link
 from almanac.store.engine.sql_compat import next_id
 from tests.support import postgres
 from tests.support.treasury_home import settings
@@ -90,6 +92,14 @@ def test_a_writer_that_waits_too_long_is_told_so(db: Any, url: str) -> None:
         with second.transaction():
             set_meta(second, "version", "1")
     assert meta(db, "version") == "1"
+
+
+def test_who_prepares_an_area_waits_for_another_as_long_as_a_writer(url: str) -> None:
+    with psycopg.connect(url) as other:
+        other.execute("SELECT pg_advisory_xact_lock(hashtextextended('almanac areas ' || current_schema(), 0))")
+        other.execute("SET idle_in_transaction_session_timeout = 3000")  # lest the test wait for ever
+        with pytest.raises(BusyError), another(url, area="new", busy_seconds=0.1):
+            pass
 
 
 def test_writers_of_another_area_do_not_wait(db: Any, url: str) -> None:
@@ -198,6 +208,16 @@ def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
         assert meta(db, "version") == "0"
 
 
+def test_who_cancels_work_that_stopped_between_two_statements_ends_no_later_one(db: Any) -> None:
+    late = Deadline(60)
+    with pytest.raises(StoppedError), opening.faults(), deadline_scope(late), db.snapshot():
+        meta(db, "version")
+        late.cancelled = True
+        meta(db, "version")
+    late.cancel()
+    assert db.execute("SELECT 1 FROM pg_sleep(0.3)").get == 1
+
+
 def cut(db: Any, url: str) -> None:
     """End a connection as an operator, or a server that goes down, would."""
     number = db.link.info.backend_pid
@@ -285,6 +305,22 @@ def test_a_password_is_never_shown() -> None:
         opening.connect(Server("postgresql://someone:hunter2%zz@127.0.0.1/x"))
     assert "hunter2" not in f"{told.value}{told.value.__cause__}"
     assert str(server) == "postgresql://127.0.0.1:1/nowhere"
+
+
+def test_the_rest_of_an_address_is_read_by_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, Any] = {}
+
+    def connect(**parameters: Any) -> None:
+        told.update(parameters)
+        raise psycopg.OperationalError("no")
+
+    monkeypatch.setattr(Link, "connect", connect)
+    for more in ("", "&pooler=transaction"):
+        with pytest.raises(UnavailableError):
+            opening.connect(Server(f"postgresql:///almanac?host=/run/postgresql&password=a+b%20c{more}"))
+        assert (told["host"], told["dbname"], told["password"]) == ("/run/postgresql", "almanac", "a+b c")
+    with pytest.raises(UnavailableError, match=r"^no$"):
+        opening.connect(Server("postgresql://127.0.0.1/almanac?pooler=transaction"))
 
 
 def test_behind_a_pooler_of_transactions_nothing_is_prepared(url: str) -> None:

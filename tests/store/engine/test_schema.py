@@ -38,6 +38,15 @@ def test_a_rebuild_makes_its_tables_anew(path):
     opening.create(path).close()
 
 
+def test_a_rebuild_of_a_database_that_lost_a_table_keeps_what_no_payload_tells(tmp_path):
+    with closing(opening.create(tmp_path / "data.db")) as db:
+        db.execute("INSERT INTO version VALUES(1, 1, 'x')")
+        db.execute("DROP TABLE note")
+        with db.transaction():
+            db.recreate()
+        assert [db.execute(f"SELECT count(*) FROM {name}").get for name in ("version", "note")] == [1, 0]
+
+
 def test_a_reader_refuses_a_store_that_another_version_has_taken_over(tmp_path):
     path = tmp_path / "data.db"
     with closing(opening.create(path)) as db:

@@ -1,13 +1,15 @@
 """Counters of use: added up by processes, folded as they age, read by day, key, endpoint and status."""
 
 import threading
+from contextlib import closing
 from datetime import date
 
 import apsw
 import pytest
 
 from almanac.domain.times import EPOCH_ORDINAL, day_at
-from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError
+from almanac.store.engine import sqlite
+from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
 from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, SCHEMA, CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support import places
@@ -69,6 +71,12 @@ def test_requests_by_each_of_the_four(file, reports):
     assert total.mean == pytest.approx((8 * 0.003 + 3 * 0.001 + 9) / 12)
     assert reports.total("acc_1", TODAY, TODAY).requests == 11
     assert reports.requests(["acc_1", "acc_2", "acc_3"], TODAY, TODAY) == {"acc_1": 11, "acc_2": 100, "acc_3": 0}
+
+
+def test_of_groups_with_as_many_requests_the_one_that_asked_first_comes_first(file, reports):
+    for endpoint in ("/series", "/coverage"):
+        file.add([counted(endpoint=endpoint)])
+    assert [row.name for row in reports.by("endpoint", "acc_1", TODAY, TODAY)] == ["/series", "/coverage"]
 
 
 def test_an_account_that_asked_nothing(reports):
@@ -148,6 +156,17 @@ def test_a_file_that_is_taken_away_is_made_anew(file, reports, path):
     file.add([counted(), counted()])
     assert reports.total("acc_1", TODAY, TODAY).requests == 2
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_is_taken_away_while_it_is_opened_is_made_anew(path, monkeypatch):
+    def gone(_):
+        raise UnavailableError("gone")
+
+    with closing(UsageFile(path)) as file:
+        with monkeypatch.context() as patch, pytest.raises(UnavailableError):
+            patch.setattr(sqlite, "identity_of", gone)
+            file.add([counted()])
+        file.add([counted()])
 
 
 def test_a_file_of_another_kind_or_version_says_so(path):

@@ -32,7 +32,7 @@ def enter(
     counts: each is a moment by which the filing could be read. Of the other fields the first that is stated counts.
     Returns the filings of which anything is new, and the companies of which a stored one is known from another moment.
     """
-    before = stored(db, {entity for entity, _ in filed})
+    before = stored(db, dict.fromkeys(entity for entity, _ in filed))
     after = dict(before)
     for entity, filing in filed:
         key = (entity, filing.accession)
@@ -40,7 +40,8 @@ def enter(
     changed = {key: now for key, now in after.items() if before.get(key) != now}
     replaced = [
         (entity, before[entity, accession][0].known_at, accession)
-        for entity, accession in changed.keys() & before.keys()
+        for entity, accession in changed
+        if (entity, accession) in before
     ]
     if replaced:
         db.executemany("DELETE FROM filing WHERE entity = ? AND known_at = ? AND accession = ?", sorted(replaced))

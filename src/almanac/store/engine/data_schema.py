@@ -70,11 +70,15 @@ def recreate(db: Database, tables: Collection[str]) -> bool:
     """
     notes = {key: value for key, value in db.execute("SELECT k, v FROM meta") if key not in {"epoch", "events"}}
     ours = [name for part in statements() for name in tables_of(part)]
-    anew = notes.pop("schema", None) != SCHEMA or not set(ours).issubset(tables)
+    same = notes.pop("schema", None) == SCHEMA
+    anew = not same or not set(ours).issubset(tables)
     if anew:
+        kept = {name: db.execute(f"SELECT * FROM {name}").fetchall() for name in LASTING if same and name in tables}
         for name in tables:
             db.execute(f'DROP TABLE "{name}"')
         make(db, notes)
+        for name, rows in kept.items():
+            db.insert(name, rows)
     else:
         for name in ours:
             if name not in LASTING:

@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -42,7 +41,7 @@ _PARAMETERS = {
     "keepalives_idle": "5", "keepalives_interval": "2", "keepalives_count": "3",
 }  # fmt: skip
 #: The parameter of an address that says of a pooler that it gives each transaction another connection.
-_POOLER = ("pooler", "transaction")
+_POOLER = "pooler=transaction"
 #: The name of the data among the schemas of a server.
 DATA = "data"
 _LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('almanac {} ' || current_schema(), 0))"
@@ -149,11 +148,12 @@ def open_link(at: Server) -> psycopg.Connection[Any]:
     The address is never repeated in a message, for it has a password in it.
     """
     check_deadline()
-    parts = urlsplit(at.url)
-    settings = parse_qsl(parts.query, keep_blank_values=True)
-    plain = urlencode([pair for pair in settings if pair[0] != _POOLER[0]], quote_via=quote)
+    # Cut out as it stands: libpq reads an address by rules of its own, in which `+` is no space and a host may be left out.
+    address, mark, query = at.url.partition("?")
+    settings = query.split("&")
+    plain = f"{address}{mark}{'&'.join(setting for setting in settings if setting != _POOLER)}"
     try:
-        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(urlunsplit(parts._replace(query=plain)))}
+        parameters: dict[str, Any] = {**_PARAMETERS, **conninfo_to_dict(plain)}
     except psycopg.Error:
         raise UnavailableError("the address of the database is none that PostgreSQL understands") from None
     deadline = current_deadline()
@@ -220,15 +220,16 @@ class Connection(Database):
             return self._run(statement, values or ())
 
     def _run(self, statement: Statement, values: Sequence[Any]) -> Rows:
-        deadline, began = current_deadline(), time.perf_counter()
-        if deadline is not None:
-            # Whoever cancels may not wait for the server.
-            deadline.interrupt = threading.Thread(target=_cancel, args=(self.link, deadline), daemon=True).start
         check_deadline()
+        deadline, began = current_deadline(), time.perf_counter()
         if statement.reads:
             # No text that is stored has a NUL, so one that is none of them either finds the same: nothing.
             values = [value.replace("\0", "\U0010ffff") if isinstance(value, str) else value for value in values]
         try:
+            if deadline is not None:
+                # Whoever cancels may not wait for the server.
+                deadline.interrupt = threading.Thread(target=_cancel, args=(self.link, deadline), daemon=True).start
+                check_deadline()  # who cancelled before had nothing to interrupt
             rows: Rows = self.link.execute(statement.sql, statement.bind(values), binary=True)
             return rows
         finally:
@@ -449,6 +450,7 @@ class Connection(Database):
         if counted and self._ask(self._token):
             return
         with self.link.transaction():
+            self.link.execute(f"SET LOCAL lock_timeout = {self._busy}")
             self.link.execute(_LOCK.format("areas"))  # whoever prepares another one waits: the table is one for all
             self.link.execute(
                 "CREATE TABLE IF NOT EXISTS change_token("

@@ -80,6 +80,8 @@ class UsageFile:
         self._at = at
         self._lock = threading.RLock()
         self._db: Database | None = None
+        #: Which file it is; None until that was told.
+        self._file: tuple[int, int] | None = None
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[Database]:

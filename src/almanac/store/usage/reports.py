@@ -66,7 +66,8 @@ class UsageReports:
         the most first.
         """
         part, column, name = _PARTS[what]
-        order = column if what in {"day", "status"} else f"sum(requests) DESC, {column}"
+        order = column if what in {"day", "status"} else f"sum(requests) DESC, daily.{column}"
+        # A bare `name` would be the name that is selected on PostgreSQL, and its number on SQLite.
         sql = (
             f"SELECT {name}, {_FIGURES} WHERE account = ? AND part = {part} AND day BETWEEN ? AND ?"
             f" GROUP BY {column} ORDER BY {order}"
