@@ -208,6 +208,17 @@ def test_a_statement_ends_when_its_time_is_up_or_nobody_waits(db: Any) -> None:
         assert meta(db, "version") == "0"
 
 
+def test_a_time_limit_of_the_operator_holds_for_reading_without_a_deadline_and_not_for_writing(url: str) -> None:
+    with contextlib.closing(opening.create(Server(url + "%20-cstatement_timeout%3D70s"))) as db:
+        limit = "SELECT current_setting('statement_timeout')"
+        with db.snapshot():
+            assert db.execute(limit).get == "70s"
+        with db.transaction():
+            assert db.execute(limit).get == "0"
+        with deadline_scope(Deadline(5)), db.snapshot():
+            assert db.execute(limit).get.endswith("ms")
+
+
 def test_who_cancels_work_that_stopped_between_two_statements_ends_no_later_one(db: Any) -> None:
     late = Deadline(60)
     with pytest.raises(StoppedError), opening.faults(), deadline_scope(late), db.snapshot():

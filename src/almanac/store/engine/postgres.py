@@ -296,11 +296,8 @@ class Connection(Database):
         The server ends what is late at this thread's deadline. Reading the token takes the snapshot.
         """
         deadline = current_deadline()
-        milliseconds = 0 if deadline is None else math.ceil(deadline.left * 1000) + 1
-        begin = (
-            f"BEGIN ISOLATION LEVEL {kind}; SET LOCAL jit = off; SET LOCAL statement_timeout = {milliseconds}; {more}"
-            f"{self._token}"
-        )
+        late = "" if deadline is None else f"SET LOCAL statement_timeout = {math.ceil(deadline.left * 1000) + 1};"
+        begin = f"BEGIN ISOLATION LEVEL {kind}; SET LOCAL jit = off; {late} {more} {self._token}"
         try:
             for _ in citus.attempts(self._busy):
                 token = self._last(begin)
@@ -341,8 +338,10 @@ class Connection(Database):
             if self._read_only:
                 raise UnavailableError("attempt to write a readonly database")
             durable = _DURABLE if self._durable else ""
-            lock = f"SET LOCAL lock_timeout = {self._busy}; {durable} {_LOCK.format(self._area)};"
-            self._begin("READ COMMITTED READ WRITE", lock)
+            # A writer without a deadline may take long, whatever the server allows readers.
+            unlimited = "SET LOCAL statement_timeout = 0;" if current_deadline() is None else ""
+            limits = f"{unlimited} SET LOCAL lock_timeout = {self._busy};"
+            self._begin("READ COMMITTED READ WRITE", f"{limits} {durable} {_LOCK.format(self._area)};")
             try:
                 if self._distributed:
                     self.link.execute(citus.ONE_BY_ONE)
