@@ -56,7 +56,7 @@ def bytes_of(world, row):
         rights.encoded,
         series.unit,
         series.page,
-        world.view().directory.row_metadata(series, row.lineage),
+        world.view().directory.origins([(series.number, row.lineage)])[0].stated,
         lineage,
     )
 

@@ -57,14 +57,14 @@ def said(world):
     """Every row that is served, as it goes out."""
     directory = world.view().directory
     return [
-        (row.series.id, row.period, row.shown, directory.row_metadata(row.series, row.lineage), directory.lineage(row.lineage))
+        (row.series.id, row.period, row.shown, directory.origins([(row.series.number, row.lineage)])[0].stated, directory.lineage(row.lineage))
         for row in world.rows()
     ]  # fmt: skip
 
 
 def adjustment(world, indicator):
     found = {
-        world.view().directory.row_metadata(row.series, row.lineage).get("seasonalAdjustment")
+        world.view().directory.origins([(row.series.number, row.lineage)])[0].stated.get("seasonalAdjustment")
         for row in world.rows(indicators=(indicator,))
     }  # fmt: skip
     (one,) = found

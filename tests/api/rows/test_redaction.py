@@ -46,13 +46,10 @@ def told(view: View, *, lineage: bool, whole: bool) -> list[dict[str, Any]]:
         ObservationQuery(ObservationFilter(), version=view.version, as_of=None, every=True, limit=9),
     )
     redaction = Redaction(view, view.version, None, date(2025, 4, 1))
-    # What is remembered of one form must not serve the other.
-    redaction.answer(rows, None, lineage=not lineage)
     if whole:
-        found: list[dict[str, Any]] = json.loads(
-            msgspec.json.encode(redaction.answer(rows, None, lineage=lineage).rows)
-        )
-        return found
+        answer = redaction.answer([row.found for row in rows], None, lineage=lineage)
+        observations: list[dict[str, Any]] = json.loads(msgspec.json.encode(answer.rows))
+        return observations
     return [json.loads(msgspec.json.encode(redaction.observation(row, lineage=lineage))) for row in rows]
 
 
@@ -93,8 +90,8 @@ def test_parts_differ_where_rows_do_and_nowhere_else(view: View) -> None:
         {"value": None, "text": "easing"},
         {"note": '{"basis":"2015=100"}'},
     ]
-    pages = [[row._replace(**change)] for row in (first, withheld) for change in changes]
-    pages += [[], [first, withheld], [withheld, first], [first, first]]
+    pages = [[row._replace(**change).found] for row in (first, withheld) for change in changes]
+    pages += [[row.found for row in rows] for rows in ([], [first, withheld], [withheld, first], [first, first])]
     answers = [
         Redaction(view, view.version, None, day).answer(page, None, lineage=lineage)
         for page in pages

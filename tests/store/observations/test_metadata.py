@@ -29,29 +29,27 @@ def test_rights_and_metadata_of_lineages_are_held_up_to_a_bound(monkeypatch: pyt
         )
         first = world.view().directory
         series = [first.series(number) for (number,) in world.db.execute("SELECT series FROM series")]
-        ids = sorted(one.id for one in series)
+        ids = sorted(info.id for info in series)
         sets = [inputs for count in (1, 2) for inputs in itertools.combinations(ids, count)]
         several = LineageNumbers(world.db).put(sets)
-        pairs = [(one, lineage) for one in series for lineage in several]
+        pairs = [(info.number, lineage) for info in series for lineage in several]
         assert len(pairs) > 20
 
-        def told(directory: MetadataCache) -> list[tuple[object, ...]]:
-            return [
-                (directory.row_rights(*pair), directory.row_metadata(*pair), directory.lineage(pair[1]))
-                for pair in pairs
-            ]
+        def described(directory: MetadataCache, pair: tuple[int, int]) -> tuple[object, ...]:
+            (origin,) = directory.origins([pair])
+            return origin.rights, origin.stated, origin.inputs
 
-        whole = told(first)
+        whole = [described(first, pair) for pair in pairs]
         # Few differ in anything: those that do not are one object.
-        rights = [one[0] for one in whole]
-        assert len({id(one) for one in rights}) == len(set(rights)) < len(pairs) / 2
+        rights = [rights for rights, _, _ in whole]
+        assert len(set(map(id, rights))) == len(set(rights)) < len(pairs) / 2
         monkeypatch.setattr(module, "_LINEAGES_HELD", 5)
         bounded = MetadataCache(world.db, first.reference)
         for pair, before in zip(pairs, whole, strict=True):
-            assert (bounded.row_rights(*pair), bounded.row_metadata(*pair), bounded.lineage(pair[1])) == before
+            assert described(bounded, pair) == before
             held = (bounded._mixed, bounded._rights, bounded._lineages)
             assert max(map(len, held)) <= 5
-        assert told(bounded) == whole
+        assert [described(bounded, pair) for pair in pairs] == whole
 
 
 INVENTED = msgspec.structs.replace(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Annotated, Any, Literal
@@ -23,8 +23,9 @@ from almanac.domain.periods import Period
 from almanac.domain.rights import Exposure, effective
 from almanac.domain.times import wire_day, wire_time
 from almanac.store.observations.ids import known_part, period_part
-from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo, SeriesRights
+from almanac.store.observations.reading.metadata import RowOrigin, SeriesInfo, SeriesRights
 from almanac.store.observations.reading.pages import ObservationRow
+from almanac.store.observations.reading.query import LINEAGE, SERIES, Found
 from almanac.store.observations.reading.reader import View
 
 
@@ -141,16 +142,16 @@ _pack = msgspec.msgpack.Encoder().encode
 class _RowFields:
     """Fields that rows of one series and lineage share on the wire, whenever they are asked for."""
 
-    def __init__(self, directory: MetadataCache, series: SeriesInfo, lineage: int) -> None:
-        spec, rights = series.spec, directory.row_rights(series, lineage)
-        self.withheld = rights.withheld
-        #: What the id begins with, entity, indicator, source, provider, inputs, unit, frequency, page and attribution.
+    def __init__(self, origin: RowOrigin) -> None:
+        series, spec, rights = origin.series, origin.series.spec, origin.rights
+        self.series, self.withheld = series, rights.withheld
+        #: What the id begins with, entity, indicator, source, provider, unit, frequency, page, attribution and inputs.
         self.texts = (
             f"obs_{series.id_part}", spec.entity, f"indicator_{spec.indicator}", series.source.id, series.source.provider,
-            directory.lineage(lineage) if lineage else series.inputs, series.unit, spec.frequency.word, series.page, rights.attribution,
+            series.unit, spec.frequency.word, series.page, rights.attribution, origin.inputs,
         )  # fmt: skip
         self.rights = msgspec.Raw(rights.encoded)
-        self._metadata = _encode(directory.row_metadata(series, lineage))[:-1]
+        self._metadata = _encode(origin.stated)[:-1]
         #: A digest of all these, for ETags.
         self.digest = hashlib.sha256(_encode((*self.texts, rights.encoded, self._metadata))).digest()
         #: Revision status and metadata of rows, and a digest of these, by what they follow from.
@@ -204,8 +205,6 @@ class Redaction:
     version: int
     as_of: int | None
     today: date
-    #: By the numbers of series and lineage; with `freshnessStatus`.
-    _fields: dict[tuple[int, int], tuple[_RowFields, str]] = field(default_factory=dict)
 
     def freshness(self, series: SeriesInfo) -> str:
         """Return `freshnessStatus` of a series."""
@@ -218,10 +217,10 @@ class Redaction:
 
     def observation(self, row: ObservationRow, *, lineage: bool) -> Observation:
         """Return one row as it may be seen."""
-        observation: Observation = self.answer([row], None, lineage=lineage).rows[0]  # type: ignore[assignment]
+        observation: Observation = self.answer([row.found], None, lineage=lineage).rows[0]  # type: ignore[assignment]
         return observation
 
-    def answer(self, rows: Iterable[ObservationRow], following: list[Any] | None, *, lineage: bool) -> ListAnswer:
+    def answer(self, rows: Sequence[Found], following: list[Any] | None, *, lineage: bool) -> ListAnswer:
         """
         Return a page of rows as they may be seen: a value that may not be sent is left out here, before anything is encoded.
 
@@ -229,12 +228,13 @@ class Redaction:
         """
         observations: list[Observation] = []
         parts: list[Any] = [lineage]
-        last_series, last_own = None, -1
-        for series, period, known, released, ingested, flags, own, value, text, note in rows:
-            if series is not last_series or own != last_own:
-                last_series, last_own = series, own
-                fields, freshness = self._fields.get((series.number, own)) or self._fields_of(series, own)
-                prefix, entity, indicator, source, provider, inputs, unit, frequency, page, attribution = fields.texts
+        origins = self._origins({(row[SERIES], row[LINEAGE]) for row in rows})
+        last = None
+        for _, _, period, series, known, released, ingested, flags, own, value, text, note in rows:
+            if (series, own) != last:
+                last = series, own
+                fields, freshness = origins[last]
+                prefix, entity, indicator, source, provider, unit, frequency, page, attribution, inputs = fields.texts
                 ends, withheld, rights = fields.ends, fields.withheld, fields.rights
                 derived_from = inputs if lineage else msgspec.UNSET
                 parts += (fields.digest, freshness)
@@ -245,7 +245,7 @@ class Redaction:
             elif value is not None and value.is_integer():
                 value = plain(value)
             parts += (period, known, released, ingested, value, text, digest)
-            period_id, start, last = wire_period(period)
+            period_id, start, until = wire_period(period)
             known_id, observed = wire_moment(known)
             observation = _observation(
                 f"{prefix}{period_id}{known_id}",
@@ -258,7 +258,7 @@ class Redaction:
                 unit,
                 frequency,
                 start,
-                last,
+                until,
                 observed,
                 None if released is None else observed if released == known else wire_moment(released)[1],
                 wire_moment(ingested)[1],
@@ -273,18 +273,16 @@ class Redaction:
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))
 
-    def _fields_of(self, series: SeriesInfo, lineage: int) -> tuple[_RowFields, str]:
-        key = (series.number, lineage)
+    def _origins(self, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[_RowFields, str]]:
+        """Return what rows have from their series and lineage, with `freshnessStatus`; what is not known yet is read at once."""
         known: dict[tuple[int, int], _RowFields] = self.view.shared.setdefault("fields of rows", {})
-        fields = known.get(key)
-        if fields is None:
-            fields = _RowFields(self.view.directory, series, lineage)
+        fields = {pair: of_pair for pair in pairs if (of_pair := known.get(pair)) is not None}
+        missing = [pair for pair in pairs if pair not in fields]
+        for pair, origin in zip(missing, self.view.directory.origins(missing), strict=True):
             if len(known) >= _FIELDS_HELD:
                 known.clear()
-            known[key] = fields
-        freshness = self.view.freshness(series, self.version, self.as_of, self.today)
-        self._fields[key] = fields, freshness
-        return fields, freshness
+            fields[pair] = known[pair] = _RowFields(origin)
+        return {pair: (of_pair, self.freshness(of_pair.series)) for pair, of_pair in fields.items()}
 
 
 @lru_cache(maxsize=65_536)

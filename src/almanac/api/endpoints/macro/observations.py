@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
+from operator import itemgetter
 from typing import Any, cast
 
 import msgspec
@@ -21,10 +21,9 @@ from almanac.domain.companies import FiscalPeriod
 from almanac.domain.times import wire_time
 from almanac.store.observations.reading.changes import read_changes
 from almanac.store.observations.reading.newest import WantedFreshness, read_latest
-from almanac.store.observations.reading.pages import ObservationRow, TooBroadError, find_rows, read_page, row_of
-from almanac.store.observations.reading.query import NOTE, ObservationQuery
+from almanac.store.observations.reading.pages import TooBroadError, find_rows
+from almanac.store.observations.reading.query import NOTE, SERIES, Found, ObservationQuery
 
-_NOTE = attrgetter("note")
 _BASE = re.compile(r'"(?:basis|priceBasis)":"((?:[^"\\]|\\.)*)"')
 
 
@@ -47,31 +46,24 @@ def listed(ctx: Context, kind: str | None, *, lineage: bool, history: bool = Fal
     if params["start_date"] is not None or params["end_date"] is not None:
         _warn_of_knowledge_bounds(ctx)
     ctx.list_plan = query.strategy
-    redaction, record = redaction_of(ctx), cast("type[msgspec.Struct]", ctx.endpoint.record)
     try:
-        if ctx.columns:
-            found, following = find_rows(ctx.view, query, whole=ctx.whole)
-            answer = ListAnswer(observation_columns(redaction, record, found), following)
-            rows: Iterable[ObservationRow] = (row_of(ctx.view.directory, row) for row in found if row[NOTE] is not None)
-        else:
-            rows, following = read_page(ctx.view, query)
-            answer = redaction.answer(rows, following, lineage=lineage)
+        rows, following = find_rows(ctx.view, query, whole=ctx.whole)
     except TooBroadError as error:
         raise _too_broad(params, error) from None
     # The warnings of a whole list are sent before it.
     if not history and params["sources"] == "preferred" and not (ctx.whole and ctx.after):
         _warn_of_bases(ctx, rows)
-    return answer
+    return _shown(ctx, redaction_of(ctx), rows, following, lineage=lineage)
 
 
 def _shown(
-    ctx: Context, redaction: Redaction, rows: Sequence[ObservationRow], following: list[Any] | None
+    ctx: Context, redaction: Redaction, rows: Sequence[Found], following: list[Any] | None, *, lineage: bool = True
 ) -> ListAnswer:
-    """Return rows as they may be seen, with their lineage, in what the form that is asked for is written from."""
+    """Return rows as they may be seen, in what the form that is asked for is written from."""
     if not ctx.columns:
-        return redaction.answer(rows, following, lineage=True)
+        return redaction.answer(rows, following, lineage=lineage)
     record = cast("type[msgspec.Struct]", ctx.endpoint.record)
-    return ListAnswer(observation_columns(redaction, record, [row.found for row in rows]), following)
+    return ListAnswer(observation_columns(redaction, record, rows), following)
 
 
 def _query(ctx: Context, kind: str | None, *, history: bool = False) -> ObservationQuery:
@@ -90,17 +82,17 @@ def _query(ctx: Context, kind: str | None, *, history: bool = False) -> Observat
     )
 
 
-def _warn_of_bases(ctx: Context, rows: Iterable[ObservationRow]) -> None:
+def _warn_of_bases(ctx: Context, rows: Sequence[Found]) -> None:
     """Warn of each preferred series that has values of two bases, or in the prices of two years, on this page."""
-    notes = set(map(_NOTE, rows))
+    notes = set(map(itemgetter(NOTE), rows))
     if len(notes) < 2:
         return
     stated_in = {note: found[1] for note in notes if note is not None and (found := _BASE.search(note)) is not None}
     bases: dict[tuple[str, str], set[str]] = {}
     for row in rows if len(stated_in) > 1 else ():
-        if row.note in stated_in:
-            spec = row.series.spec
-            bases.setdefault((spec.indicator, spec.entity), set()).add(stated_in[row.note])
+        if row[NOTE] in stated_in:
+            spec = ctx.view.directory.series(row[SERIES]).spec
+            bases.setdefault((spec.indicator, spec.entity), set()).add(stated_in[row[NOTE]])
     for (indicator, entity), stated in sorted(bases.items()):
         if len(stated) > 1:
             several = " and ".join(sorted(stated))
@@ -122,7 +114,7 @@ def changes(ctx: Context) -> ListAnswer:
         raise _too_broad(params, error) from None
     if ctx.params["start_date"] is not None or ctx.params["end_date"] is not None:
         _warn_of_knowledge_bounds(ctx)
-    return _shown(ctx, redaction_of(ctx), rows, following)
+    return _shown(ctx, redaction_of(ctx), [row.found for row in rows], following)
 
 
 def latest_readings(ctx: Context) -> ListAnswer:
@@ -134,7 +126,7 @@ def latest_readings(ctx: Context) -> ListAnswer:
         accept=lambda series: wanted is None or redaction.freshness(series) == wanted,
         freshness=None if wanted is None else WantedFreshness(wanted, day_of(ctx.as_of)),
     )
-    return _shown(ctx, redaction, rows, following)
+    return _shown(ctx, redaction, [row.found for row in rows], following)
 
 
 #: Bounds on knowledge: no index leads from them to rows.

@@ -112,7 +112,7 @@ class RowOrigin(NamedTuple):
     #: Ids of the series it was computed from.
     inputs: tuple[str, ...]
     rights: SeriesRights
-    #: Seasonal adjustment, type of curve and compounding.
+    #: Seasonal adjustment, type of curve and compounding; of a row with a lineage of its own those that all of its inputs have in common.
     method: tuple[str | None, ...]
 
     @property
@@ -125,6 +125,11 @@ class RowOrigin(NamedTuple):
             series.id, spec.code if series.kind == "raw" else None, adjustment, spec.annualized or None, spec.composition,
             curve, compounding, spec.scale or None, series.currency, spec.discontinued or None, series.simulated or None,
         )  # fmt: skip
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Return the series-level metadata of a row, only what applies."""
+        return {name: value for name, value in zip(METADATA, self.metadata, strict=True) if value is not None}
 
 
 class MetadataCache:
@@ -323,15 +328,6 @@ class MetadataCache:
             return series.rights
         rights = self._mixed.get((series.source.id, lineage))
         return self.origins([(series.number, lineage)])[0].rights if rights is None else rights
-
-    def row_metadata(self, series: SeriesInfo, lineage: int) -> dict[str, Any]:
-        """
-        Return series-level metadata of a row, only what applies.
-
-        With a lineage of its own, adjustment, curve and compounding are those that all of its inputs have in common.
-        """
-        (origin,) = self.origins([(series.number, lineage)])
-        return {name: value for name, value in zip(METADATA, origin.metadata, strict=True) if value is not None}
 
     def origins(self, pairs: Sequence[tuple[int, int]]) -> list[RowOrigin]:
         """Return what rows follow from, each pair being the numbers of a series and of the row's lineage, as `row_rights` does."""

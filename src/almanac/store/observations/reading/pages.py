@@ -102,8 +102,6 @@ class ObservationRow(NamedTuple):
 
 
 _topic = itemgetter(1)
-#: Makes a row of a tuple of its columns, as `_make` does without looking at it.
-_row = partial(tuple.__new__, ObservationRow)
 
 
 def row_of(metadata: MetadataCache, columns: Found) -> ObservationRow:
@@ -142,14 +140,7 @@ def read_page(view: View, query: ObservationQuery) -> tuple[list[ObservationRow]
     Raises TooBroadError instead of the first page of a list that would go through too much.
     """
     rows, following = find_rows(view, query)
-    if not rows:
-        return [], following
-    # Column by column: a page has a hundred rows of few series.
-    columns = list(zip(*rows, strict=True))
-    numbers = set(columns[SERIES])
-    series = dict(zip(numbers, map(view.directory.series, numbers), strict=True))
-    every = zip(map(series.__getitem__, columns[SERIES]), columns[PERIOD], *columns[KNOWN:], strict=True)
-    return list(map(_row, every)), following
+    return [row_of(view.directory, row) for row in rows], following
 
 
 def find_rows(view: View, query: ObservationQuery, *, whole: bool = False) -> tuple[list[Found], list[Any] | None]:
