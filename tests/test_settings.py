@@ -146,7 +146,8 @@ def test_the_file_may_write_days_as_days_and_the_environment_wins(tmp_path):
     found = load({"ALMANAC_HOME": str(tmp_path), "ALMANAC_WORKERS": "3", "ALMANAC_PLANS__TEAM__HISTORY_MONTHS": "6"})
     assert (found.port, found.workers, found.consent("fred")) == (8080, 3, Consent("someone", "2026-01-02", "a letter"))
     assert (found.plans["team"].requests_per_minute, found.plans["team"].history_months) == (5, 6)
-    assert found.plans["pro"].requests_per_minute == 1_000
+    (tmp_path / "almanac.toml").write_text("[plans]\n# [plans.team]\n")  # an empty table takes nothing away
+    assert load({"ALMANAC_HOME": str(tmp_path)}).plans["pro"].requests_per_minute == 1_000
 
 
 def run(home, *arguments, **env):

@@ -297,9 +297,11 @@ def load(environ: Mapping[str, str] | None = None, sources: Callable[[], Collect
     # Plans and consents have parts that must all be there, by file or environment.
     whole: dict[tuple[str, ...], tuple[_Given, type[msgspec.Struct]]] = {}
     for item in given:
-        if item.path[:2] not in refused and item.path[0] == "plans":
+        if item.path[:2] in refused:
+            continue
+        if item.path[0] == "plans" and len(item.path) > 1:
             whole[item.path[:2]] = item, Plan
-        elif item.path[:2] not in refused and item.path[2:3] == ("consent",):
+        elif item.path[2:3] == ("consent",):
             whole[item.path[:3]] = item, Consent
     for path, (item, kind) in whole.items():
         wanted = [field.name for field in msgspec.structs.fields(kind) if field.required]

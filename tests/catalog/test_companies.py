@@ -110,6 +110,7 @@ GOOD = {
         ({"slices": ["SalesRevenueNet"]}, "item sales: us-gaap:SalesRevenueNet is a slice and no candidate"),
         ({"for_style": {"bakery": ["Revenues"]}}, "item sales: unknown style bakery"),
         ({"proofs": ["turnover"]}, "item sales: unknown item turnover in its proof"),
+        ({"formulas": [["a"]]}, "items.toml: item sales: ['a'] is no text at formulas[0]"),
         ({"colour": "red"}, "item sales: unknown field colour, allowed are key, statement, "),
     ],
 )

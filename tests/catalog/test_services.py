@@ -142,6 +142,10 @@ WRONG = {
     "area table": (line(each="moons"), LINES + "unknown area table moons"),
     "code left out": (line(**{"except": ["ZZ"]}), LINES + "area table places has no code ZZ"),
     "only code": (line(only=["YY", "ZZ"]), LINES + "area table places has no code YY, ZZ"),
+    "no code": (line(only=[["AA"]]), LINES + "Expected `str`, got `array` - at `$.only[0]`"),
+    "no table": (line(each=["places"]), LINES + "Expected `str | null`, got `array` - at `$.each`"),
+    "variant that is no text": (line(variant=3), LINES + "Expected str | null, got int at variant"),
+    "field of a place": (areas(field="iso"), "areas places: Invalid enum value 'iso' at field, allowed are iso2, iso3"),
     "field of a pattern": (line(only=["AA"], colour="red"), LINES + "unknown field colour, allowed are source, "),
     "placeholder": (
         line(only=["AA"], native="RATES.D.{aera}.X"),

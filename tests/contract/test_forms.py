@@ -447,7 +447,7 @@ def test_what_ends_too_early_has_no_proof(few_of_own, form, monkeypatch):
         raise RuntimeError("invented")
 
     def lost(whole):
-        whole.pinned = msgspec.structs.replace(whole.pinned, epoch="another")
+        whole.walk = msgspec.structs.replace(whole.walk, epoch="another")
         return type(service.app._answers).next_batch(service.app._answers, whole)
 
     for name, owner, end in (
@@ -506,3 +506,10 @@ def test_an_account_has_so_many_whole_lists_at_a_time(service, few, form):
     assert [answer.status_code for answer in told] == [200, 429]
     assert told[1].json()["error"]["details"]["reason"] == "heavy_requests"
     assert service.app._threads._under_way == {}
+    # Also where the client has gone before a second part is asked for.
+    streamed(service, f"/observations/vintages.{form}?all=true", gone)
+    assert service.app._threads._under_way == {}
+
+
+def gone():
+    raise OSError("the client has gone")

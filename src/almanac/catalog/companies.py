@@ -164,6 +164,8 @@ def _tagged(name: str) -> str:
 
 def _sum(kind: Any, text: Any) -> Any:
     """Decode a sum of tags or items from its text."""
+    if not isinstance(text, str):
+        raise TypeError(f"{text!r} is no text")
     return kind(expression(text, kind.taxonomy))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -114,7 +114,7 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
     id: str
-    field: str | None = None
+    field: Literal["iso2", "iso3"] | None = None
     codes: dict[str, str] = {}
     #: Codes whose series are variants of their entity's main one (an aggregate of fixed members beside the changing one).
     variants: dict[str, str] = {}
@@ -122,6 +122,14 @@ class Areas(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     former: dict[str, str] = {}
     #: Who belongs to an aggregate, by code.
     compositions: dict[str, str] = {}
+
+
+class _Places(msgspec.Struct):
+    """The places that a line stands for: an area table, the codes of it that are left out, and the only ones there are."""
+
+    each: str | None = None
+    except_: tuple[str, ...] = msgspec.field(default=(), name="except")
+    only: tuple[str, ...] | None = None
 
 
 def expanded(
@@ -140,7 +148,8 @@ def expanded(
     msgspec.ValidationError.
     """
     ready = dict(line)
-    each, leave, only = ready.pop("each", None), ready.pop("except", ()), ready.pop("only", None)
+    given = {name: ready.pop(name) for name in _Places.__struct_encode_fields__ if name in ready}
+    each, leave, only = msgspec.structs.astuple(msgspec.convert(given, _Places))
     if each is None:
         if leave or only:
             raise msgspec.ValidationError("except and only need each")
@@ -196,7 +205,8 @@ def _filled(line: Mapping[str, Any], table: Areas, code: str, entity: Entity, cu
 
 
 def _joined(*variants: str | None) -> str | None:
-    return "-".join(one for one in variants if one is not None) or None
+    # What is no text is told of when the line is decoded.
+    return "-".join(one for one in variants if isinstance(one, str)) or None
 
 
 def named(name: str, services: Mapping[str, Service]) -> Service:

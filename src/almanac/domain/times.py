@@ -13,8 +13,9 @@ DAY_SECONDS = 86_400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 #: 1970-01-01 as the ordinal of a day.
 EPOCH_ORDINAL = _EPOCH.toordinal()
-#: The first second of year 1: the wire has none before it.
+#: The first second of year 1 and the last one of year 9999: the wire has none before or after.
 FIRST_SECOND = (date.min.toordinal() - EPOCH_ORDINAL) * DAY_SECONDS
+LAST_SECOND = (date.max.toordinal() + 1 - EPOCH_ORDINAL) * DAY_SECONDS - 1
 
 
 def midnight(day: int) -> int:
@@ -51,11 +52,11 @@ def instant(moment: datetime) -> int:
 
 def wire_time(seconds: int) -> str:
     """
-    Format an instant as RFC 3339 in UTC with whole seconds. A moment before year 1, which a zone can lead to, becomes
-    the first moment of year 1.
+    Format an instant as RFC 3339 in UTC with whole seconds. A moment outside the years 1 to 9999, which a zone can lead to,
+    becomes the nearest one inside them.
     """
     # Unlike `strftime`, this writes every year with four digits.
-    return f"{(_EPOCH + timedelta(seconds=max(seconds, FIRST_SECOND))).isoformat()[:19]}Z"
+    return f"{(_EPOCH + timedelta(seconds=min(max(seconds, FIRST_SECOND), LAST_SECOND))).isoformat()[:19]}Z"
 
 
 #: `wire_time` for rows of lists: neighbours share their times.

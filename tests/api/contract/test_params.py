@@ -7,6 +7,7 @@ import pytest
 from almanac.api.contract.endpoint import Endpoint, ItemAnswer
 from almanac.api.contract.params import Param, day_of
 from almanac.domain.periods import Period
+from almanac.domain.times import wire_time
 
 DAY = 86_400
 #: 2026-10-31T00:00:00Z.
@@ -125,6 +126,8 @@ def test_typed_values(frame):
         ("start_date", "2026-10-31T00:00:00.25Z", OCTOBER_31 + 1),
         ("start_date", "2026-10-31T00:00:00.0Z", OCTOBER_31),
         ("end_date", "2026-10-31T00:00:00.25Z", OCTOBER_31),
+        ("as_of", "2026-10-30T23:59:59.9999999Z", OCTOBER_31 - 1),
+        ("start_date", "2026-10-31T00:00:00.0000001Z", OCTOBER_31 + 1),
         ("start_date", "0001-01-01T00:00:00%2B14:00", -62_135_596_800 - 14 * 3600),
     ],
 )
@@ -143,9 +146,10 @@ def test_as_of_today_means_now(frame):
 
 
 def test_days_stay_within_the_calendar():
-    """A time at the edge of the calendar has a day."""
+    """A time at the edge of the calendar has a day, and a wire form."""
     assert day_of(-62_135_596_800 - 50_400) == date(1, 1, 1)
     assert day_of(253_402_300_800) == date(9999, 12, 31)
+    assert wire_time(253_402_300_800) == "9999-12-31T23:59:59Z"
 
 
 def test_declarations_are_checked():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
@@ -22,6 +23,8 @@ CLOCK_TOLERANCE = 60
 _INTEGER_DIGITS = 15
 _Moment = Annotated[datetime, Meta(tz=True)]
 _EPOCH, _SECOND = datetime.fromtimestamp(0, UTC), timedelta(seconds=1)
+#: What a time has behind its whole seconds. msgspec would round it to a microsecond, and .9999999 into the next second.
+_FRACTION = re.compile(r"(?<=:[0-9]{2})\.([0-9]+)(?=[Zz+-])")
 #: Characters that a value, or a part of a path, may have unless it is declared otherwise: no name of anything is longer.
 LONGEST = 200
 
@@ -169,15 +172,16 @@ def _time(param: Param, text: str) -> int:
             return first if param.edge == "start" else first + DAY_SECONDS - 1
         # An unescaped `+` of a query string reaches us as a space: it can mean nothing else here.
         zoned = f"{text[:-6]}+{text[-5:]}" if text[-6:-5] == " " else text
-        moment = msgspec.convert(zoned, _Moment)
+        fraction = _FRACTION.search(zoned)
+        moment = msgspec.convert(_FRACTION.sub("", zoned), _Moment)
     except msgspec.ValidationError:
         raise refuse(
             param.name,
             f"must be a date like 2026-10-31 or a time with a zone like 2026-10-31T12:00:00Z, not {quoted(text)}",
             code="type",
         ) from None
-    elapsed = moment - _EPOCH
-    return -(-elapsed // _SECOND) if param.edge == "start" else elapsed // _SECOND
+    seconds = (moment - _EPOCH) // _SECOND
+    return seconds + 1 if param.edge == "start" and fraction is not None and int(fraction[1]) else seconds
 
 
 def _period(param: Param, text: str) -> Period | FiscalPeriod:

@@ -19,7 +19,7 @@ from typing import Any, cast
 
 import structlog
 from starlette.routing import Router
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from almanac.api.contract.cursor import Signer
 from almanac.api.contract.endpoint import ALL, ALL_SCOPES, Endpoint
@@ -144,14 +144,13 @@ class App:
         except Exception as error:  # whatever it is: a client gets an answer, the log the cause
             request.reply = await self._refusal(request, error)
         if (reply := request.reply) is not None:
-            await send(
-                {"type": "http.response.start", "status": reply.status, "headers": self._headers(request, reply)}
-            )
-            if reply.parts is None or request.method == "HEAD":
+            start = {"type": "http.response.start", "status": reply.status, "headers": self._headers(request, reply)}
+            if reply.parts is None:
+                await send(start)
                 await send({"type": "http.response.body", "body": b"" if request.method == "HEAD" else reply.body})
                 status = reply.status
             else:
-                status = await self._send_parts(request, reply, reply.parts, send)
+                status = await self._send_parts(request, reply, start, send)
         seconds = time.perf_counter() - started
         if status == 429 and request.endpoint is None:
             # It was refused before its path was looked at; whoever wonders at a 429 asks which.
@@ -178,12 +177,13 @@ class App:
         if 0 < self._settings.slow_seconds <= seconds and endpoint is not None and not is_whole:
             tell_slow(request, endpoint, status, seconds)
 
-    async def _send_parts(self, request: ClientRequest, reply: Reply, parts: AsyncIterator[bytes], send: Send) -> int:
-        """Send a body part by part, and return the status for the log: what is cut has no mark of its end."""
+    async def _send_parts(self, request: ClientRequest, reply: Reply, start: Message, send: Send) -> int:
+        """Send a list whole, part by part, and return the status for the log: what is cut has no mark of its end."""
         try:
             async with asyncio.timeout(_WHOLE_SECONDS):
+                await send(start)
                 await _send_slices(reply.body, send)
-                async for part in parts:
+                async for part in cast("AsyncIterator[bytes]", reply.parts):
                     await _send_slices(part, send)
             await send({"type": "http.response.body", "body": b""})
         except ClientDisconnected:
@@ -192,6 +192,8 @@ class App:
         except Exception as error:  # whatever it is: the status is sent, so that the log alone can tell the cause
             log.warning("a list was cut", request_id=request.id.decode(), reason=str(error) or type(error).__name__)
             return _DISCONNECTED
+        finally:  # here, for no part after the first may have been asked for
+            self._threads.end_heavy(cast("KeyRecord", request.key).account_id)
         return reply.status
 
     async def _answer(self, request: ClientRequest, scope: Scope, receive: Receive, deadline: Deadline) -> Reply:
@@ -259,23 +261,20 @@ class App:
             whole = await self._threads.run(work, receive, cast("Deadline", request.deadline), pool="heavy")
             reply = whole.reply
             if reply.status == 200 and request.method == "GET":
-                reply.parts = parts = self._parts(whole, account, receive)
+                reply.parts = parts = self._parts(whole, receive)
         finally:
             if parts is None:
                 self._threads.end_heavy(account)
         return reply
 
-    async def _parts(self, whole: WholeList, account: str, receive: Receive) -> AsyncIterator[bytes]:
-        """Yield the further parts of a list that is sent whole, and count it as ended when that is over."""
-        try:
-            while whole.place is not None:
-                deadline = Deadline(_BATCH_SECONDS)
-                if not await self._authentication.is_still_good(whole.request, deadline):
-                    raise ListCutError("the key is not valid any more")
-                work = partial(self._answers.next_batch, whole)
-                yield await self._threads.run(work, receive, deadline, pool="heavy")
-        finally:
-            self._threads.end_heavy(account)
+    async def _parts(self, whole: WholeList, receive: Receive) -> AsyncIterator[bytes]:
+        """Yield the further parts of a list that is sent whole."""
+        while whole.place is not None:
+            deadline = Deadline(_BATCH_SECONDS)
+            if not await self._authentication.is_still_good(whole.request, deadline):
+                raise ListCutError("the key is not valid any more")
+            work = partial(self._answers.next_batch, whole)
+            yield await self._threads.run(work, receive, deadline, pool="heavy")
 
     async def _refusal(self, request: ClientRequest, error: Exception) -> Reply:
         """Return the reply of an error: ours, the store's, or a fault."""

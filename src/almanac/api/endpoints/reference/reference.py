@@ -185,11 +185,11 @@ def remembered(ctx: Context, find: Callable[[View, Redaction], T]) -> T:
     held = _STANDING.of(ctx.view)
     redaction = redaction_of(ctx)
     key = (find, redaction.version, redaction.as_of, redaction.today, feeds.days_read(ctx.view))
-    if key not in held:
+    found: T | None = held.get(key)
+    if found is None:
         if len(held) >= _HELD:
             held.clear()
-        held[key] = find(ctx.view, redaction)
-    found: T = held[key]
+        found = held[key] = find(ctx.view, redaction)
     return found
 
 
