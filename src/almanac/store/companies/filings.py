@@ -70,7 +70,8 @@ def _merged(stored_filing: Timed | None, filing: Filing) -> Timed:
         filing.form if exact and not was_exact else stored.form,
         stored.filed if was_exact else filing.filed,
         min(filter(None, moments), default=stored.known_at),
-        *(first or second for first, second in zip(stored[4:], filing[4:], strict=True)),
+        # A fiscal year of 0 is stated: by its truth value, two payloads read in turn would change the filing for ever.
+        *(second if first in (None, "", ()) else first for first, second in zip(stored[4:], filing[4:], strict=True)),
     )
     return Filing._make(merged), was_exact or exact
 
