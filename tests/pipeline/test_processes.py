@@ -141,7 +141,8 @@ def test_a_job_that_reads_much_is_done_here(two, monkeypatch):
 
 def test_companies_that_were_written_are_let_go_of_while_the_rest_is_derived(monkeypatch):
     class Company:
-        facts = {}
+        def __init__(self):
+            self.facts = {}
 
     def read(_db, _entity):
         alive.add(company := Company())
