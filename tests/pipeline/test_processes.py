@@ -5,11 +5,13 @@ import math
 import os
 import signal
 import time
+import weakref
 from pathlib import Path
 
 import pytest
 
 from almanac.pipeline import processes
+from almanac.pipeline.derive import companies
 from almanac.pipeline.processes import Processes
 from tests.support.processes import PATIENCE
 
@@ -135,3 +137,18 @@ def test_a_job_that_reads_much_is_done_here(two, monkeypatch):
     found = [job.result() for job in jobs]
     assert [number for number, _ in found] == [0, 1, 2, 3]
     assert {pid for _, pid in found[1::2]} == {os.getpid()}
+
+
+def test_companies_that_were_written_are_let_go_of_while_the_rest_is_derived(monkeypatch):
+    class Company:
+        def __init__(self):
+            self.facts = {}
+
+    def read(_db, _entity):
+        alive.add(company := Company())
+        return company
+
+    alive, unstarted = weakref.WeakSet(), Processes(2)
+    monkeypatch.setattr(companies, "read", read)
+    monkeypatch.setattr(companies, "derived", where)
+    assert [len(alive) for _ in companies.CompanyDeriver(None, unstarted)._derived("ABC")] == [3, 2, 1]

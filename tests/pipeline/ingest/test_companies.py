@@ -175,6 +175,21 @@ def test_the_order_of_arrival_does_not_matter(world, tmp_path, rows):
         other.db.close()
 
 
+def test_a_current_report_is_an_event_for_each_of_its_items_whenever_these_are_known(tmp_path):
+    """Facts may speak of it before the index does, which alone has its items."""
+    body = json.loads(facts())
+    accession, form, filed = EVENTS[0][:3]
+    row = {"end": "2024-03-31", "val": 1010.0, "accn": accession, "fy": 2024, "fp": "Q1", "form": form, "filed": filed}
+    body["facts"]["us-gaap"]["Assets"]["units"]["USD"].append(row)
+    rows = INDEX, (FACTS_URL, FACTS[1], json.dumps(body).encode(), 200)
+    stores = [built(tmp_path / str(number), *order) for number, order in enumerate((rows, rows[::-1]))]
+    try:
+        assert everything(stores[0]) == everything(stores[1])
+    finally:
+        for world in stores:
+            world.db.close()
+
+
 def named(world):
     """The same without what each store says of where a filing was read first."""
     return [rows for rows, sql in zip(everything(world), EVERYTHING, strict=True) if "FROM filing" not in sql]

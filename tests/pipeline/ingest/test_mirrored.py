@@ -1,10 +1,15 @@
-"""What a mirror folder holds that no source reads is named, beside what became of the rest. All is invented."""
+"""What a mirror folder holds that no source reads is named, and what is read of it is held in groups. All is invented."""
+
+import weakref
 
 import pytest
 
 from almanac.pipeline.context import PipelineContext
+from almanac.pipeline.ingest.ingest import in_groups
 from almanac.pipeline.ingest.mirrored import UNCLAIMED
 from almanac.pipeline.ingest.outcome import exit_code
+from almanac.pipeline.processes import Job
+from almanac.store.raw.captures import Capture
 from tests.support.treasury_home import GOOD, settings, take
 
 STRANGE = "https://www.example.org/yields.xml"
@@ -21,3 +26,22 @@ def test_a_response_that_no_source_reads_is_named(tmp_path, sources):
         assert last.ignored == {STRANGE: "no source reads this address"}
         assert exit_code(outcomes) == 0
         assert [one.source for one in take(world, tmp_path / "mirror", rows[:-2], sources)] == list(sources)
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_a_group_is_let_go_of_before_the_next_one_is_read(most):
+    """Whoever takes groups in still names one while the next is read: contents are many times as large as payloads."""
+
+    class Content:
+        ignored = None
+
+    alive, found = weakref.WeakSet(), []
+
+    def read():
+        found.append(len(alive))
+        alive.add(content := Content())
+        return content
+
+    capture = Capture("a", "sec", "https://publisher.example", "b", 1, 1, "text/csv", 1)
+    groups = [len(group) for group in in_groups(((capture, Job(read, ())) for _ in range(9)), most, 1 << 20)]
+    assert (sum(groups), max(found)) == (9, most - 1)

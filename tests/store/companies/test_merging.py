@@ -573,5 +573,12 @@ def test_filings_and_companies_that_a_payload_changes_come_in_its_order(db):
     filed = [(company_id(cik), Filing(f"{cik:010d}-26-000001", "10-K", ordinal(40))) for cik in range(1, 10)]
     exact = [(entity, filing._replace(known_at=at(40))) for entity, filing in filed]
     filing_rows.enter(db, filed, "sec", 1)
-    changed, moved = filing_rows.enter(db, exact, "sec", 2)
-    assert [entity for entity, _ in changed] == list(moved) == [entity for entity, _ in filed]
+    changed, former = filing_rows.enter(db, exact, "sec", 2)
+    assert [entity for entity, _ in changed] == [entity for entity, _ in former] == [entity for entity, _ in filed]
+
+
+def test_what_a_filing_states_first_stays_even_if_it_is_zero(db):
+    entity, filing = company_id(7), Filing("0000000007-26-000001", "10-K", ordinal(40), at(40), fiscal_year=0)
+    filing_rows.enter(db, [(entity, filing)], "sec", 1)
+    assert filing_rows.enter(db, [(entity, filing._replace(fiscal_year=None))], "sec", 2) == ({}, {})
+    assert filing_rows.of(db, entity) == {filing.accession: filing}

@@ -111,7 +111,8 @@ class CompanyDeriver:
             if len(waiting) >= ahead:
                 first, job = waiting.popleft()
                 yield first, job.result()
-        for company, job in waiting:
+        while waiting:
+            company, job = waiting.popleft()
             yield company, job.result()
 
     def _write(self, batch: Batch, company: CompanyInput, made: DerivedCompany) -> int:

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from almanac.catalog.sectors import classify
 from almanac.derived.companies.facts import letter
 from almanac.derived.companies.reported_values import reported_values
-from almanac.domain.companies import CompanyFacts, Filing, company_id, is_periodic, is_warning, raw_slug
+from almanac.domain.companies import CompanyFacts, company_id, is_periodic, is_warning, raw_slug
+from almanac.domain.events import EventState
 from almanac.domain.observations import ReportedValue, Vintage
 from almanac.domain.periods import EVERY_KEY, Frequency
 from almanac.domain.reference import SeriesSpec
@@ -132,8 +133,14 @@ class CompanyFolding:
         # In the order of the store, so that rows fill its pages.
         in_order = sorted(parsed.filings, key=lambda filed: (filed[0], filed[1].filed, filed[1].known_at or 0))
         filed = [(company_id(cik), filing) for cik, filing in in_order]
-        fresh: dict[str, list[tuple[Filing, bool]]] = defaultdict(list)
-        entered, moved = filings.enter(self._db, filed, self._source, row.number)
+        fresh: dict[str, list[filings.Timed]] = defaultdict(list)
+        former: dict[str, list[filings.Timed]] = defaultdict(list)
+        moved: dict[str, None] = {}
+        entered, replaced = filings.enter(self._db, filed, self._source, row.number)
+        for key, timed in replaced.items():
+            former[key[0]].append(timed)
+            if entered[key][0].known_at != timed[0].known_at:
+                moved[key[0]] = None
         for (entity, _), (filing, exact) in entered.items():
             fresh[entity].append((filing, exact))
             if is_periodic(filing.form) or is_warning(filing):
@@ -145,7 +152,9 @@ class CompanyFolding:
                 fresh[entity].append(timed)
         names = {entity: record.name for entity in fresh if (record := rows.by_id(self._db, entity)) is not None}
         states = filing_events.states(self._source, fresh, names)
-        if events.replace(self._db, batch.version, states):
+        # A report was an event by itself until its items were known, or of another kind until its form was.
+        gone = {event: list[EventState]() for event in filing_events.states(self._source, former, names)}
+        if events.replace(self._db, batch.version, gone | states):
             batch.touch()
         return {entity: None for entity in moved if facts.payloads(self._db, entity)}
 

@@ -377,7 +377,7 @@ def in_groups(begun: Iterable[tuple[Capture, Job[Parsed]]], most: int, most_byte
     Yield the readings of captures in order, in groups of a limited number and size, to bound the memory they take.
 
     Workers read one group while the one before it is written, unless groups have one item. No transaction is open
-    while the rest is waited for.
+    while the rest is waited for. A group is emptied when the next one is asked for.
     """
     groups: deque[list[tuple[Capture, Job[Parsed]]]] = deque([[]])
     size = 0
@@ -388,9 +388,17 @@ def in_groups(begun: Iterable[tuple[Capture, Job[Parsed]]], most: int, most_byte
             size = 0
             groups.append([])
             if len(groups) > 2 or most == 1:
-                yield [_reading(capture, job) for capture, job in groups.popleft()]
+                yield from _readings(groups.popleft())
     for group in filter(None, groups):
-        yield [_reading(capture, job) for capture, job in group]
+        yield from _readings(group)
+
+
+def _readings(group: list[tuple[Capture, Job[Parsed]]]) -> Iterator[list[Reading]]:
+    """Yield the readings of one group, and then let go of them, as whoever took them may still name them."""
+    readings = [_reading(capture, job) for capture, job in group]
+    group.clear()
+    yield readings
+    readings.clear()
 
 
 def fold_together(world: PipelineContext, runs: Mapping[str, Ingest], several: Sequence[Reading], cause: str) -> None:

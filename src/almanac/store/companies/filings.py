@@ -22,15 +22,13 @@ Timed = tuple[Filing, bool]
 Filings = dict[tuple[str, str], Timed]
 
 
-def enter(
-    db: Database, filed: Sequence[tuple[str, Filing]], source: str, payload: int
-) -> tuple[Filings, dict[str, None]]:
+def enter(db: Database, filed: Sequence[tuple[str, Filing]], source: str, payload: int) -> tuple[Filings, Filings]:
     """
     Enter the filings of one payload, each with its company, or what the payload adds to those that are stored.
 
     A filing of which only the day is stated counts as known from the end of that day. Of exact times the earlier one
     counts: each is a moment by which the filing could be read. Of the other fields the first that is stated counts.
-    Returns the filings of which anything is new, and the companies of which a stored one is known from another moment.
+    Returns the filings of which anything is new, and as they were before those of them that were stored.
     """
     before = stored(db, dict.fromkeys(entity for entity, _ in filed))
     after = dict(before)
@@ -38,13 +36,10 @@ def enter(
         key = (entity, filing.accession)
         after[key] = _merged(after.get(key), filing)
     changed = {key: now for key, now in after.items() if before.get(key) != now}
-    replaced = [
-        (entity, before[entity, accession][0].known_at, accession)
-        for entity, accession in changed
-        if (entity, accession) in before
-    ]
+    replaced = {key: before[key] for key in changed if key in before}
     if replaced:
-        db.executemany("DELETE FROM filing WHERE entity = ? AND known_at = ? AND accession = ?", sorted(replaced))
+        keys = sorted((entity, filing.known_at, accession) for (entity, accession), (filing, _) in replaced.items())
+        db.executemany("DELETE FROM filing WHERE entity = ? AND known_at = ? AND accession = ?", keys)
     rows = [
         (
             entity, *filing[:4], exact, filing.report_date, filing.fiscal_year, filing.fiscal_period,
@@ -53,8 +48,7 @@ def enter(
         for (entity, _), (filing, exact) in changed.items()
     ]  # fmt: skip
     db.insert("filing", rows)
-    moved = {entity: None for entity, known, accession in replaced if changed[entity, accession][0].known_at != known}
-    return changed, moved
+    return changed, replaced
 
 
 def _merged(stored_filing: Timed | None, filing: Filing) -> Timed:
@@ -70,7 +64,8 @@ def _merged(stored_filing: Timed | None, filing: Filing) -> Timed:
         filing.form if exact and not was_exact else stored.form,
         stored.filed if was_exact else filing.filed,
         min(filter(None, moments), default=stored.known_at),
-        *(first or second for first, second in zip(stored[4:], filing[4:], strict=True)),
+        # A fiscal year of 0 is stated: by its truth value, two payloads read in turn would change the filing for ever.
+        *(second if first in (None, "", ()) else first for first, second in zip(stored[4:], filing[4:], strict=True)),
     )
     return Filing._make(merged), was_exact or exact
 
