@@ -139,7 +139,6 @@ _EVENTS = {
     "not written": "When keys were last used, or how much, could not be noted; tried again soon.",
     "usage cannot be written, it waits in memory": "The file of usage cannot be written; what was counted waits for it.",
     "usage is written again": "It can be again, and nothing was lost.",
-    "old usage was not folded": "What was counted is written; old counters stay as they are until a later flush folds them.",
     "usage was given up": "It could not be written for long; `requests` are in nobody's usage.",
     "a password was refused": "In the dashboard, after it was looked at: `account` where the address is one's. What was typed is never told. `address` is `null` with `ALMANAC_LOG_ADDRESSES=false`.",
     "a letter has no mail server": "No `ALMANAC_SMTP__HOST` is set: hand the link in `text` to the address in `to`.",

@@ -127,8 +127,7 @@ def test_what_accounts_used_stands_beside_them(own: Service) -> None:
     file = UsageFile(own.settings.home / "usage.db")
     free = account_id(own, "free@example.org")
     for days, requests in ((0, 41_000), (29, 200), (30, 7)):
-        figures = (requests, 5)
-        file.add([CountedUse(NOW // 60 - days * 1_440, free, "alm_x", "/coverage", 200, figures)])
+        file.add([CountedUse(NOW // 86_400 - days, free, "alm_x", "/coverage", 200, requests, 5)])
     file.close()
     text = signed_in(dashboard(own), "op").get("/operate/accounts").text
     row = next(line for line in text.split("<tr")[1:] if "free@example.org" in line)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.config import Settings
-from almanac.domain.times import day_at
+from almanac.domain.times import EPOCH_ORDINAL, day_at
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate import restore as restoring
 from almanac.pipeline.operate.backup import BackupError, backup
@@ -32,8 +32,7 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
 ]
-MINUTE = 29_000_000
-DAY = day_at(MINUTE * 60)
+DAY = day_at(29_000_000 * 60)
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def key(server):
         text, _ = accounts.create_key(ADA, ["macro:read"], "laptop", NOW + 10, now=NOW)
         assert accounts.verify(text, NOW)
     with contextlib.closing(UsageFile(place(server.usage_place))) as usage:
-        usage.add([CountedUse(MINUTE, "acc_1", "alm_a", "/x", 200, (3, 3_000))])
+        usage.add([CountedUse(DAY - EPOCH_ORDINAL, "acc_1", "alm_a", "/x", 200, 3, 3_000)])
     server.home.mkdir()
     RawStore(Folder(server.raw_path)).keep("fred", "https://example.org/1", b"a response", "text/plain", 1, 2)
     return text
