@@ -161,7 +161,7 @@ def narrow(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         with contextlib.suppress(OSError):  # not there, or the path is shared: no fault of ours
-            file.chmod(0o600)
+            file.chmod(file.stat().st_mode & 0o600)
 
 
 @contextlib.contextmanager
