@@ -130,7 +130,7 @@ _EVENTS = {
     "the raw store is not the one the data came from": "At the start: of a host that only serves, this is well. It can neither ingest nor rebuild.",
     "given up": "A request was answered 503: it took longer than `ALMANAC_REQUEST_SECONDS`.",
     "a list was cut": "A whole list (`all=true`) ended without its mark: `reason` says why.",
-    "a slow request": "It took longer than `ALMANAC_SLOW_SECONDS`, answered or not. `parameters` are the endpoint's own, path values too, without what looks like a key; `database_ms` is how much of it the database took, `null` where that was not measured; `read` says how a list of observations was read, `null` of anything else.",
+    "a slow request": "It took longer than `ALMANAC_SLOW_SECONDS`, answered or not. `parameters` are the endpoint's own, path values too, without what looks like a key; `database_ms` is how much of it a database server took, `null` where it is a file; `read` says how a list of observations was read, `null` of anything else.",
     "a slow page": "The same of a page of the dashboard.",
     "not warmed": "What the first requests wait for could not be made beforehand; they make it.",
     "storage unavailable": "A request was answered 503: the data or the accounts cannot be read.",
