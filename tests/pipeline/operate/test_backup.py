@@ -27,8 +27,8 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import sqlite
 from almanac.store.engine.data_schema import SCHEMA, meta, set_meta
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support.treasury_home import FIRST, NOW, ROWS, served, take, url

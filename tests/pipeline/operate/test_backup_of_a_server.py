@@ -17,11 +17,11 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.audit_log import AuditLog
+from almanac.store.accounts.administration import AuditLog
 from almanac.store.accounts.invitations import Invitations
 from almanac.store.engine.opening import place
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support import postgres, treasury_home

@@ -95,5 +95,5 @@ def _iso(day: int) -> str:
 
 
 def _row(name: str, values: Sequence[int]) -> UsageRow:
-    *counts, micros = values
-    return UsageRow(name, *counts, mean=micros / counts[0] / 1e6 if counts[0] else None)
+    requests, refused, limited, failed, micros = values
+    return UsageRow(name, requests, refused, limited, failed, micros / requests / 1e6 if requests else None)
