@@ -9,7 +9,7 @@ from almanac.dashboard.app import Dashboard
 from almanac.dashboard.operate import accounts, feeds
 from almanac.store.accounts.administration import AuditLog
 from almanac.store.accounts.authentication import Authentication
-from almanac.store.accounts.invitations import Invitations
+from almanac.store.accounts.links import Invitations
 from almanac.store.log import payloads
 from almanac.store.usage.counts import CountedUse, UsageFile
 from tests.support.browser import Browser

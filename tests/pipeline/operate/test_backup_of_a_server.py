@@ -18,7 +18,7 @@ from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.administration import AuditLog
-from almanac.store.accounts.invitations import Invitations
+from almanac.store.accounts.links import Invitations
 from almanac.store.engine.opening import place
 from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore

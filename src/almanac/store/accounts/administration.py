@@ -9,9 +9,8 @@ import msgspec
 
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.accounts.file import AccountsFile
-from almanac.store.accounts.invitations import Invitation, Invitations
+from almanac.store.accounts.links import Invitation, Invitations, Resets
 from almanac.store.accounts.records import AccountInfo, KeyInfo, askable, folded
-from almanac.store.accounts.resets import Resets
 from almanac.store.engine.sql_compat import contains, next_id
 
 #: Name of whoever uses commands, that is, anybody who may read the data folder.
