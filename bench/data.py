@@ -28,7 +28,7 @@ from almanac.domain.times import DAY_SECONDS, end_of_day, wire_time
 from almanac.store.engine import opening, sqlite
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import SeriesClaim
+from almanac.store.observations.writing.vintages import SeriesClaim
 
 #: Rows of a page, and the distance between page starts in one series, so that no two pages are the same.
 ROWS, STEP = 100, 20

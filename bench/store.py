@@ -20,7 +20,7 @@ from almanac.store.engine import opening
 from almanac.store.engine.protocol import Database
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import SeriesClaim
+from almanac.store.observations.writing.vintages import SeriesClaim
 
 #: Number of added series, their initial rows, following days, revisions of each series, and cells of a revision.
 SERIES, ROWS, DAYS, REVISIONS, CELLS = 40, 5_000, 25, 2, 100

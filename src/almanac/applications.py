@@ -88,7 +88,7 @@ def api(settings: Settings, *, warms: bool = False) -> App:
     """Return the HTTP interface of one worker. `warms` lets it make in a thread, when it starts, what its first requests need."""
     logs.configure(settings.log_level)
     usage = UsageFile(place(settings.usage_place))
-    tally = Tally(usage, time.time)
+    tally = Tally(usage)
     journal = Journal(_JOURNAL_SECONDS, settings.log_requests, tally)
     with deadline_scope(Deadline(_OPEN_SECONDS)):
         accounts = Accounts(place(settings.accounts_place), settings.secret, notice_seconds=_NOTICE_SECONDS)

@@ -5,8 +5,8 @@ from datetime import date
 
 import pytest
 
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from tests.support.invented_mirror import (
     COPY_10Y,
     CORRECTED,

@@ -28,7 +28,7 @@ from almanac.store.engine.data_schema import meta
 from almanac.store.engine.opening import Place, Server
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import SeriesClaim
+from almanac.store.observations.writing.vintages import SeriesClaim
 from tests.faults.mirrors import TREASURY_SOURCE, year_file, year_url
 from tests.support.places import POSTGRES, SQLITE, place_for
 from tests.support.service import Service, make_accounts, settings

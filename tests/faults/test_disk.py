@@ -16,8 +16,8 @@ from .states import same, state, unfinished
 #: The n-th write of a kept file finds the disk full, after half of its bytes.
 NO_ROOM_FOR_FILES = """
 import errno, os
-from almanac.store.raw import folder
-real, left = folder._write_through, {when}
+from almanac.store.raw import blobs
+real, left = blobs._write_through, {when}
 def full(path, content):
     global left
     left -= 1
@@ -25,7 +25,7 @@ def full(path, content):
         path.write_bytes(content[: len(content) // 2])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # a write names no file
     real(path, content)
-folder._write_through = full
+blobs._write_through = full
 """
 #: The database may not grow beyond so many pages: SQLite's own way of telling a full disk.
 NO_ROOM_FOR_PAGES = """

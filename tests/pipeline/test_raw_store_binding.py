@@ -13,8 +13,8 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import restore
 from almanac.pipeline.raw_store_binding import RawStoreError
 from almanac.store.engine.data_schema import meta
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import IDENTITY, Corrupt, RawStore
-from almanac.store.raw.folder import Folder
 from tests.support import postgres
 from tests.support.places import place_for
 from tests.support.treasury_home import NOW, ROWS, served, take

@@ -12,8 +12,7 @@ import click
 from almanac.commands.shared import put, put_json, say, settings, table, time
 from almanac.config import Settings, real_time
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.administration import Administration
-from almanac.store.accounts.audit_log import COMMAND_LINE
+from almanac.store.accounts.administration import COMMAND_LINE, Administration
 from almanac.store.accounts.passwords import Passwords
 from almanac.store.accounts.records import AccountInfo
 from almanac.store.engine.errors import StoreError, UnavailableError

@@ -8,8 +8,8 @@ import structlog
 from prometheus_client import REGISTRY
 
 from almanac.api.server.logs import told_text
-from almanac.store.engine import opening, sqlite
-from almanac.store.engine.deadline import Deadline, add_database_time, deadline_scope, is_timed, time_statements
+from almanac.store.engine import opening
+from almanac.store.engine.deadline import Deadline, add_database_time, deadline_scope
 from tests.support import postgres
 
 
@@ -67,30 +67,6 @@ def test_time_in_the_database_counts_for_whom_it_is_read():
         add_database_time(0.125)
     add_database_time(9)  # nobody's
     assert (first.database_seconds, second.database_seconds) == (0.375, 0.5)
-
-
-@pytest.mark.sqlite
-def test_a_thread_that_is_timed_measures_what_a_file_takes(tmp_path):
-    """Of the whole most is the statement's, and nothing is of a connection of another thread."""
-    from concurrent.futures import ThreadPoolExecutor
-
-    slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000000) SELECT sum(i) FROM n"
-    opening.create(tmp_path / "data.db").close()
-
-    def read():
-        db = sqlite.connect(tmp_path / "data.db", read_only=True)
-        deadline, began = Deadline(60), time.perf_counter()
-        with deadline_scope(deadline):
-            db.execute(slow).fetchall()
-        whole = time.perf_counter() - began
-        db.close()
-        return is_timed(), deadline.database_seconds, whole
-
-    with ThreadPoolExecutor(1, initializer=time_statements) as timed, ThreadPoolExecutor(1) as other:
-        is_so, database, whole = timed.submit(read).result()
-        assert is_so
-        assert whole / 2 < database < whole * 1.5  # SQLite's own clock goes by milliseconds
-        assert other.submit(read).result()[:2] == (False, 0.0)
 
 
 @pytest.mark.postgres

@@ -4,7 +4,6 @@ import time
 
 import pytest
 from prometheus_client import REGISTRY
-from structlog.testing import capture_logs
 
 from almanac.api.server.journal import Journal
 from almanac.api.server.logs import AccessLine
@@ -32,7 +31,7 @@ def file(place, monkeypatch):
 
 @pytest.fixture
 def tally(file):
-    return Tally(file, lambda: NOW)
+    return Tally(file)
 
 
 def line(key="alm_aaaaaaaa", path="/coverage", status=200, account="acc_1"):
@@ -65,12 +64,12 @@ def test_what_the_journal_tells_is_counted(file, tally):
 def test_answers_of_one_kind_are_one_counter(file, tally):
     for _ in range(3):
         add(tally, *[line()] * 50)
-    add(tally, line(), at=NOW + 60)
+    add(tally, line(), at=NOW + 86_400)
     tally.flush()
-    rows = list(UsageReports(file).counters("acc_1", day_at(NOW), day_at(NOW)))
+    rows = UsageReports(file).counters("acc_1", day_at(NOW), day_at(NOW) + 1)
     assert [(row.requests, row.mean_ms) for row in rows] == [(150, 4.0), (1, 4.0)]
     tally.flush()  # nothing new: nothing is added
-    assert asked(file) == [("200", 151)]
+    assert asked(file) == [("200", 150)]
 
 
 def test_counts_wait_while_another_writes(file, tally, place):
@@ -134,7 +133,7 @@ def test_a_lost_connection_never_hurts_and_nothing_is_counted_twice(tmp_path):
         pytest.skip(postgres.why_not())
     with places.place_for("postgres", tmp_path) as server:
         opened = UsageFile(server)
-        tally = Tally(opened, lambda: NOW)
+        tally = Tally(opened)
         add(tally, line())
         tally.flush()
         assert places.end_connections(server) == 1
@@ -144,23 +143,3 @@ def test_a_lost_connection_never_hurts_and_nothing_is_counted_twice(tmp_path):
         tally.flush()
         assert asked(opened) == [("200", 1), ("404", 2)]
         opened.close()
-
-
-def test_old_counters_are_folded_in_passing(file):
-    late = Tally(file, lambda: NOW + 60 * (counts.MINUTES_KEPT + counts.DAY))
-    add(late, line())
-    late.flush()
-    assert [row.seconds for row in UsageReports(file).counters("acc_1", day_at(NOW), day_at(NOW))] == [3_600]
-
-
-def test_what_was_written_is_not_counted_again_where_folding_fails(file, tally, monkeypatch):
-    faults = REGISTRY.get_sample_value("almanac_faults_total", {"kind": "usage"}) or 0
-    monkeypatch.setattr(UsageFile, "fold", failing)
-    add(tally, line())
-    with capture_logs() as told:
-        tally.flush()
-    assert [(one["event"], one["reason"]) for one in told] == [("old usage was not folded", "no room")]
-    assert REGISTRY.get_sample_value("almanac_faults_total", {"kind": "usage"}) == faults + 1
-    monkeypatch.undo()
-    tally.flush()
-    assert asked(file) == [("200", 1)]

@@ -150,11 +150,7 @@ def test_the_description_is_the_interfaces(house: House) -> None:
 # -- usage: the page, its four views and the CSV tell what was counted, and nothing of others -------------------------
 
 
-MINUTE = NOW // 60
-
-
-def figures(requests: int) -> tuple[int, int]:
-    return (requests, requests * 2_000)
+DAY = NOW // 86_400
 
 
 @pytest.fixture
@@ -164,10 +160,10 @@ def used(house: House) -> House:
     key = house.service.accounts.list_keys("pro@example.org")[0].prefix
     house.usage.add(
         [
-            CountedUse(MINUTE, mine, key, "/rates/{scope}", 200, figures(40)),
-            CountedUse(MINUTE, mine, key, "/observations", 404, figures(3)),
-            CountedUse(MINUTE - 1_440, mine, "alm_gonegone", "/observations", 429, figures(7)),
-            CountedUse(MINUTE, theirs, "alm_theirs00", "/coverage", 200, figures(9_999)),
+            CountedUse(DAY, mine, key, "/rates/{scope}", 200, 40, 40 * 2_000),
+            CountedUse(DAY, mine, key, "/observations", 404, 3, 3 * 2_000),
+            CountedUse(DAY - 1, mine, "alm_gonegone", "/observations", 429, 7, 7 * 2_000),
+            CountedUse(DAY, theirs, "alm_theirs00", "/coverage", 200, 9_999, 9_999 * 2_000),
         ]
     )
     return house

@@ -7,10 +7,10 @@ import pytest
 
 from almanac.dashboard.app import Dashboard
 from almanac.dashboard.operate import accounts, feeds
-from almanac.store.accounts.audit_log import AuditLog
+from almanac.store.accounts.administration import AuditLog
 from almanac.store.accounts.authentication import Authentication
-from almanac.store.accounts.invitations import Invitations
-from almanac.store.log import history, payloads
+from almanac.store.accounts.links import Invitations
+from almanac.store.log import payloads
 from almanac.store.usage.counts import CountedUse, UsageFile
 from tests.support.browser import Browser
 from tests.support.page_visitor import NOW, dashboard, signed_in
@@ -53,7 +53,7 @@ def test_health_is_the_interfaces(app: Dashboard, service: Service) -> None:
 
 def test_runs_are_those_of_the_log(app: Dashboard, service: Service) -> None:
     with service.reader.view() as view:
-        told = [(one.run, one.outcome) for one in history.runs(view, 100)]
+        told = [(one.run, one.outcome) for one in payloads.runs(view, 100)]
     text = signed_in(app, "op").get("/operate/runs").text
     assert told
     for run, outcome in told:
@@ -127,8 +127,7 @@ def test_what_accounts_used_stands_beside_them(own: Service) -> None:
     file = UsageFile(own.settings.home / "usage.db")
     free = account_id(own, "free@example.org")
     for days, requests in ((0, 41_000), (29, 200), (30, 7)):
-        figures = (requests, 5)
-        file.add([CountedUse(NOW // 60 - days * 1_440, free, "alm_x", "/coverage", 200, figures)])
+        file.add([CountedUse(NOW // 86_400 - days, free, "alm_x", "/coverage", 200, requests, 5)])
     file.close()
     text = signed_in(dashboard(own), "op").get("/operate/accounts").text
     row = next(line for line in text.split("<tr")[1:] if "free@example.org" in line)

@@ -69,8 +69,7 @@ def two(house: House) -> Two:
     browser.get("/signin")
     browser.post("/signin", {"email": BEA, "password": PASSWORD}, **{"user-agent": "Bea's Browser of Her Own"})
     (session,) = Authentication(accounts).sessions.of(bea.id, now=NOW)
-    counted = (THEIRS, THEIRS * 2_000)
-    house.usage.add([CountedUse(NOW // 60, bea.id, key.prefix, "/coverage", 200, counted)])
+    house.usage.add([CountedUse(NOW // 86_400, bea.id, key.prefix, "/coverage", 200, THEIRS, THEIRS * 2_000)])
     lists = Watchlist(accounts)
     lists.watch(bea.id, "indicator", "policy_rate", now=NOW)
     return Two(

@@ -14,7 +14,7 @@ from almanac.pipeline.operate import rebuild
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.companies.statements import pack, unpack
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.events.bodies import fields_of
+from almanac.store.events.events import fields_of
 from almanac.store.observations.ids import observation_id
 from almanac.store.observations.reading import lookup
 from almanac.store.observations.reading.reader import Reader

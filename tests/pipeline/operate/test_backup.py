@@ -27,8 +27,8 @@ from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
 from almanac.store.engine import sqlite
 from almanac.store.engine.data_schema import SCHEMA, meta, set_meta
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support.treasury_home import FIRST, NOW, ROWS, served, take, url
@@ -79,9 +79,10 @@ def emails(chosen):
 
 
 def test_what_was_used_is_backed_up_with_the_rest(world, home, other, tmp_path):
-    figures = (3, 3_000)
     serving = UsageFile(home.home / "usage.db")
-    serving.add([CountedUse(29_000_000, "acc_1", "alm_aaaaaaaa", "/coverage", 200, figures)])  # and it stays open
+    serving.add(
+        [CountedUse(29_000_000 // 1_440, "acc_1", "alm_aaaaaaaa", "/coverage", 200, 3, 3_000)]
+    )  # and it stays open
     file = tmp_path / "all.almanac"
     assert "usage.db" in backup(home, file, with_data=False).members
     serving.close()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from almanac.__main__ import main
 from almanac.config import Settings
-from almanac.domain.times import day_at
+from almanac.domain.times import EPOCH_ORDINAL, day_at
 from almanac.pipeline.context import PipelineContext
 from almanac.pipeline.operate import restore as restoring
 from almanac.pipeline.operate.backup import BackupError, backup
@@ -17,11 +17,11 @@ from almanac.pipeline.operate.rebuild import rebuild
 from almanac.pipeline.operate.restore import check, restore
 from almanac.pipeline.operate.verify import Checked, verify
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.audit_log import AuditLog
-from almanac.store.accounts.invitations import Invitations
+from almanac.store.accounts.administration import AuditLog
+from almanac.store.accounts.links import Invitations
 from almanac.store.engine.opening import place
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from almanac.store.usage.counts import CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support import postgres, treasury_home
@@ -32,8 +32,7 @@ pytestmark = [
     pytest.mark.postgres,
     pytest.mark.skipif(postgres.why_not() is not None, reason=postgres.why_not() or ""),
 ]
-MINUTE = 29_000_000
-DAY = day_at(MINUTE * 60)
+DAY = day_at(29_000_000 * 60)
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def key(server):
         text, _ = accounts.create_key(ADA, ["macro:read"], "laptop", NOW + 10, now=NOW)
         assert accounts.verify(text, NOW)
     with contextlib.closing(UsageFile(place(server.usage_place))) as usage:
-        usage.add([CountedUse(MINUTE, "acc_1", "alm_a", "/x", 200, (3, 3_000))])
+        usage.add([CountedUse(DAY - EPOCH_ORDINAL, "acc_1", "alm_a", "/x", 200, 3, 3_000)])
     server.home.mkdir()
     RawStore(Folder(server.raw_path)).keep("fred", "https://example.org/1", b"a response", "text/plain", 1, 2)
     return text

@@ -91,17 +91,6 @@ def test_two_spellings_of_one_host_are_one_address(accounts):
     assert accounts.account("ada@XN--EXMPLE-CUA.org").email == "ada@ex\u00e4mple.org"
 
 
-def test_an_account_of_old_whose_address_is_none_is_found_and_can_be_deleted(accounts):
-    made = accounts.create_account("old@example.org", "free", PLANS, now=NOW)
-    with accounts.changing() as db:
-        db.execute(
-            "UPDATE account SET email = 'a,b@evil.example', email_key = 'a,b@evil.example' WHERE id = ?", (made.id,)
-        )
-    assert accounts.account("A,b@evil.example").id == made.id
-    accounts.delete("a,b@evil.example")
-    assert len(accounts.list_accounts()) == 1
-
-
 def test_an_unknown_plan_names_the_plans(accounts):
     with pytest.raises(AccountError, match=r"unknown plan 'gold': allowed are free, pro"):
         accounts.create_account("bob@example.org", "gold", PLANS, now=NOW)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from almanac.domain.periods import Frequency
 from almanac.domain.reference import SeriesSpec
 from almanac.store.engine import opening
-from almanac.store.observations.digests import digest_of
 from almanac.store.observations.writing import numbering
 from almanac.store.observations.writing.batch import Batch
+from almanac.store.observations.writing.numbering import digest_of
 
 
 def spec(name):

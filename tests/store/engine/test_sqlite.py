@@ -191,6 +191,9 @@ def test_a_database_is_for_its_owner_alone(tmp_path):
                 db.execute("INSERT INTO told VALUES(1)")  # its locks are still its own
                 assert [one.stat().st_mode & 0o777 for one in siblings] == [0o600] * 3
         assert path.parent.stat().st_mode & 0o777 == 0o700
+        path.chmod(0o400)
+        sqlite.narrow(path)
+        assert path.stat().st_mode & 0o777 == 0o400
     finally:
         os.umask(old)
 

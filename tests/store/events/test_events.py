@@ -15,8 +15,7 @@ from almanac.domain.observations import Vintage
 from almanac.domain.periods import Period
 from almanac.store.engine import data_schema, sqlite
 from almanac.store.events import events, releases
-from almanac.store.events.bodies import body_of, fields_of
-from almanac.store.events.events import Wanted, coming, count, page, put, read_states, replace
+from almanac.store.events.events import Wanted, body_of, coming, count, fields_of, page, put, read_states, replace
 from tests.support.small_world import ALPHA, START, SmallWorld, spec
 
 LATE = 1 << 40

@@ -25,7 +25,7 @@ from almanac.store.observations.reading import pages as reading
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import SORTS, ObservationFilter, ObservationQuery
 from almanac.store.observations.reading.reader import Reader, View
-from almanac.store.observations.writing.fold import SeriesClaim
+from almanac.store.observations.writing.vintages import SeriesClaim
 from tests.support.places import on_each_engine, placed
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, MIXED, START, SmallWorld, spec
 

@@ -21,7 +21,7 @@ from almanac.store.observations.reading.newest import Readings, read_latest
 from almanac.store.observations.reading.query import ObservationFilter, ObservationQuery
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.dependents import WHOLE
-from almanac.store.observations.writing.fold import SeriesClaim
+from almanac.store.observations.writing.vintages import SeriesClaim
 from tests.support.generators import histories
 from tests.support.small_world import ALPHA, BETA, DAY_SECONDS, GAMMA, START, SmallWorld, sent, spec
 

@@ -16,7 +16,7 @@ from almanac.domain.companies import FiscalPeriod
 from almanac.domain.observations import ReportedValue
 from almanac.domain.periods import Period, start_of
 from almanac.store.engine import opening
-from almanac.store.engine.errors import UnavailableError
+from almanac.store.engine.errors import DatabaseError, UnavailableError
 from almanac.store.observations.reading.pages import read_page
 from almanac.store.observations.reading.query import (
     START_ORDINAL_SQL,
@@ -358,9 +358,13 @@ def test_the_requests_of_a_turn_share_a_snapshot(stored):
         send(2, FEBRUARY)
         with reader.view() as view:
             assert listed(view) == [(ALPHA, JANUARY)]
-        # One that fails ends it for those that follow, and the end of the turn has nothing left to do.
-        with pytest.raises(RuntimeError), reader.view():
-            raise RuntimeError
+        # An error of the database ends it for those that follow, and the end of the turn has nothing left to do.
+        with reader.view() as view:
+            with pytest.raises(RuntimeError), reader.view():
+                raise RuntimeError
+            assert view.execute("SELECT max(version) FROM version").get == view.version < world.version
+        with pytest.raises(DatabaseError), reader.view():
+            raise DatabaseError
         with reader.view() as view:
             assert view.version == world.version
         before = world.version

@@ -13,9 +13,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from almanac.config import load
-from almanac.store.raw.blobs import blobs_at
+from almanac.store.raw.blobs import Folder, blobs_at
 from almanac.store.raw.captures import Corrupt, RawStore
-from almanac.store.raw.folder import Folder
 from tests.store.raw.invented import flaws
 from tests.support.bucket import BUCKET, KEY, SECRET, bucket
 from tests.support.paths import ROOT

@@ -10,8 +10,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import Capture, Corrupt, RawStore, capture_id
-from almanac.store.raw.folder import Folder
 from tests.store.raw.invented import flaws
 
 from .invented import BODY, OBJECT, SHA, URL, files, keep

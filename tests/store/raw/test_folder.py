@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
-from almanac.store.raw.folder import Folder
 from tests.store.raw.invented import flaws
 
 from .invented import BODY, OBJECT, files, keep
@@ -150,7 +150,7 @@ def test_of_many_threads_the_first_word_stays(tmp_path):
 KEEPER = """
 import sys
 from pathlib import Path
-from almanac.store.raw.folder import Folder
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import RawStore
 
 store = RawStore(Folder(Path(sys.argv[1])))

@@ -1,4 +1,4 @@
-"""Counters of use: added up by processes, folded as they age, read by day, key, endpoint and status."""
+"""Counters of use: added up by processes, read by day, key, endpoint and status."""
 
 import threading
 from contextlib import closing
@@ -7,16 +7,15 @@ from datetime import date
 import apsw
 import pytest
 
-from almanac.domain.times import EPOCH_ORDINAL, day_at
+from almanac.domain.times import EPOCH_ORDINAL
 from almanac.store.engine import sqlite
 from almanac.store.engine.errors import DamagedError, DatabaseError, StoreError, UnavailableError
-from almanac.store.usage.counts import DAY, HOUR, HOURS_KEPT, MINUTES_KEPT, SCHEMA, CountedUse, UsageFile
+from almanac.store.usage.counts import SCHEMA, CountedUse, UsageFile
 from almanac.store.usage.reports import UsageReports
 from tests.support import places
 
-#: The first minute of a day.
-NOON = (1_790_000_000 // 86_400) * DAY + 12 * HOUR
-TODAY = day_at(NOON * 60)
+DAY = 1_790_000_000 // 86_400
+TODAY = EPOCH_ORDINAL + DAY
 
 
 pytest_generate_tests = places.on_each_engine
@@ -35,24 +34,20 @@ def reports(file):
     return UsageReports(file)
 
 
-def counted(minute=NOON, account="acc_1", key="alm_aaaaaaaa", endpoint="/coverage", status=200, latencies=(0.003,)):
-    return CountedUse(
-        minute, account, key, endpoint, status, (len(latencies), sum(int(one * 1e6) for one in latencies))
-    )
+def counted(day=DAY, account="acc_1", key="alm_aaaaaaaa", endpoint="/coverage", status=200, latencies=(0.003,)):
+    return CountedUse(day, account, key, endpoint, status, len(latencies), sum(int(one * 1e6) for one in latencies))
 
 
 def test_requests_by_each_of_the_four(file, reports):
     file.add(
         [
             counted(latencies=[0.003] * 8),
-            counted(NOON + 1, status=404, latencies=[0.001, 0.001]),
-            counted(NOON + 1, status=429, latencies=[0.001]),
-            counted(NOON - DAY, key="alm_bbbbbbbb", endpoint="/observations", status=503, latencies=[9.0]),
+            counted(status=404, latencies=[0.001, 0.001]),
+            counted(status=429, latencies=[0.001]),
+            counted(DAY - 1, key="alm_bbbbbbbb", endpoint="/observations", status=503, latencies=[9.0]),
             counted(account="acc_2", latencies=[0.1] * 100),
         ]
     )
-    # What counts towards the limit of a minute: all but 429.
-    assert [reports.counted("acc_1", minute) for minute in (NOON, NOON + 1, NOON + 2)] == [8, 2, 0]
     week = ("acc_1", TODAY - 6, TODAY)
     days = reports.by("day", *week)
     assert [(row.name, row.requests, row.refused, row.limited, row.failed) for row in days] == [
@@ -83,45 +78,20 @@ def test_an_account_that_asked_nothing(reports):
     assert [reports.by(what, "acc_9", TODAY - 30, TODAY) for what in ("day", "key", "endpoint", "status")] == [[]] * 4
     total = reports.total("acc_9", TODAY - 30, TODAY)
     assert (total.requests, total.mean) == (0, None)
-    assert list(reports.counters("acc_9", TODAY, TODAY)) == []
+    assert reports.counters("acc_9", TODAY, TODAY) == []
 
 
-def test_counters_for_a_spreadsheet(file, reports, monkeypatch):
-    monkeypatch.setattr("almanac.store.usage.reports._CSV_PAGE", 3)
-    file.add([counted(NOON + step, status=status) for step in range(5) for status in (200, 404)])
-    file.add([counted(NOON, latencies=[0.0015] * 3)])
-    file.add([counted(NOON - DAY), counted(NOON + DAY), counted(account="acc_2")])
-    rows = list(reports.counters("acc_1", TODAY, TODAY))
-    assert len(rows) == 10
-    assert (rows[0].requests, rows[0].mean_ms) == (4, round((3 + 3 * 1.5) / 4, 3))
-    assert [(row.start[11:16], row.status) for row in rows[:3]] == [("12:00", 200), ("12:00", 404), ("12:01", 200)]
-    assert {(row.seconds, row.key, row.endpoint) for row in rows} == {(60, "alm_aaaaaaaa", "/coverage")}
-
-
-def test_what_is_old_is_folded_and_nothing_is_lost(file, reports):
-    file.add([counted(NOON + step, status=status) for step in range(3 * HOUR) for status in (200, 404)])
-    before = [reports.by(what, "acc_1", TODAY, TODAY) for what in ("day", "key", "endpoint", "status")]
-    assert file.fold(NOON + MINUTES_KEPT) == 0
-    assert file.fold(NOON + MINUTES_KEPT + HOUR - 1) == 0  # never part of an hour
-    assert file.fold(NOON + MINUTES_KEPT + HOUR) == 1
-    spans = [row.seconds for row in reports.counters("acc_1", TODAY, TODAY)]
-    assert (spans.count(3_600), spans.count(60)) == (2, 2 * 2 * HOUR)
-    assert file.fold(NOON + MINUTES_KEPT + DAY) == 2
-    assert [(row.start[11:16], row.seconds, row.status, row.requests) for row in reports.counters("acc_1", TODAY, TODAY)] == [
-        (f"{hour}:00", 3_600, status, 60) for hour in (12, 13, 14) for status in (200, 404)
-    ]  # fmt: skip
-    assert file.fold(NOON + HOURS_KEPT + DAY) == 1
-    assert [(row.seconds, row.status, row.requests) for row in reports.counters("acc_1", TODAY, TODAY)] == [
-        (86_400, 200, 180),
-        (86_400, 404, 180),
+def test_counters_for_a_spreadsheet(file, reports):
+    file.add([counted(DAY + step, status=status) for step in (1, 0) for status in (404, 200)])
+    file.add([counted(latencies=[0.0015] * 3)])
+    file.add([counted(DAY - 1), counted(DAY + 2), counted(account="acc_2")])
+    rows = reports.counters("acc_1", TODAY, TODAY + 1)
+    days = [date.fromordinal(TODAY + step).isoformat() for step in (0, 0, 1, 1)]
+    assert [(row.day, row.status, row.requests) for row in rows] == [
+        *zip(days, (200, 404) * 2, (4, 1, 1, 1), strict=True)
     ]
-    assert [reports.by(what, "acc_1", TODAY, TODAY) for what in ("day", "key", "endpoint", "status")] == before
-    assert file.fold(NOON + 2 * HOURS_KEPT) == 0
-
-
-def test_folding_is_bounded_at_a_time(file):
-    file.add([counted(NOON + step * HOUR) for step in range(10)])
-    assert [file.fold(NOON + 2 * MINUTES_KEPT, most=4) for _ in range(4)] == [4, 4, 2, 0]
+    assert rows[0].mean_ms == round((3 + 3 * 1.5) / 4, 3)
+    assert {(row.key, row.endpoint) for row in rows} == {("alm_aaaaaaaa", "/coverage")}
 
 
 def test_processes_add_up(place):
@@ -143,7 +113,7 @@ def test_processes_add_up(place):
 
 def test_what_cannot_be_written_leaves_nothing_half_written(file, reports):
     with pytest.raises(DatabaseError):
-        file.add([counted(), counted()._replace(figures=(1, None))])
+        file.add([counted(), counted()._replace(micros=None)])
     assert reports.total("acc_1", TODAY, TODAY).requests == 0
     file.add([counted()])  # the names of what was undone are asked for again
     assert reports.by("key", "acc_1", TODAY, TODAY)[0].name == "alm_aaaaaaaa"
@@ -183,19 +153,18 @@ def test_a_file_of_another_kind_or_version_says_so(path):
 
 
 @pytest.mark.sqlite
-def test_a_file_that_counted_latencies_by_bucket_keeps_its_counts(path):
+def test_a_file_that_counted_by_minute_and_latencies_by_bucket_keeps_its_counts(path):
     db = apsw.Connection(str(path))
-    for step in SCHEMA.steps[:1]:
-        db.execute(step)
-    db.execute("INSERT INTO name VALUES(1, 'acc_1')")
-    db.execute(f"INSERT INTO daily VALUES(1, 0, ?, 0, 200, 3, 6000{', 0' * 12})", (NOON // DAY,))
+    db.execute(SCHEMA.steps[0])
+    db.execute("INSERT INTO name VALUES(1, 'acc_1'), (2, 'alm_aaaaaaaa'), (3, '/coverage')")
+    for minute in (DAY * 1_440, DAY * 1_440 + 1_439):
+        db.execute(f"INSERT INTO counter VALUES(1, ?, 1, 2, 3, 200, 3, 6000{', 0' * 12})", (minute,))
     db.pragma("user_version", 1)
     db.close()
-    file = UsageFile(path)
-    file.add([counted(latencies=[0.002])])
-    total = UsageReports(file).total("acc_1", TODAY, TODAY)
-    assert (total.requests, total.mean) == (4, 0.002)
-    file.close()
+    with closing(UsageFile(path)) as file:
+        file.add([counted(latencies=[0.002])])
+        (row,) = UsageReports(file).by("key", "acc_1", TODAY, TODAY)
+    assert (row.name, row.requests, row.mean) == ("alm_aaaaaaaa", 7, 0.002)
 
 
 def test_days_are_counted_from_the_epoch(file, reports):

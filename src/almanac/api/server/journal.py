@@ -40,7 +40,7 @@ def tell_slow(request: ClientRequest, endpoint: Endpoint, status: int, seconds: 
         read=None if request.list_plan is None else request.list_plan.value,
         status=status,
         ms=round(seconds * 1000, 3),
-        # None where nothing was measured: a page that is read in the event loop from a file.
+        # None of a file, which is read inside the process.
         database_ms=None
         if deadline is None or not deadline.database_seconds
         else round(deadline.database_seconds * 1000, 3),

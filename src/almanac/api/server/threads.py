@@ -13,7 +13,7 @@ from starlette.types import Message, Receive
 
 from almanac.api.contract.errors import ApiError
 from almanac.api.use import metrics
-from almanac.store.engine.deadline import Deadline, deadline_scope, time_statements
+from almanac.store.engine.deadline import Deadline, deadline_scope
 from almanac.store.engine.errors import StoppedError
 
 _T = TypeVar("_T")
@@ -42,8 +42,8 @@ class Threads:
         #: Heavy requests under way, by account.
         self._under_way: Counter[str] = Counter()
         self._pools: dict[Pool, ThreadPoolExecutor] = {
-            "heavy": ThreadPoolExecutor(_HEAVY, "heavy", time_statements),
-            "request": ThreadPoolExecutor(_OTHERS, "request", time_statements),
+            "heavy": ThreadPoolExecutor(_HEAVY, "heavy"),
+            "request": ThreadPoolExecutor(_OTHERS, "request"),
             "keys": ThreadPoolExecutor(_KEYS, "keys"),
         }
 

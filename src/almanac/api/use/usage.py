@@ -7,7 +7,7 @@ given up is logged and counted.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import structlog
 
@@ -19,9 +19,7 @@ log = structlog.get_logger("almanac.usage")
 
 #: Counters that wait for the file at most: some 30 MB.
 _MOST = 50_000
-_MINUTE_NANOSECONDS = 60_000_000_000
-#: A flush in so many also folds what is old.
-_FOLD_EVERY = 100
+_DAY_NANOSECONDS = 86_400_000_000_000
 
 _Key = tuple[int, str, str, str | None, int]
 
@@ -29,16 +27,15 @@ _Key = tuple[int, str, str, str | None, int]
 class Tally:
     """Counts of answers since the last flush. Two threads may use it: one counts, one flushes."""
 
-    def __init__(self, file: UsageFile, walltime: Callable[[], float]) -> None:
-        self._file, self._walltime = file, walltime
+    def __init__(self, file: UsageFile) -> None:
+        self._file = file
         self._lock = threading.Lock()
         self._counts: dict[_Key, list[int]] = {}
         self._failing = False
-        self._flushes = 0
 
     def add(self, at: int, account: str, key: str, path: str | None, status: int, seconds: Sequence[float]) -> None:
         """Count answers of one kind, sent about `at` (unix nanoseconds): one for each of the seconds they took."""
-        name = (at // _MINUTE_NANOSECONDS, account, key, path, status)
+        name = (at // _DAY_NANOSECONDS, account, key, path, status)
         with self._lock:
             figures = self._counts.get(name)
             if figures is None:
@@ -52,28 +49,16 @@ class Tally:
             taken, self._counts = self._counts, {}
         try:
             if taken:
-                counted = [
-                    CountedUse(minute, account, key, path or metrics.OTHER, status, (figures[0], figures[1]))
-                    for (minute, account, key, path, status), figures in taken.items()
-                ]
-                self._file.add(counted)
+                self._file.add(
+                    CountedUse(day, account, key, path or metrics.OTHER, status, *figures)
+                    for (day, account, key, path, status), figures in taken.items()
+                )
         except (DatabaseError, StoreError, OSError) as error:
             self._keep(taken, error)
             return
         if self._failing:
             self._failing = False
             log.info("usage is written again")
-        self._flushes += 1
-        if self._flushes % _FOLD_EVERY == 1:
-            self._fold()
-
-    def _fold(self) -> None:
-        """Apart from the counts: those are written by now, and kept for the next flush they would be counted twice."""
-        try:
-            self._file.fold(int(self._walltime()) // 60)
-        except (DatabaseError, StoreError, OSError) as error:
-            metrics.FAULTS.labels("usage").inc()
-            log.error("old usage was not folded", reason=str(error))  # noqa: TRY400  (its stack says no more)
 
     def _keep(self, taken: dict[_Key, list[int]], error: Exception) -> None:
         if not self._failing:

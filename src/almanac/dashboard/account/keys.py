@@ -114,7 +114,6 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "number": visit.people.forms.give(owner.account, _CREATE, now=now),
         "done": visit.query.get("done", ""),
         "plan": visit.api.plan(owner.plan),
-        "left": visit.people.left(owner.account, visit.api.plan(owner.plan).requests_per_minute),
         "used": visit.people.used_by_key(owner.account),
     }
     return Html("account/keys.html", values, status, secret=made is not None)

@@ -12,7 +12,7 @@ from almanac.dashboard.cookies import SESSION
 from almanac.dashboard.visit import Answer, Cookie, FieldProblem, Html, Page, Redirect, Visit, leads_here
 from almanac.reports.wording import sentence
 from almanac.store.accounts.authentication import NotSignedIn, SignedIn
-from almanac.store.accounts.invitations import Invitation
+from almanac.store.accounts.links import Invitation
 from almanac.store.accounts.passwords import SHORTEST
 from almanac.store.accounts.records import AccountError, AccountInfo, checked_email
 from almanac.store.accounts.web_sessions import LONGEST_SECONDS

@@ -37,8 +37,6 @@ def usage(visit: Visit) -> Answer:
         "total": total,
         "keys": {key.prefix: key.name for key in visit.people.accounts.list_keys(visit.who.email)},
         "figure": _figure(first, last, days, visit.people.today()),
-        "left": visit.people.left(account, visit.api.plan(visit.who.plan).requests_per_minute),
-        "plan": visit.api.plan(visit.who.plan),
         "errors": errors,
     }
     return Html("account/usage.html", values, 400 if errors else 200)
@@ -82,11 +80,11 @@ def _figure(first: date, last: date, days: dict[str, UsageRow], today: date) -> 
 
 
 def counters(visit: Visit) -> Answer:
-    """Every counter of the days asked for, as it is kept: by minute, later by hour, later by day."""
+    """Return every counter of the days asked for, as it is kept."""
     first, last, errors = _span(visit)
     if errors:
         return Html("error.html", {"status": 400, "text": f"{errors[0]['message']}."}, 400)
-    head = ("start", "seconds", "key", "endpoint", "status", "requests", "mean_ms")
+    head = ("day", "key", "endpoint", "status", "requests", "mean_ms")
     counted = visit.people.usage.counters(visit.who.account, first.toordinal(), last.toordinal())
     rows = ([getattr(row, name) for name in head] for row in counted)
     return csv_download(f"usage-{first}-{last}.csv", head, rows, end="\n")

@@ -11,7 +11,7 @@ from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Redirect, Visit
 from almanac.reports.wording import sentence
 from almanac.store.accounts.administration import Administration
-from almanac.store.accounts.invitations import Invitations
+from almanac.store.accounts.links import Invitations
 from almanac.store.accounts.records import ROLES, AccountError, AccountInfo
 
 _PAGE, _DEEDS = 100, 30

@@ -10,7 +10,7 @@ from almanac.dashboard.formatting.numbers import read_whole
 from almanac.dashboard.visit import Answer, Html, NotFound, Page, Visit
 from almanac.domain.cadence import Cadence
 from almanac.store.accounts.administration import Administration
-from almanac.store.log import history, payloads, schedule
+from almanac.store.log import payloads, schedule
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.raw.captures import Corrupt, RawStore
 
@@ -25,7 +25,7 @@ def read_sources(visit: Visit) -> list[dict[str, Any]]:
     """Rows of the interface's /sources, the worst first, with what the log has of each beside it."""
     told = visit.ask("/sources", limit=500).data
     with visit.api.log() as view:
-        words, turns = history.tried(view), schedule.read(view)
+        words, turns = payloads.tried(view), schedule.read(view)
         cadences = {one.id: one.cadence for one in view.directory.sources.values()}
         waiting = Counter(row.source for row in payloads.quarantined(view))
     now = visit.api.now()
@@ -102,7 +102,7 @@ def overview(visit: Visit) -> Answer:
     rows = read_sources(visit)
     waiting = quarantined(visit)
     with visit.api.log() as view:
-        last = history.runs(view, 1)
+        last = payloads.runs(view, 1)
     values = {
         "health": Counter(row["health"] for row in rows),
         "bad": [row for row in rows if row["health"] in {"failing", "late"}],
@@ -125,7 +125,7 @@ def runs(visit: Visit) -> Answer:
     typed = visit.query.get("before", "")
     before = read_whole(typed, 11)
     with visit.api.log() as view:
-        rows = history.runs(view, _RUNS + 1, source=source, before=before)
+        rows = payloads.runs(view, _RUNS + 1, source=source, before=before)
     shown = rows[:_RUNS]
     following = visit.here(before=str(shown[-1].started_at)) if len(rows) > _RUNS else ""
     values = {"rows": shown, "source": source, "next": following, "first": visit.here(before=None) if before else ""}

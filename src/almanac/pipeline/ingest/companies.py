@@ -30,8 +30,7 @@ from almanac.store.events import events
 from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import SeriesClaim, by_period, fold
-from almanac.store.observations.writing.vintages import Cells, Change
+from almanac.store.observations.writing.vintages import Cells, Change, SeriesClaim, by_period, fold
 
 #: Kinds of a company's record: from its own facts, and from the regulator's quarterly data sets.
 FACTS, DATASETS = "facts", "datasets"

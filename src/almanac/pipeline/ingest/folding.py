@@ -29,8 +29,15 @@ from almanac.store.log import payloads
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.writing import vintages
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import History, SeriesClaim, SeriesHandle, by_period, fold
-from almanac.store.observations.writing.vintages import Cells, Change
+from almanac.store.observations.writing.vintages import (
+    Cells,
+    Change,
+    History,
+    SeriesClaim,
+    SeriesHandle,
+    by_period,
+    fold,
+)
 
 #: The vintages of a cell that goes.
 _NOTHING: list[Vintage] = []

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 
 from almanac.domain.periods import EVERY_KEY
 from almanac.store.log.payloads import HELD, PayloadRow
-from almanac.store.observations.writing.fold import SeriesClaim, SeriesHandle
+from almanac.store.observations.writing.vintages import SeriesClaim, SeriesHandle
 from almanac.store.raw.captures import RawStore
 
 #: A response is held back if it would withdraw more values than LEAST, and more than one in ONE_IN of those served in

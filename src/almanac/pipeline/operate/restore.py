@@ -32,8 +32,8 @@ from almanac.store.engine import opening, sqlite
 from almanac.store.engine.opening import Server
 from almanac.store.engine.schemas import copy_tables, tables_with_rows
 from almanac.store.engine.sqlite import alone
+from almanac.store.raw.blobs import Folder
 from almanac.store.raw.captures import IDENTITY, PARTS, Capture, RawStore, index_name
-from almanac.store.raw.folder import Folder
 
 #: Name of a restore's temporary folders.
 _NAME = "restore"

@@ -19,7 +19,7 @@ from almanac.domain.reference import Source
 from almanac.domain.times import end_of_day, wire_day, wire_time
 from almanac.store.engine.data_schema import meta
 from almanac.store.engine.protocol import Database
-from almanac.store.log import history, payloads, schedule
+from almanac.store.log import payloads, schedule
 from almanac.store.observations.reading.metadata import MetadataCache, SeriesInfo
 from almanac.store.observations.reading.reader import View
 from almanac.store.summary import feeds
@@ -106,7 +106,7 @@ def sources(
         if word == "stale" and not series.spec.discontinued:
             stale(series, last)
     # The result of an attempt says more than the start of a run.
-    asked, waiting = history.begun(view) | history.tried(view), schedule.read(view)
+    asked, waiting = payloads.begun(view) | payloads.tried(view), schedule.read(view)
     every = sorted(view.directory.sources.values(), key=lambda source: source.id)
     return [
         SourceVitals(

@@ -25,8 +25,7 @@ from almanac.store.observations import audit, specs
 from almanac.store.observations.audit import StoredSeries, StoredVintage
 from almanac.store.observations.ids import series_hash
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.fold import SeriesHandle
-from almanac.store.observations.writing.vintages import Change
+from almanac.store.observations.writing.vintages import Change, SeriesHandle
 from almanac.store.raw.captures import Capture, Corrupt, RawStore
 
 #: Fields that a payload row repeats from its capture.

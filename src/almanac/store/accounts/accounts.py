@@ -37,7 +37,6 @@ from almanac.store.accounts.records import (
     checked_plan,
     checked_role,
     checked_scopes,
-    email_keys,
     folded,
     shown,
 )
@@ -120,15 +119,16 @@ class Accounts(AccountsFile):
 
     def account(self, email: str) -> AccountInfo:
         """Return the account of an address, in any case. Raises AccountError if there is none."""
-        found = self.of_email(email)
+        found = self.find("email_key", folded(checked_email(email)))
         if found is None:
-            checked_email(email)
             raise AccountError(f"no account has the address {shown(email)}")
         return found
 
     def of_email(self, email: str) -> AccountInfo | None:
         """Return the account of an address as somebody typed it, or None."""
-        return next((found for key in email_keys(email) if (found := self.find("email_key", key))), None)
+        with contextlib.suppress(AccountError):
+            return self.account(email)
+        return None
 
     def account_of(self, account_id: str) -> AccountInfo:
         """Return the account of an id. Raises AccountError if there is none."""

@@ -8,10 +8,9 @@ from typing import Literal
 import msgspec
 
 from almanac.store.accounts.accounts import Accounts
-from almanac.store.accounts.invitations import Invitations
+from almanac.store.accounts.links import Invitations, Resets
 from almanac.store.accounts.passwords import Passwords, checked_password
 from almanac.store.accounts.records import AccountError, AccountInfo, checked_email
-from almanac.store.accounts.resets import Resets
 from almanac.store.accounts.throttle import Throttle
 from almanac.store.accounts.web_sessions import WebSession, WebSessions
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Literal
@@ -144,18 +143,6 @@ def checked_email(text: str) -> str:
         why = " ".join("".join(c if c.isprintable() else " " for c in str(error)).split())
         raise AccountError(f"{shown(text)} is not an email address: {why[:1].lower()}{why[1:].rstrip('.')}") from None
     return found.normalized
-
-
-def email_keys(text: str) -> tuple[str, ...]:
-    """
-    Return the keys under which an address's account may be stored: as typed, because older accounts were stored so, and
-    as it would be stored today. A text too long for an address has none.
-    """
-    if len(text) > _EMAIL_MAX:
-        return ()
-    with contextlib.suppress(AccountError):
-        return tuple(dict.fromkeys((folded(text), folded(checked_email(text)))))
-    return (folded(text),)
 
 
 def folded(email: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from almanac.domain.periods import lowest_key
 from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.observations.notes import body_sql
+from almanac.store.observations.reading.query import body_sql
 
 
 class StoredFact(NamedTuple):

@@ -24,7 +24,7 @@ class Deadline:
     ) -> None:
         self._monotonic = monotonic
         self._until = monotonic() + seconds
-        #: Seconds spent in the database, as far as they were measured (`time_statements`).
+        #: Seconds that a server took: a file is read inside the process.
         self.database_seconds = 0.0
         self._within = within
         self.cancelled = False
@@ -50,7 +50,6 @@ class Deadline:
 
 class _Local(threading.local):
     deadline: Deadline | None = None
-    timed = False
 
 
 _local = _Local()
@@ -74,23 +73,9 @@ def current_deadline() -> Deadline | None:
 
 
 def add_database_time(seconds: float) -> None:
-    """Count seconds that the database took for this thread's work."""
+    """Count seconds that a server took for this thread's work."""
     if _local.deadline is not None:
         _local.deadline.database_seconds += seconds
-
-
-def time_statements() -> None:
-    """
-    Measure statements run inside the process on connections that this thread opens from now on.
-
-    Measuring costs some microseconds a statement: as much as a short one takes, and nothing of what a thread is for.
-    """
-    _local.timed = True
-
-
-def is_timed() -> bool:
-    """Return whether statements of this thread are measured."""
-    return _local.timed
 
 
 @contextlib.contextmanager

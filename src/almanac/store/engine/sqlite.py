@@ -13,7 +13,7 @@ from typing import Any
 import apsw
 
 from almanac.store.engine import data_schema, errors
-from almanac.store.engine.deadline import add_database_time, deadline_passed, is_timed
+from almanac.store.engine.deadline import deadline_passed
 from almanac.store.engine.errors import DatabaseError, UnavailableError, faults
 from almanac.store.engine.protocol import Database
 
@@ -161,7 +161,7 @@ def narrow(path: Path) -> None:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for file in (path, path.with_name(path.name + "-wal"), path.with_name(path.name + "-shm")):
         with contextlib.suppress(OSError):  # not there, or the path is shared: no fault of ours
-            file.chmod(0o600)
+            file.chmod(file.stat().st_mode & 0o600)
 
 
 @contextlib.contextmanager
@@ -213,14 +213,7 @@ def connect(
         # Read-write at file level, so that WAL's shared memory works; read-only for every statement.
         connection.pragma("query_only", 1)
         connection.set_progress_handler(deadline_passed, _STEPS)
-        if is_timed():
-            connection.trace_v2(apsw.SQLITE_TRACE_PROFILE, _profiled)
     return connection
-
-
-def _profiled(told: Any) -> None:
-    """Count the time of a statement that has ended, with what was done with its rows as they came."""
-    add_database_time(told["nanoseconds"] / 1e9)
 
 
 # -- files that nobody else uses, such as those out of a backup ---------------------------------------------------------

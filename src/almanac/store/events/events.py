@@ -9,12 +9,46 @@ from itertools import islice
 from operator import attrgetter
 from typing import Any, NamedTuple
 
+import msgspec
+
+from almanac.domain.companies import cik_of, is_company
 from almanac.domain.events import EventState, settle
+from almanac.domain.filings import page_of
 from almanac.store.engine.data_schema import meta, set_meta
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.events.bodies import body_of, fields_of
+
+
+def body_of(entity: str | None, fields: Mapping[str, Any]) -> bytes:
+    """
+    Encode the fields of an entity's event that have no column of their own.
+
+    A filing's address repeats its company and accession number, so only the document's name is stored.
+    """
+    folder, url = _folder(entity, fields), fields.get("url")
+    if folder is not None and url is not None and url.startswith(folder):
+        fields = {**fields, "url": None, "document": url.removeprefix(folder)}
+    return msgspec.json.encode({name: value for name, value in fields.items() if value not in {None, ()}})
+
+
+def fields_of(entity: str | None, stored: bytes) -> dict[str, Any]:
+    """Decode the fields of a stored body."""
+    fields: dict[str, Any] = msgspec.json.decode(stored)
+    document = fields.pop("document", None)
+    if document is not None:
+        fields["url"] = f"{_folder(entity, fields)}{document}"
+    fields["data"] = tuple(fields.get("data", ()))
+    return fields
+
+
+def _folder(entity: str | None, fields: Mapping[str, Any]) -> str | None:
+    """Return the address of a filing's folder, or None for an event that isn't a company's filing."""
+    accession = fields.get("accession")
+    if entity is None or accession is None or not (is_company(entity) and entity.removeprefix("company_").isdigit()):
+        return None
+    return page_of(cik_of(entity), accession, "-")[:-1]
+
 
 #: Fields with a column of their own; the others are in `body`.
 _COLUMNS = (

@@ -13,7 +13,7 @@ from almanac.domain.releases import HeadlineVintage, ReleaseCalendarEntry
 from almanac.store.engine.protocol import Database, Queryable
 from almanac.store.engine.sql_compat import in_list
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.events.bodies import fields_of
+from almanac.store.events.events import fields_of
 from almanac.store.log.payloads import PayloadRow
 from almanac.store.observations.ids import found_by
 from almanac.store.observations.reading.reader import View

@@ -13,7 +13,7 @@ import msgspec
 from almanac.domain.observations import Vintage
 from almanac.store.engine.protocol import Queryable, Scannable
 from almanac.store.engine.sqlite import OPEN
-from almanac.store.observations.notes import body_sql
+from almanac.store.observations.reading.query import body_sql
 
 
 class StoredSeries(NamedTuple):

@@ -1,4 +1,4 @@
-"""Writing of counters. Every process adds to them, and old ones are folded into hours and days."""
+"""Request counters of each day, to which every process adds."""
 
 from __future__ import annotations
 
@@ -16,49 +16,27 @@ from almanac.store.engine.protocol import Database
 from almanac.store.engine.schemas import AuxiliarySchema
 from almanac.store.engine.sql_compat import next_id
 
-#: Schema 1 counted latencies by bucket as well.
-_WITHOUT_BUCKETS = "".join(
-    f"ALTER TABLE {table} DROP COLUMN b{place};\n" for table in ("counter", "daily") for place in range(12)
-)
 SCHEMA = AuxiliarySchema(
     name="usage",
-    steps=(files(__package__).joinpath("usage.sql").read_text("utf-8"), _WITHOUT_BUCKETS),
-    tables=("name", "counter", "daily"),
+    steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3)),
+    tables=("name", "day_use"),
     durable=False,
     newer="move it away",
 )
-HOUR, DAY = 60, 1_440
-#: Minutes after which minute counters are folded into hours, and hours into days.
-MINUTES_KEPT, HOURS_KEPT = 7 * DAY, 90 * DAY
-#: Parts of `daily`.
-IN_ALL, BY_KEY, BY_ENDPOINT = 0, 1, 2
 #: Seconds a writer waits for another; its counts stay in memory meanwhile.
 _BUSY_SECONDS = 2.0
 
-FIGURES = ("requests", "micros")
-_NAMES = ", ".join(FIGURES)
-_MARKS = ", ".join("?" * len(FIGURES))
-_SUMS = ", ".join(f"sum({one})" for one in FIGURES)
-_ADDED = ", ".join(f"{one} = {{0}}.{one} + excluded.{one}" for one in FIGURES)
-_INTO_COUNTER = f"INTO counter(account, at, span, key, endpoint, status, {_NAMES})"
-_ADDED_THERE = f"ON CONFLICT(account, at, span, key, endpoint, status) DO UPDATE SET {_ADDED.format('counter')}"
-_COUNT = f"INSERT {_INTO_COUNTER} VALUES(?, ?, 1, ?, ?, ?, {_MARKS}) {_ADDED_THERE}"
-_DAY = (
-    f"INSERT INTO daily(account, part, day, name, status, {_NAMES}) VALUES(?, ?, ?, ?, ?, {_MARKS})"
-    f" ON CONFLICT(account, part, day, name, status) DO UPDATE SET {_ADDED.format('daily')}"
-)
-_FOLD = (
-    f"INSERT {_INTO_COUNTER} SELECT account, ?2, ?3, key, endpoint, status, {_SUMS} FROM counter"
-    " WHERE span = ?1 AND at >= ?2 AND at < ?2 + ?3 GROUP BY account, key, endpoint, status"
-    f" {_ADDED_THERE}"
+_ADD = (
+    "INSERT INTO day_use VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(account, day, key, endpoint, status) DO UPDATE"
+    " SET requests = day_use.requests + excluded.requests, micros = day_use.micros + excluded.micros"
 )
 
 
 class CountedUse(NamedTuple):
-    """Answers of one minute that share all counted properties."""
+    """Answers of one day that share all counted properties."""
 
-    #: Unix minutes.
-    minute: int
+    #: Days since 1970, UTC.
+    day: int
     account: str
     #: Prefix of the key.
     key: str
@@ -66,7 +44,8 @@ class CountedUse(NamedTuple):
     endpoint: str
     status: int
     #: Number of requests, and their total microseconds.
-    figures: tuple[int, int]
+    requests: int
+    micros: int
 
 
 class UsageFile:
@@ -115,45 +94,16 @@ class UsageFile:
     def add(self, counted: Iterable[CountedUse]) -> None:
         """Add all counts in one transaction."""
         counted = list(counted)
-        counters: list[tuple[int, ...]] = []
-        days: list[tuple[int, ...]] = []
+        names = sorted({name for use in counted for name in (use.account, use.key, use.endpoint)})
+        rows = [(name,) for name in names]
         with self.opened() as db, db.transaction():
-            numbers = _numbers(db, {name for one in counted for name in (one.account, one.key, one.endpoint)})
-            for one in counted:
-                account, key, endpoint = numbers[one.account], numbers[one.key], numbers[one.endpoint]
-                counters.append((account, one.minute, key, endpoint, one.status, *one.figures))
-                for part, name in ((IN_ALL, 0), (BY_KEY, key), (BY_ENDPOINT, endpoint)):
-                    days.append((account, part, one.minute // DAY, name, one.status, *one.figures))
+            db.executemany(f"INSERT INTO name VALUES({next_id('n', 'name')}, ?) ON CONFLICT DO NOTHING", rows)
+            numbers = dict(db.seek("SELECT x.name, x.n FROM {keys}name x WHERE x.name = k.column1", rows))
             # All at once, because on a server the other writers wait meanwhile.
-            db.executemany(_COUNT, counters)
-            db.executemany(_DAY, days)
-
-    def fold(self, minute: int, most: int = 24) -> int:
-        """
-        Fold counters that are old at this unix minute, at most `most` hours or days of them, one per transaction.
-        Returns how many were folded.
-        """
-        done = 0
-        for span, into, kept in ((1, HOUR, MINUTES_KEPT), (HOUR, DAY, HOURS_KEPT)):
-            # Whole hours or days only, so that nothing is added to a folded one.
-            before = (minute - kept) // into * into
-            while done < most:
-                with self.opened() as db, db.transaction():
-                    oldest = db.execute("SELECT min(at) FROM counter WHERE span = ?", (span,)).get
-                    if oldest is None or oldest >= before:
-                        break
-                    first = oldest // into * into
-                    db.execute(_FOLD, (span, first, into))
-                    db.execute("DELETE FROM counter WHERE span = ? AND at >= ? AND at < ?", (span, first, first + into))
-                done += 1
-        return done
-
-
-def _numbers(db: Database, names: Iterable[str]) -> dict[str, int]:
-    """Return the numbers that stand for names. New names get one."""
-    rows = [(name,) for name in sorted(names)]
-    db.executemany(f"INSERT INTO name VALUES({next_id('n', 'name')}, ?) ON CONFLICT DO NOTHING", rows)
-    return dict(db.seek("SELECT x.name, x.n FROM {keys}name x WHERE x.name = k.column1", rows))
+            db.executemany(
+                _ADD,
+                [(numbers[use.account], use.day, numbers[use.key], numbers[use.endpoint], *use[4:]) for use in counted],
+            )
 
 
 def _open(at: Place) -> Database:

@@ -29,9 +29,8 @@ from almanac.reports.indicator_search import CALLED, nearness, relevance
 from almanac.store.companies.rows import names as company_names
 from almanac.store.observations.reading.metadata import MIXED_SOURCE
 from almanac.store.state_memory import Remembered
-from almanac.store.summary.figures import Figures, by_indicator, entities_with
+from almanac.store.summary.figures import Counted, Figures, by_indicator, entities_with, of_indicator
 from almanac.store.summary.native_codes import code_form, holding
-from almanac.store.summary.series import Counted, of_indicator
 
 _FirstPeriod = Annotated[Time | None, says("Last day of its oldest period. Null: there are no values.")]
 

@@ -31,7 +31,7 @@ from almanac.domain.times import wire_day, wire_time
 from almanac.reports import names as report
 from almanac.reports.names import Match, Spellings, Subject
 from almanac.store.companies import rows as company_rows
-from almanac.store.log import history
+from almanac.store.log import payloads
 from almanac.store.observations.reading.metadata import MetadataCache
 from almanac.store.observations.reading.reader import View
 from almanac.store.state_memory import Remembered
@@ -245,7 +245,7 @@ def providers(ctx: Context) -> ListAnswer:
 
 def sources(ctx: Context) -> ListAnswer:
     """List sources by id."""
-    directory, tried = ctx.view.directory, history.tried(ctx.view)
+    directory, tried = ctx.view.directory, payloads.tried(ctx.view)
     counts, fed, computed = remembered(ctx, of_sources)
 
     def record(source: Source) -> bytes:

@@ -51,7 +51,7 @@ CREATE TABLE event(
   event TEXT NOT NULL, known_at INTEGER NOT NULL, from_version INTEGER NOT NULL, to_version INTEGER NOT NULL,
   occurred_at INTEGER NOT NULL, category TEXT NOT NULL, type TEXT NOT NULL, status TEXT NOT NULL,
   source TEXT NOT NULL, entity TEXT, country TEXT, indicator TEXT, period TEXT,
-  body BLOB NOT NULL,                                -- the rest of the record as JSON (almanac.store.events.bodies)
+  body BLOB NOT NULL,                                -- the rest of the record as JSON (almanac.store.events.events)
   PRIMARY KEY(event, known_at, from_version)) WITHOUT ROWID, STRICT;
 CREATE INDEX event_time ON event(occurred_at, event);
 CREATE INDEX event_entity ON event(entity, occurred_at);

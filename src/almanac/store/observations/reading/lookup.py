@@ -13,10 +13,9 @@ from almanac.store.engine.protocol import Queryable
 from almanac.store.engine.sqlite import OPEN
 from almanac.store.log.payloads import PayloadRow, by_number
 from almanac.store.observations.ids import place
-from almanac.store.observations.notes import body_sql
 from almanac.store.observations.reading.metadata import SeriesInfo
 from almanac.store.observations.reading.pages import ObservationRow, row_of
-from almanac.store.observations.reading.query import EVER, VINTAGE, valid_at_sql
+from almanac.store.observations.reading.query import EVER, VINTAGE, body_sql, valid_at_sql
 from almanac.store.observations.reading.reader import View
 
 

@@ -13,7 +13,12 @@ import msgspec
 from almanac.domain.companies import FiscalPeriod
 from almanac.domain.periods import INSTANT, LONGEST, SPAN_BITS, highest_key, lowest_key
 from almanac.store.engine.sql_compat import contains
-from almanac.store.observations.notes import body_sql
+
+
+def body_sql(table: str) -> str:
+    """Return SQL for the note of a row of `vintages`, which goes by this name in the statement; NULL: it has none."""
+    return f"(SELECT n.body FROM note n WHERE n.note = {table}.note)"
+
 
 # What a period key says: templates, `{0}` is the column. The same in Python is in domain.periods.
 #: The last day, an ordinal.

@@ -177,9 +177,9 @@ class Reader:
                         here.in_turn = True
             yield cast("View", here.view)
         except BaseException as error:  # whatever ended it: no transaction stays open
-            here.in_turn = False
             fault = opening.fault(error)
             if fault is not None:
+                here.in_turn = False
                 # Rows that were being read hold the snapshot for as long as somebody knows of the error.
                 traceback.clear_frames(error.__traceback__)
             if isinstance(fault, UnavailableError):

@@ -30,9 +30,17 @@ from almanac.store.observations import specs
 from almanac.store.observations.ids import NAMED, found_by, series_hash
 from almanac.store.observations.writing import vintages
 from almanac.store.observations.writing.dependents import NOTE_SQL, note_whole
-from almanac.store.observations.writing.fold import History, SeriesClaim, SeriesHandle, by_period, fold
 from almanac.store.observations.writing.numbering import LineageNumbers, NoteNumbers, SpecNumbers, TopicNumbers
-from almanac.store.observations.writing.vintages import Cells, Change, Difference
+from almanac.store.observations.writing.vintages import (
+    Cells,
+    Change,
+    Difference,
+    History,
+    SeriesClaim,
+    SeriesHandle,
+    by_period,
+    fold,
+)
 
 #: Statements that are folded together at most, because what is stored of their cells is in memory meanwhile.
 _TOGETHER = 50_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import json
 from abc import ABC, abstractmethod
@@ -12,7 +13,12 @@ import msgspec
 
 from almanac.domain.reference import SeriesSpec
 from almanac.store.engine.protocol import Database
-from almanac.store.observations.digests import digest_of
+
+
+def digest_of(text: str) -> int:
+    """Return 48 bits of SHA-256. Two texts may have one number, though rarely, so a look-up compares the text too."""
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:6], "big")
+
 
 _Key = TypeVar("_Key")
 

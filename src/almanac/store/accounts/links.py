@@ -1,7 +1,7 @@
 """
-Invitations: links by which the owner of an address creates its account, once and within a time limit.
+Links that work once and for a limited time: to set a new password, and to create an account (an invitation).
 
-An operator creates one, or the owner asks for it if sign-up is open. So no account exists before its address was
+An operator invites an address, or its owner asks for it if sign-up is open. So no account exists before its address was
 proved, and asking reveals nothing about existing accounts.
 """
 
@@ -24,12 +24,64 @@ from almanac.store.accounts.records import (
     folded,
     shown,
 )
+from almanac.store.engine.protocol import Database
 from almanac.store.engine.sql_compat import next_id
 
-#: Seconds that a link lives: one by an operator, and one that was asked for.
-INVITED_SECONDS, ASKED_SECONDS = 7 * 86_400, 86_400
+#: Seconds that a link lives: to a new password, of an operator's invitation, and of one that was asked for.
+RESET_SECONDS, INVITED_SECONDS, ASKED_SECONDS = 30 * 60, 7 * 86_400, 86_400
 #: Most live links of one address, so that repeated requests don't flood somebody who never asked.
-_MOST_ASKED = 3
+_MOST = 3
+
+
+class Resets:
+    """All password links. `now` is real time in unix seconds."""
+
+    def __init__(self, accounts: Accounts) -> None:
+        self._accounts = accounts
+
+    def make(self, account_id: str, *, now: int) -> str | None:
+        """Return the token of a new link, which is never shown again, or None if enough letters are on their way."""
+        with self._accounts.changing() as db:
+            db.execute("DELETE FROM password_reset WHERE expires <= ?", (now,))
+            if db.execute("SELECT count(*) FROM password_reset WHERE account_id = ?", (account_id,)).get >= _MOST:
+                return None
+            token = new_token()
+            row = (self._accounts.digest("password_reset", token), account_id, now, now + RESET_SECONDS)
+            db.execute("INSERT INTO password_reset VALUES(?, ?, ?, ?)", row)
+        return token
+
+    def find(self, token: str, *, now: int) -> AccountInfo | None:
+        """Return the account whose password a link may set, or None if the link was used or has expired."""
+        if not is_token(token):
+            return None
+        with self._accounts.opened() as db:
+            sql = "SELECT account_id FROM password_reset WHERE digest = ? AND expires > ?"
+            account_id = db.execute(sql, (self._accounts.digest("password_reset", token), now)).get
+            return None if account_id is None else self._accounts.account_of(account_id)
+
+    def use(self, token: str, password_hash: str, *, now: int) -> AccountInfo:
+        """
+        Set the password by a link. All links and web sessions of the account end.
+
+        Raises AccountError for a link that was used or has expired.
+        """
+        with self._accounts.changing():
+            found = self.find(token, now=now)
+            if found is None:
+                raise AccountError("this link was used or has run out: ask for a new one")
+            self.set(found.id, password_hash, now=now)
+            return self._accounts.account_of(found.id)
+
+    def set(self, account_id: str, password_hash: str, *, now: int, but: str | None = None) -> None:
+        """Store a new password hash. All links of the account end, and its web sessions except the one with the id `but`."""
+        with self._accounts.changing() as db:
+            db.execute(
+                "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, account_id)
+            )
+            db.execute("DELETE FROM password_reset WHERE account_id = ?", (account_id,))
+            db.execute("DELETE FROM web_session WHERE account_id = ? AND id IS DISTINCT FROM ?", (account_id, but))
+
+
 _COLUMNS = "id, email, plan, role, made_by, created, expires"
 
 
@@ -63,10 +115,9 @@ class Invitations:
         """
         email = checked_email(email)
         with self._accounts.changing() as db:
-            if self._accounts.find("email_key", folded(email)) is not None:
-                raise AccountError(f"the address {email} has an account already")
+            self._check_free(email)
             db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(email),))
-            return self._make(email, checked_plan(plan, plans), checked_role(role), made_by, now, INVITED_SECONDS)
+            return self._make(db, email, checked_plan(plan, plans), checked_role(role), made_by, now, INVITED_SECONDS)
 
     def ask(self, email: str, plan: str, plans: Collection[str], *, now: int) -> tuple[str, Invitation] | None:
         """
@@ -77,38 +128,29 @@ class Invitations:
         """
         email = checked_email(email)
         with self._accounts.changing() as db:
-            if self._accounts.find("email_key", folded(email)) is not None:
-                raise AccountError(f"the address {email} has an account already")
+            self._check_free(email)
             rows = self._live("email_key = ?", folded(email), now)
-            if sum(one.made_by is None for one in rows) >= _MOST_ASKED:
+            if sum(row.made_by is None for row in rows) >= _MOST:
                 return None
-            given = next((one for one in rows if one.made_by is not None), None)
+            given = next(((row.plan, row.role) for row in rows if row.made_by is not None), None)
             db.execute("DELETE FROM invitation WHERE expires <= ?", (now,))
-            if given is not None:
-                return self._make(email, given.plan, given.role, None, now, ASKED_SECONDS)
-            return self._make(email, checked_plan(plan, plans), "user", None, now, ASKED_SECONDS)
+            return self._make(db, email, *(given or (checked_plan(plan, plans), "user")), None, now, ASKED_SECONDS)
+
+    def _check_free(self, email: str) -> None:
+        if self._accounts.find("email_key", folded(email)) is not None:
+            raise AccountError(f"the address {email} has an account already")
 
     def _make(
-        self, email: str, plan: str, role: str, made_by: str | None, now: int, seconds: int
+        self, db: Database, email: str, plan: str, role: str, made_by: str | None, now: int, seconds: int
     ) -> tuple[str, Invitation]:
         token = new_token()
         made = Invitation(f"inv_{secrets.token_hex(10)}", email, plan, role, made_by, now, now + seconds)
-        with self._accounts.changing() as db:
-            db.execute(
-                "INSERT INTO invitation(n, id, digest, email, email_key, plan, role, made_by, created, expires)"
-                f" VALUES({next_id('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    made.id,
-                    self._accounts.digest("invitation", token),
-                    email,
-                    folded(email),
-                    plan,
-                    role,
-                    made_by,
-                    now,
-                    made.expires,
-                ),
-            )
+        digest = self._accounts.digest("invitation", token)
+        db.execute(
+            f"INSERT INTO invitation(n, digest, email_key, {_COLUMNS})"
+            f" VALUES({next_id('n', 'invitation')}, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (digest, folded(email), *msgspec.structs.astuple(made)),
+        )
         return token, made
 
     def find(self, token: str, *, now: int) -> Invitation | None:
@@ -127,9 +169,7 @@ class Invitations:
             db.execute("DELETE FROM invitation WHERE email_key = ?", (folded(found.email),))
             # The plan was checked when it was given. If the settings have lost it since, every request reports that.
             made = self._accounts.create_account(found.email, found.plan, (found.plan,), now=now, role=found.role)
-            db.execute(
-                "UPDATE account SET password_hash = ?, password_set = ? WHERE id = ?", (password_hash, now, made.id)
-            )
+            Resets(self._accounts).set(made.id, password_hash, now=now)
             return self._accounts.account_of(made.id)
 
     def open(self, *, now: int) -> list[Invitation]:
