@@ -14,12 +14,11 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.derived.companies.financials import Amount, AmountOf
-from almanac.derived.companies.line_items import BALANCE, CASH_FLOW, INCOME
+from almanac.derived.companies.line_items import BALANCE, CASH_FLOW, INCOME, LONE, is_of_partners
+from almanac.derived.companies.misstatements import COARSE
 from almanac.derived.companies.precision import footed, granularity, rounding, spelled
-from almanac.derived.companies.reading.item_reader import LONE, is_of_partners
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reading.quarters import SCALE as SHARES_SCALE
-from almanac.derived.companies.reading.share_counts import COARSE
 from almanac.derived.companies.ttm import one_basis
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"

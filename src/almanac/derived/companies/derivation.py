@@ -17,7 +17,7 @@ from typing import NamedTuple
 from almanac.catalog.measures import measures
 from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, Disclosure, known_at
-from almanac.derived.companies.financials import Amount, CompanyFinancials, with_currency
+from almanac.derived.companies.financials import Amount, CompanyFinancials, MeasureValue, with_currency
 from almanac.derived.companies.line_items import (
     BALANCE,
     CASH_FLOW,
@@ -25,15 +25,14 @@ from almanac.derived.companies.line_items import (
     INCOME,
     INSTANT,
     KINDS,
+    PROOF_DAYS,
     QUARTER,
     TO_DATE,
     YEAR,
     LineItems,
     PeriodName,
 )
-from almanac.derived.companies.ratios import MeasureValue
-from almanac.derived.companies.reading.item_reader import PROOF_DAYS
-from almanac.derived.companies.reading.share_counts import NEIGHBOUR_DAYS
+from almanac.derived.companies.misstatements import NEIGHBOUR_DAYS
 from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, SHARES_OUTSTANDING
 from almanac.derived.companies.statements import StatementHistory, StatementKey, StatementName, StatementVersion
 from almanac.derived.companies.ttm import LONGEST

@@ -31,8 +31,8 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
+from almanac.derived.companies.misstatements import is_money
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
-from almanac.derived.companies.scales import is_money
 from almanac.derived.companies.ttm import mixed
 from almanac.domain.companies import Filing, cik_of, is_warning
 from almanac.domain.filings import page_of

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.derived.macro.input_series import InputSeries
+from almanac.derived.macro.input_series import InputSeries, as_known, result, withdrawal
 from almanac.derived.macro.operators import FormulaError
-from almanac.derived.macro.results import as_known, result, withdrawal
 from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at

@@ -19,10 +19,20 @@ from typing import NamedTuple
 import numpy as np
 
 from almanac.derived.macro import vectorised
-from almanac.derived.macro.input_series import Derived, InputSeries, Ints, inside, shift, window
-from almanac.derived.macro.operators import Operator, Slot
-from almanac.derived.macro.results import TWO_BASES, as_known, on_two_bases, result, withdrawal
-from almanac.derived.macro.rounding import exact_sum
+from almanac.derived.macro.input_series import (
+    TWO_BASES,
+    Derived,
+    InputSeries,
+    Ints,
+    as_known,
+    inside,
+    on_two_bases,
+    result,
+    shift,
+    window,
+    withdrawal,
+)
+from almanac.derived.macro.operators import Operator, Slot, exact_sum
 from almanac.domain.observations import State, Vintage, marks_of, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 

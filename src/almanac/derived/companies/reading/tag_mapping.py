@@ -47,14 +47,21 @@ class TagCriteria(NamedTuple):
     whole: bool = False
 
 
+class Candidate(NamedTuple):
+    """Sum of tags that an item may be."""
+
+    terms: Expression
+    #: Whether it is the style's own, and so sure that no other tag dwarfs it.
+    own: bool
+    #: Whether it is mostly another line, so that it counts only where arithmetic says so.
+    proven: bool
+
+
 class ItemRule(NamedTuple):
     """Reading of one item in one style."""
 
-    candidates: tuple[Expression, ...]
-    #: How many of the candidates are the style's own, and so sure that no other tag dwarfs them.
-    own: int
-    #: How many count without proof: the others come last.
-    sure: int
+    #: In order; those that need proof come last.
+    candidates: tuple[Candidate, ...]
     criteria: TagCriteria
     #: Whether candidates are weighed against each other: the first with a value is not always the item.
     is_weighed: bool
@@ -133,20 +140,13 @@ def limited_to(mapping: TagMapping, filed: Container[str]) -> TagMapping:
 
 
 def _of_filed(rules: Mapping[str, ItemRule], filed: Container[str]) -> dict[str, ItemRule]:
-    limited: dict[str, ItemRule] = {}
-    for key, rule in rules.items():
-        kept = [
-            place
-            for place, candidate in enumerate(rule.candidates)
-            if any(term.name in filed for term in candidate)
-            and all(term.optional or term.name in filed for term in candidate)
-        ]
-        limited[key] = rule._replace(
-            candidates=tuple(rule.candidates[place] for place in kept),
-            own=sum(place < rule.own for place in kept),
-            sure=sum(place < rule.sure for place in kept),
+    def is_filed(candidate: Candidate) -> bool:
+        filed_terms = [term.name in filed for term in candidate.terms]
+        return any(filed_terms) and all(
+            term.optional or there for term, there in zip(candidate.terms, filed_terms, strict=True)
         )
-    return limited
+
+    return {key: rule._replace(candidates=tuple(filter(is_filed, rule.candidates))) for key, rule in rules.items()}
 
 
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
@@ -172,10 +172,12 @@ def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> I
         if any(len(candidate) > 1 and {term.name for term in candidate} <= proving for candidate in item.candidates):
             made_of_proof = proving
             break
+    own = item.for_style.get(style, ())
     return ItemRule(
-        (*item.candidates_for(style), *item.proven),
-        len(item.for_style.get(style, ())),
-        len(item.candidates_for(style)),
+        (
+            *(Candidate(terms, place < len(own), False) for place, terms in enumerate(item.candidates_for(style))),
+            *(Candidate(terms, False, True) for terms in item.proven),
+        ),
         TagCriteria(
             item.additive,
             item.never_negative,
