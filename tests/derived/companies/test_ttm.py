@@ -216,6 +216,8 @@ def test_half_year_filers_have_two_halves():
     over = spans(["2021-06-30", "2021-12-31", "2022-06-30"], "2021-01-01")
     halves = financials(halves={ITEM: series(ITEM, over, [3, 7, 4])}, years={ITEM: series(ITEM, YEARS, [10, None])})
     assert periods(halves) == (S, (day("2021-06-30"), day("2021-12-31"), day("2022-06-30")))
+    # Second quarters beside the halves, and no others, make no filer of quarters.
+    assert periods(halves._replace(quarter_ends=(day("2021-06-30"), day("2022-06-30")))) == periods(halves)
     found = made(halves, "2022-06-30", frequency=S)
     assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
     assert made(halves, "2021-12-31", frequency=S).method == "fiscal_year"

@@ -15,6 +15,8 @@ from almanac.derived.companies.facts import CompanyInput
 from almanac.domain.companies import raw_slug
 from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 
+#: Code with which the reason begins why something is absent whose parts are there.
+REFUSED: Final = "not_of_one_basis"
 #: Method of a value of twelve months to which two ways lead that differ by more than rounding.
 MISMATCH: Final = "ttm_mismatch"
 

@@ -19,14 +19,13 @@ from typing import NamedTuple
 from almanac.catalog.companies import Item
 from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
-from almanac.derived.companies.financials import Amount, CompanyFinancials
+from almanac.derived.companies.financials import REFUSED, Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
 from almanac.derived.companies.misstatements import INCOMES
 from almanac.derived.companies.precision import spelled
 from almanac.derived.companies.reading.quarters import (
     BEFORE_RECAST,
     MOST,
-    REFUSED,
     Known,
     Outcome,
     Place,

@@ -35,6 +35,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
 
@@ -42,7 +43,14 @@ import msgspec
 
 from almanac.catalog import measures as catalogue
 from almanac.derived.companies.financials import MISMATCH, CompanyFinancials, MeasureValue
-from almanac.derived.companies.ttm import AVERAGES, PER_SHARE, REACH_DAYS, comparable, trailing_twelve_months
+from almanac.derived.companies.ttm import (
+    AVERAGES,
+    FREQUENCIES,
+    PER_SHARE,
+    REACH_DAYS,
+    one_basis,
+    trailing_twelve_months,
+)
 from almanac.domain.numbers import significant
 from almanac.domain.periods import Frequency
 
@@ -75,7 +83,6 @@ class InputName(NamedTuple):
     optional: bool
 
 
-_FREQUENCIES = (Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL)
 _NAME = re.compile(r"(?P<item>[a-z_]+?)(?P<flow>_ttm)?(?:_(?P<back>[123])y_ago)?(?P<optional>\?)?")
 
 
@@ -95,8 +102,8 @@ class RatioInputs:
 
     def __init__(self, financials: CompanyFinancials, end: int, frequency: Frequency) -> None:
         """Raise ValueError for a frequency that companies do not report in."""
-        if frequency not in _FREQUENCIES:
-            raise ValueError(f"frequency must be one of {', '.join(_FREQUENCIES)}, not {frequency}")
+        if frequency not in FREQUENCIES:
+            raise ValueError(f"frequency must be one of {', '.join(FREQUENCIES)}, not {frequency}")
         self.financials = financials
         self.end = end
         self.frequency = frequency
@@ -152,15 +159,18 @@ class RatioInputs:
             return None
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
             # The average numbers of shares show whether an earlier figure is on today's basis.
-            numbers = [
-                (twelve, before)
-                for shares in PER_SHARE.get(wanted.item, (wanted.item,))
-                if (twelve := self.trailing_twelve_months(shares, self.end)) is not None
-                and (before := self.trailing_twelve_months(shares, end)) is not None
-            ]
-            if not numbers or not comparable(*numbers[0]):
+            counted = next(
+                (
+                    before.parts + twelve.parts
+                    for shares in PER_SHARE.get(wanted.item, (wanted.item,))
+                    if (twelve := self.trailing_twelve_months(shares, self.end)) is not None
+                    and (before := self.trailing_twelve_months(shares, end)) is not None
+                ),
+                (),
+            )
+            if not counted or not one_basis(amount.value for amount in counted):
                 return None
-            return flow._replace(parts=flow.parts + numbers[0][1].parts + numbers[0][0].parts)
+            return flow._replace(parts=flow.parts + counted)
         return flow
 
 
@@ -208,7 +218,8 @@ class _Quotients(ast.NodeTransformer):
         return ast.Call(ast.Name("over", ast.Load()), [node.left, node.right], [])
 
 
-class ScoreCriterion(NamedTuple):
+@dataclass(frozen=True)
+class ScoreCriterion:
     """
     A ratio, or one test of a score: the `formula` over inputs (named above), and how a value that passes compares
     with zero (None: nothing does). A division by what is not positive has no value.
@@ -218,10 +229,17 @@ class ScoreCriterion(NamedTuple):
     formula: str
     passes: Callable[[float, int], bool] | None = None
 
-    @property
+    @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of all inputs, each once, as they come in the formula."""
-        return _inputs(self.formula)
+        return tuple(dict.fromkeys(name for name in _WORD.findall(self.formula) if name not in _FUNCTIONS))
+
+    @functools.cached_property
+    def _function(self) -> Callable[..., float]:
+        tree = ast.parse(f"lambda {', '.join(self.inputs)}: {self.formula}".replace("?", ""), mode="eval")
+        code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), self.formula, "eval")
+        function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
+        return function
 
     def value(self, inputs: RatioInputs) -> MeasureValue | None:
         """Return the value at the end that the inputs are of, or None."""
@@ -232,7 +250,7 @@ class ScoreCriterion(NamedTuple):
                 return None
             figures.append(figure)
         try:
-            value = _function(self.formula)(*[figure.value for figure in figures])
+            value = self._function(*[figure.value for figure in figures])
         except (ZeroDivisionError, OverflowError):
             return None
         return _made_of(inputs, figures, value)
@@ -248,20 +266,6 @@ def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
 
 
 _SIGNS: Final = {">": operator.gt, "<": operator.lt, "<=": operator.le}
-
-
-@functools.cache
-def _inputs(formula: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in _WORD.findall(formula) if name not in _FUNCTIONS))
-
-
-@functools.cache
-def _function(formula: str) -> Callable[..., float]:
-    names = ", ".join(_inputs(formula))
-    tree = ast.parse(f"lambda {names}: {formula}".replace("?", ""), mode="eval")
-    code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), formula, "eval")
-    function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
-    return function
 
 
 class CriterionResult(msgspec.Struct, frozen=True):

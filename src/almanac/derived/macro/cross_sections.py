@@ -184,8 +184,8 @@ def _period(
         places = {name: place for place, name in enumerate(present)} if scores else {}
         if not places and not states:
             continue
-        flags = _vintage(comparison, entries, present, moment, 0.0) if places else _nothing(entries, moment)
         gone = _nothing(entries, moment)
+        flags = _vintage(comparison, entries, present, moment, 0.0) if places else gone
         used = tuple((name, entries[name].choice) for name in present) if places else ()
         for name in entries:
             value = scores(places[name]) if scores and name in places else None

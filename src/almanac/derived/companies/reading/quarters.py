@@ -30,15 +30,13 @@ from almanac.derived.companies.facts import (
     KnownFacts,
     letter,
 )
-from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.financials import REFUSED, Amount
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalPeriods, Span
 from almanac.derived.companies.precision import COARSEST, agree, granularity, repeats, spelled
 from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, TagCriteria, TagMapping
 from almanac.domain.numbers import exact_sum
 from almanac.domain.observations import DAY, UNKNOWN
 
-#: Code with which the reason begins why a difference was not taken.
-REFUSED = "not_of_one_basis"
 #: Mark of a method whose operands may be of different bases, by little.
 MIXED = "_mixed"
 #: Mark of a method whose longer operand was restated later, and the shorter one was not.
@@ -86,6 +84,10 @@ class Place(NamedTuple):
         if len(candidate) == 1 or not candidate[0].optional:
             return given(candidate[0].name, self.end)
         return any(given(term.name, self.end) for term in candidate)
+
+    def is_computed(self, item: Item) -> bool:
+        """Return whether an item is computed from others: not all lines mean something for every kind of company."""
+        return self.known.history.company.template in item.templates
 
 
 class Operands(NamedTuple):

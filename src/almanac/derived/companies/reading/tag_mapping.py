@@ -63,10 +63,6 @@ class ItemRule(NamedTuple):
     #: In order; those that need proof come last.
     candidates: tuple[Candidate, ...]
     criteria: TagCriteria
-    #: Whether candidates are weighed against each other: the first with a value is not always the item.
-    is_weighed: bool
-    #: Whether the item is computed from others: not all lines mean something for every kind of company.
-    is_computed: bool
     #: Tags of the items that prove this one, where a candidate is made of them.
     made_of_proof: frozenset[str]
 
@@ -123,8 +119,8 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
         core,
         tags("total_assets", "liabilities_and_equity"),
         _signs(items),
-        {item.key: _rule(item, items, style, template) for item in order},
-        {key: {item.key: _rule(item, items, key, template) for item in order if item.for_style} for key in styles},
+        {item.key: _rule(item, items, style) for item in order},
+        {key: {item.key: _rule(item, items, key) for item in order if item.for_style} for key in styles},
         {f"us-gaap:{tag}": style.key for style in styles.values() for tag in style.signs},
         style,
     )
@@ -163,7 +159,7 @@ def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
     return tuple(order.values())
 
 
-def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> ItemRule:
+def _rule(item: Item, items: Mapping[str, Item], style: str) -> ItemRule:
     shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
     made_of_proof = frozenset[str]()
     for proof in item.proofs:
@@ -186,8 +182,6 @@ def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> I
             () if shares is None else _alone(shares),
             item.is_instant and item.key not in _OF_THE_CASH_FLOW,
         ),
-        bool(item.proofs or item.parts or item.largest or item.undisputed or item.slices),
-        template in item.templates,
         made_of_proof,
     )
 

@@ -16,19 +16,10 @@ from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Term
 from almanac.derived.companies.facts import letter
-from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.financials import REFUSED, Amount
 from almanac.derived.companies.misstatements import doubt
 from almanac.derived.companies.precision import granularity, rounding, spelled
-from almanac.derived.companies.reading.quarters import (
-    REFUSED,
-    Known,
-    Outcome,
-    Place,
-    cover_day,
-    one_tag,
-    sum_of_tags,
-    total,
-)
+from almanac.derived.companies.reading.quarters import Known, Outcome, Place, cover_day, one_tag, sum_of_tags, total
 from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Candidate, ItemRule, TagCriteria
 
 #: Why an item is absent: codes that a reason begins with.
@@ -95,6 +86,8 @@ def rule_of(known: Known, item: Item, end: int) -> ItemRule:
 def choose(place: Place, item: Item) -> Amount | Absence:
     """Return the value of an item that tags give."""
     rule = rule_of(place.known, item, place.end)
+    # Of others the first with a value is the item.
+    is_weighed = bool(item.proofs or item.parts or item.largest or item.undisputed or item.slices)
     refused: str | None = None
     reason: str | None = None
     options: list[_Option] = []
@@ -104,7 +97,7 @@ def choose(place: Place, item: Item) -> Amount | Absence:
         amount = sum_of_tags(place, candidate.terms, rule.criteria)
         if not isinstance(amount, Amount):
             refused = amount or refused
-        elif not rule.is_weighed:
+        elif not is_weighed:
             why = _implausible(place, amount) if item.kind == "cover" else None
             if why is None:
                 return amount
@@ -141,7 +134,7 @@ def _implausible(place: Place, count: Amount) -> str | None:
 def formula(place: Place, item: Item, absence: Absence) -> Outcome:
     """Return an item that no tag gives, from other items; no amount too where it must agree and does not."""
     refused, reason, least = absence
-    if place.known.mapping.rules[item.key].is_computed and not (reason or "").startswith(CONFLICT):
+    if place.is_computed(item) and not (reason or "").startswith(CONFLICT):
         made = [
             amount
             for expression in item.formulas
@@ -182,7 +175,7 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
             return f"{CONFLICT}: {lowest} where other lines come to {spelled(floor)} at least"
         options = above
     if not options:
-        if parts and (has_options or rule.is_computed):
+        if parts and (has_options or place.is_computed(item)):
             return f"{ONLY_PART}: {', '.join(parts)}"
         return _OWN_TAG if item.expected else None
     if len(options) == 1 and options[0].whole and not (options[0].candidate.proven or item.agrees or item.notes):
