@@ -18,16 +18,15 @@ def getter(values, tags=("us-gaap:Invented:Q",)):
 
 
 def around(now, *, before=None, closing=None, opening=None, quarters=(), contradicted=()):
-    get = getter(now)
     return CheckedPeriod(
-        get=get,
+        get=getter(now),
         before=getter(before or {}),
         closing=getter(closing or {}),
         opening=getter(opening or {}),
         quarters=[getter(one) for one in quarters],
         additive=[key for key in now if key != "earnings_per_share_basic"],
         keys=list(now),
-        contradicted=lambda amount: any(get(key) == amount for key in contradicted),
+        contradicted=contradicted,
     )
 
 

@@ -4,8 +4,8 @@ from datetime import date
 
 from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
+from almanac.derived.companies.financials import MeasureValue
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, calendar_quarters
-from almanac.derived.companies.ratios import MeasureValue
 from tests.support.filer import Filer, at, day, method, plain_year, quarter, value, ytd
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from almanac.derived.companies import ratios, ttm
 from almanac.derived.companies.derivation import derive
-from almanac.derived.companies.scales import slips
+from almanac.derived.companies.misstatements import slips
 from almanac.domain.observations import FAILED
 from tests.support.filer import Filer, at, day, quarter, value, ytd
 

@@ -216,6 +216,8 @@ def test_half_year_filers_have_two_halves():
     over = spans(["2021-06-30", "2021-12-31", "2022-06-30"], "2021-01-01")
     halves = financials(halves={ITEM: series(ITEM, over, [3, 7, 4])}, years={ITEM: series(ITEM, YEARS, [10, None])})
     assert periods(halves) == (S, (day("2021-06-30"), day("2021-12-31"), day("2022-06-30")))
+    # Second quarters beside the halves, and no others, make no filer of quarters.
+    assert periods(halves._replace(quarter_ends=(day("2021-06-30"), day("2022-06-30")))) == periods(halves)
     found = made(halves, "2022-06-30", frequency=S)
     assert (found.value, found.method, found.start) == (11, "year_to_date", day("2021-07-01"))
     assert made(halves, "2021-12-31", frequency=S).method == "fiscal_year"
@@ -273,7 +275,7 @@ def per_share(eps, shares, years=(None, None)):
 def test_earnings_per_share_are_the_sum_of_four_quarters():
     found = made(per_share([0.5, 0.25, 0.25, 1, 0.75, None, None, None], [100] * 8), "2022-03-31", EPS)
     assert (found.value, found.method) == (2.25, "sum_of_quarters")
-    assert [part.value for part in found.basis] == [100] * 4
+    assert [part.value for part in found.parts[4:]] == [100] * 4
 
 
 def test_at_a_fiscal_year_end_earnings_per_share_are_the_reported_ones():

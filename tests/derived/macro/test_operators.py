@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from almanac.catalog.load import shipped
 from almanac.derived.macro.derivation import InputSeries, derive
-from almanac.derived.macro.operators import FormulaError, fits, lag_months, operator
-from almanac.derived.macro.rounding import exact_sum, significant
+from almanac.derived.macro.operators import FormulaError, exact_sum, fits, lag_months, operator, significant
 from almanac.domain import numbers
 from almanac.domain.periods import Frequency, Period
 

@@ -14,12 +14,11 @@ from typing import NamedTuple
 import msgspec
 
 from almanac.derived.companies.financials import Amount, AmountOf
-from almanac.derived.companies.line_items import BALANCE, CASH_FLOW, INCOME
+from almanac.derived.companies.line_items import BALANCE, CASH_FLOW, INCOME, LONE, is_of_partners
+from almanac.derived.companies.misstatements import COARSE
 from almanac.derived.companies.precision import footed, granularity, rounding, spelled
-from almanac.derived.companies.reading.item_reader import LONE, is_of_partners
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
 from almanac.derived.companies.reading.quarters import SCALE as SHARES_SCALE
-from almanac.derived.companies.reading.share_counts import COARSE
 from almanac.derived.companies.ttm import one_basis
 
 PASSED, FAILED, NOT_APPLICABLE = "passed", "failed", "not_applicable"
@@ -82,11 +81,11 @@ class CheckedPeriod(NamedTuple):
     #: Items that add up and are on the statement.
     additive: Sequence[str]
     keys: Sequence[str]
-    #: Whether the filing that gave an amount contradicts itself there; None: no filing of this company does anywhere.
-    contradicted: Callable[[Amount], bool] | None
+    #: Lines of which the filing that gave them gives two values.
+    contradicted: Sequence[str] = ()
     remark: RemarkOf = nothing
-    #: Whether an amount is of a filing in another scale; None: no filing of this company is.
-    in_another_scale: Callable[[Amount], bool] | None = None
+    #: Lines that are of a filing in another scale; None: no filing of this company is.
+    in_another_scale: Sequence[str] | None = None
     never_negative: frozenset[str] = frozenset()
     #: The same statement of quarters beside a quarter: the one before, the one after, the one a year before.
     neighbours: Sequence[AmountOf] = ()
@@ -346,10 +345,8 @@ def _signs(period: CheckedPeriod) -> Outcome:
 
 
 def _consistent(period: CheckedPeriod) -> Outcome:
-    contradicted = period.contradicted
-    off = [] if contradicted is None else [key for key, amount in period.amounts.items() if contradicted(amount)]
-    detail = f"inconsistent: the filing gives two values for {', '.join(off)}; the first is served"
-    return _judged(detail, off)
+    lines = period.contradicted
+    return _judged(f"inconsistent: the filing gives two values for {', '.join(lines)}; the first is served", lines)
 
 
 def _reasons(period: CheckedPeriod) -> Outcome | None:
@@ -458,8 +455,7 @@ def _reconciles(period: CheckedPeriod) -> Outcome | None:
 
 
 def _scale(period: CheckedPeriod, keys: Sequence[str]) -> Outcome | None:
-    slipped = period.in_another_scale
-    lines = [] if slipped is None else [key for key, amount in period.amounts.items() if slipped(amount)]
+    lines = period.in_another_scale or ()
     off = dict.fromkeys(lines, "")
     if lines:
         off[lines[0]] = f"the filing is in another scale than its neighbours and its shares: {', '.join(lines)}"

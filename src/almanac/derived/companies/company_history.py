@@ -8,10 +8,9 @@ from almanac.catalog.companies import items as catalogue_items
 from almanac.catalog.companies import styles as catalogue_styles
 from almanac.derived.companies.facts import CompanyInput
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar
-from almanac.derived.companies.quotations import without_quotations
+from almanac.derived.companies.misstatements import slips, without_quotations, without_restated
 from almanac.derived.companies.reading.tag_mapping import TagMapping, limited_to, mapping_for
 from almanac.derived.companies.reporting_basis import by_reporting_basis
-from almanac.derived.companies.scales import slips, without_restated
 
 
 @functools.lru_cache(maxsize=8)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from almanac.catalog.measures import measures
 from almanac.derived.companies.company_history import CompanyHistory
 from almanac.derived.companies.facts import CompanyInput, Disclosure, known_at
-from almanac.derived.companies.financials import Amount, CompanyFinancials, with_currency
+from almanac.derived.companies.financials import Amount, CompanyFinancials, MeasureValue, with_currency
 from almanac.derived.companies.line_items import (
     BALANCE,
     CASH_FLOW,
@@ -25,18 +25,17 @@ from almanac.derived.companies.line_items import (
     INCOME,
     INSTANT,
     KINDS,
+    PROOF_DAYS,
     QUARTER,
     TO_DATE,
     YEAR,
     LineItems,
     PeriodName,
 )
-from almanac.derived.companies.ratios import MeasureValue
-from almanac.derived.companies.reading.item_reader import PROOF_DAYS
-from almanac.derived.companies.reading.share_counts import NEIGHBOUR_DAYS
+from almanac.derived.companies.misstatements import NEIGHBOUR_DAYS
 from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, SHARES_OUTSTANDING
 from almanac.derived.companies.statements import StatementHistory, StatementKey, StatementName, StatementVersion
-from almanac.derived.companies.ttm import LONGEST
+from almanac.derived.companies.ttm import FREQUENCIES, LONGEST, periods
 from almanac.domain.companies import Filing, is_periodic
 from almanac.domain.observations import DAY, QUALITY
 from almanac.domain.periods import Frequency, key_of
@@ -94,7 +93,6 @@ class CompanyVintages(NamedTuple):
 _MONEY = frozenset(["money", "per_share"])
 #: What the part of a fiscal year is called that ends with it.
 _LAST_PART = {Frequency.QUARTERLY: "Q4", Frequency.SEMIANNUAL: "H2", Frequency.ANNUAL: "FY"}
-_FREQUENCIES = {QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL, YEAR: Frequency.ANNUAL}
 
 
 def derive(company: CompanyInput, *, measure: MeasureFunction | None = None, reach: int = 0) -> CompanyVintages:
@@ -120,6 +118,9 @@ class _Derivation:
         self.values: dict[str, dict[str, dict[int, Amount]]] = {kind: defaultdict(dict) for kind in KINDS}
         #: By currency, empty for the main one and for what is no money.
         self.out: dict[str, Vintages] = {}
+        served = [item for item in history.items.values() if item.served]
+        #: Keys of served items, of balances and of flows.
+        self._served = {flag: [item.key for item in served if item.is_instant == flag] for flag in (True, False)}
         self._money = {item.key for item in history.items.values() if item.unit in _MONEY}
         self._money |= {measure.key for measure in measures().values() if measure.unit in _MONEY}
         #: Frequency and end → item or measure → what stands.
@@ -166,13 +167,11 @@ class _Derivation:
             if self._put(name, self.statements.flags(*name)):
                 changed.add(name)
         for kind, end in changed:
-            slugs = [
-                key for key, item in self.history.items.items() if item.served and item.is_instant == (kind == INSTANT)
-            ]
-            for letter, frequency in _FREQUENCIES.items():
-                is_own = end in line_items.fiscal_periods.of(letter) if kind == INSTANT else True
-                if kind in {letter, INSTANT}:
-                    self._stand(moment, frequency, end, slugs, self.amounts.get((kind, end), {}) if is_own else {})
+            amounts = self.amounts.get((kind, end), {})
+            for frequency in FREQUENCIES:
+                if kind in {frequency, INSTANT}:
+                    is_own = kind != INSTANT or end in line_items.fiscal_periods.of(frequency)
+                    self._stand(moment, frequency, end, self._served[kind == INSTANT], amounts if is_own else {})
         if self.measure is not None and changed:
             self._emit_measures(self.measure, moment, {end for _, end in changed}, financials)
 
@@ -188,8 +187,8 @@ class _Derivation:
         moved |= {(INSTANT, end) for kind, end in moved if kind != TO_DATE}
         if moved:
             self.line_items.fiscal_periods = now
-            for kind, frequency in _FREQUENCIES.items():
-                for end, span in now.of(kind).items():
+            for frequency in FREQUENCIES:
+                for end, span in now.of(frequency).items():
                     self.names[frequency, end] = (span.fiscal_year, span.fiscal_period)
         return moved
 
@@ -216,10 +215,10 @@ class _Derivation:
     def _statements_of(self, changed: Iterable[PeriodName]) -> set[StatementName]:
         """Return the statements whose lines or checks look at periods that changed."""
         days = {(end - _STATEMENTS_BEFORE[kind], end + _STATEMENTS_AFTER[kind]) for kind, end in changed}
-        standing = ((letter, end) for letter in _FREQUENCIES for end in self.line_items.spans_of(letter))
+        standing = ((letter, end) for letter in FREQUENCIES for end in self.line_items.spans_of(letter))
         return {
             (statement, letter, end)
-            for letter, end in {*standing, *((kind, end) for kind, end in changed if kind in _FREQUENCIES)}
+            for letter, end in {*standing, *((kind, end) for kind, end in changed if kind in FREQUENCIES)}
             if _is_within(end, days)
             for statement in (INCOME, BALANCE, CASH_FLOW)
         }
@@ -284,7 +283,7 @@ class _Derivation:
     def _emit_measures(
         self, measure: MeasureFunction, moment: int, changed: Iterable[int], financials: CompanyFinancials
     ) -> None:
-        frequency, ends = self._measured_ends()
+        frequency, ends = periods(financials)
         wanted = {
             last for end in changed for last in ends[bisect_left(ends, end) : bisect_right(ends, end + self.reach)]
         }
@@ -300,13 +299,6 @@ class _Derivation:
     def _measured_at(self, frequency: Frequency, end: int) -> set[str]:
         """Return the measures that stand at the end of a period."""
         return self.standing[frequency, end].keys() - self.history.items.keys()
-
-    def _measured_ends(self) -> tuple[Frequency, list[int]]:
-        years, quarters, halves, _ = self.line_items.fiscal_periods
-        # Second quarters alone, beside half-years, make no filer of quarters.
-        if quarters and (not halves or any(span.previous is not None for span in quarters.values())):
-            return Frequency.QUARTERLY, sorted({*quarters, *years})
-        return (Frequency.SEMIANNUAL, sorted({*halves, *years})) if halves else (Frequency.ANNUAL, sorted(years))
 
 
 def _flagged_by(statement: StatementName) -> Iterator[PeriodName]:

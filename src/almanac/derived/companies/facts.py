@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from almanac.derived.companies.precision import agree, unit
@@ -299,12 +300,8 @@ def disclosures(facts: Facts) -> list[Disclosure]:
         if letter(start, end) is not None
         for vintage in history
     ]
-    disclosed.sort(key=_known)
+    disclosed.sort(key=attrgetter("known"))
     return disclosed
-
-
-def _known(disclosure: Disclosure) -> int:
-    return disclosure.known
 
 
 def known_at(filing: Filing) -> int:

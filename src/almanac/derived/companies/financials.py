@@ -9,10 +9,16 @@ never adjusted for a later split.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from almanac.derived.companies.facts import CompanyInput
 from almanac.domain.companies import raw_slug
+from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
+
+#: Code with which the reason begins why something is absent whose parts are there.
+REFUSED: Final = "not_of_one_basis"
+#: Method of a value of twelve months to which two ways lead that differ by more than rounding.
+MISMATCH: Final = "ttm_mismatch"
 
 
 class Amount(NamedTuple):
@@ -57,20 +63,54 @@ class Amount(NamedTuple):
 AmountOf = Callable[[str], Amount | None]
 
 
-class TrailingTwelveMonths(NamedTuple):
+class MeasureValue(NamedTuple):
     """
-    Twelve months of one item. `parts` are the amounts it was made of, oldest first where they follow each other.
+    A value that was computed from amounts: twelve months of an item, a ratio, a score, or one of their inputs.
 
-    `basis` are the average numbers of shares that show that the parts can be added.
+    What follows from the parts is worked out when asked for, since most measures turn out equal to what was known.
     """
 
     value: float
     start: int
     end: int
-    #: annual, fiscal_year, sum_of_quarters, sum_of_halves, mean_of_quarters, mean_of_halves, year_to_date, ttm_mismatch
-    method: str
+    #: The amounts it was made of, oldest first where they follow each other; then those that show that they can be added.
     parts: tuple[Amount, ...]
-    basis: tuple[Amount, ...] = ()
+    #: Of twelve months annual, fiscal_year, sum_of_quarters, sum_of_halves, mean_of_quarters, mean_of_halves or year_to_date;
+    #: `ttm_mismatch` of all that two ways lead to which differ.
+    method: str | None = None
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Raw series of all parts (see `Amount.tags`), each once, sorted."""
+        return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
+
+    @property
+    def reporting_basis(self) -> int:
+        """Return standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
+        return self.parts[0].reporting_basis if self.parts else 0
+
+    @property
+    def released(self) -> int | None:
+        """Unix seconds of the latest release among the parts, None if any is not known."""
+        times = [amount.released for amount in self.parts]
+        return None if None in times else max((time for time in times if time is not None), default=None)
+
+    @property
+    def ingested(self) -> int:
+        return max((amount.ingested for amount in self.parts), default=0)
+
+    @property
+    def flags(self) -> int:
+        """
+        UNKNOWN if any part has it; DAY if any has it and the release is known; the worst that checks say of any.
+
+        Two ways to the same twelve months that differ are a warning too.
+        """
+        every = 0
+        for amount in self.parts:
+            every |= amount.flags
+        quality = FAILED if every & FAILED else every & WARNED or WARNED * (self.method == MISMATCH)
+        return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
 
 
 class CompanyFinancials(NamedTuple):
@@ -95,7 +135,7 @@ class CompanyFinancials(NamedTuple):
     #: ISO code of the main one; periods of other reporting bases may be in others.
     currency: str
     #: Twelve months of flows by their last day, where they are read from a store; None: `ttm` makes them.
-    twelve_months: Mapping[str, Mapping[int, TrailingTwelveMonths]] | None = None
+    twelve_months: Mapping[str, Mapping[int, MeasureValue]] | None = None
     #: Since when restated figures are on another basis than before (`facts.KnownFacts.recasts`).
     recasts: Mapping[tuple[int, str, int], int] = {}
 

@@ -211,7 +211,7 @@ def _years(starts: _Starts, annual: Mapping[int, ReportPeriod], stubs: Iterable[
             later = before
     boundaries = sorted({*ends, *stubs})
     spans: dict[int, Span] = {}
-    labels = fiscal_years({end: annual[end].fiscal_year if end in annual else None for end in ends})
+    labels = fiscal_years(tuple((end, annual[end].fiscal_year if end in annual else None) for end in sorted(ends)))
     low, high = BUCKETS["A"]
     for end in sorted(ends):
         previous = max((boundary for boundary in boundaries if boundary < end), default=None)
@@ -298,7 +298,7 @@ def _halves(starts: _Starts, years: dict[int, Span], ends: Iterable[int]) -> dic
         elif before is not None and low <= end - before.end <= high:
             spans[end] = Span(before.end + 1, end, before.end, before.fiscal_year + 1, "H1")
         elif not years and end in starts["S"]:
-            spans[end] = Span(starts["S"][end], end, None, year_from(starts["S"][end]), "H1")
+            spans[end] = Span(starts["S"][end], end, None, _plain_year(starts["S"][end] + 364), "H1")
     return spans
 
 
@@ -420,7 +420,7 @@ def _a_year_before(end: int, by_end: dict[int, ReportPeriod]) -> tuple[int, str]
 def _by_year_to_date(starts: _Starts, end: int) -> tuple[int, str] | None:
     """Fiscal year and quarter of a report that has no word for them, by the day from which it counts the year."""
     name = next((name for name in ("N", "S") if end in starts[name]), None)
-    return None if name is None else (year_from(starts[name][end]), "Q3" if name == "N" else "Q2")
+    return None if name is None else (_plain_year(starts[name][end] + 364), "Q3" if name == "N" else "Q2")
 
 
 _LENGTHS = {"quarter": "Q", "half": "S", "year": "A"}
@@ -453,13 +453,9 @@ def likely_year(end: int, word: int | None) -> int | None:
     return word if word is not None and abs(word - _plain_year(end)) <= 1 else None
 
 
-def fiscal_years(words: Mapping[int, int | None]) -> Mapping[int, int]:
-    """Return the fiscal year of each year end, from the filer's word for each, None where it has given none."""
-    return _fiscal_years(tuple(sorted(words.items())))
-
-
 @functools.lru_cache(maxsize=64)
-def _fiscal_years(words: tuple[tuple[int, int | None], ...]) -> dict[int, int]:
+def fiscal_years(words: tuple[tuple[int, int | None], ...]) -> Mapping[int, int]:
+    """Return the fiscal year of each year end, ascending, from the filer's word for each, None where it has given none."""
     # Asked again at every report, of which few say something of a year.
     #: Ways by the last name's distance from the calendar year, and whether a word was overruled for it.
     ways: dict[tuple[int, bool], _Naming] = {}
@@ -509,12 +505,6 @@ def calendar_quarters(spans: Iterable[tuple[int, int]]) -> dict[int, tuple[int, 
 def quarter_at(days: int) -> int:
     """Return the number of the quarter that ends so many days after the year began."""
     return max(1, min(4, round(days / 91.3)))
-
-
-def year_from(start: int) -> int:
-    """Return what a fiscal year is called that begins on a day, where no filing says so."""
-    (name,) = fiscal_years({start + 364: None}).values()
-    return name
 
 
 def told_apart(names: Mapping[int, tuple[int, str]], doubt: Callable[[int], int]) -> dict[int, int]:

@@ -13,7 +13,7 @@ input the company does not state. Balances that flows are set against are means 
 | `statutory_tax_rate` | the United States' federal rate on corporate income on that day |
 
 "Earlier" is the day before the twelve months begin, not 365 days ago, so years of 52 and 53 weeks meet. All flows of
-one measure cover the same days. Figures that depend on the number of shares are there for an earlier time only if both
+one measure cover the same days. MeasureValues that depend on the number of shares are there for an earlier time only if both
 times are on one basis.
 
 A score is on twelve months, compared with the twelve months before. It has a value only if every test has one: a part
@@ -34,17 +34,24 @@ import functools
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from typing import Final, NamedTuple
 
 import msgspec
 
 from almanac.catalog import measures as catalogue
-from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
-from almanac.derived.companies.ttm import AVERAGES, MISMATCH, PER_SHARE, REACH_DAYS, comparable, trailing_twelve_months
+from almanac.derived.companies.financials import MISMATCH, CompanyFinancials, MeasureValue
+from almanac.derived.companies.ttm import (
+    AVERAGES,
+    FREQUENCIES,
+    PER_SHARE,
+    REACH_DAYS,
+    one_basis,
+    trailing_twelve_months,
+)
 from almanac.domain.numbers import significant
-from almanac.domain.observations import DAY, FAILED, UNKNOWN, WARNED
 from almanac.domain.periods import Frequency
 
 # -- inputs ----------------------------------------------------------------------------------------------------
@@ -76,15 +83,6 @@ class InputName(NamedTuple):
     optional: bool
 
 
-class Figure(NamedTuple):
-    """A value, the amounts it was made of (none for an absent optional input), and whether two ways to an input disagree."""
-
-    value: float
-    parts: tuple[Amount, ...]
-    mismatch: bool = False
-
-
-_FREQUENCIES = (Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL)
 _NAME = re.compile(r"(?P<item>[a-z_]+?)(?P<flow>_ttm)?(?:_(?P<back>[123])y_ago)?(?P<optional>\?)?")
 
 
@@ -104,33 +102,29 @@ class RatioInputs:
 
     def __init__(self, financials: CompanyFinancials, end: int, frequency: Frequency) -> None:
         """Raise ValueError for a frequency that companies do not report in."""
-        if frequency not in _FREQUENCIES:
-            raise ValueError(f"frequency must be one of {', '.join(_FREQUENCIES)}, not {frequency}")
+        if frequency not in FREQUENCIES:
+            raise ValueError(f"frequency must be one of {', '.join(FREQUENCIES)}, not {frequency}")
         self.financials = financials
+        self.end = end
         self.frequency = frequency
         self._floor = end - REACH_DAYS
-        self._twelve: dict[tuple[str, int], TrailingTwelveMonths | None] = {}
-        self._figures: dict[str, Figure | None] = {}
-        #: Ends now, one, two, three years ago, as far as they are known.
-        self._ends = [end]
-        #: First day of the twelve months at each of these ends, None where there are none.
-        self._starts: list[int | None] = []
+        self._twelve: dict[tuple[str, int], MeasureValue | None] = {}
+        self._figures: dict[str, MeasureValue | None] = {}
+        #: The flows that tell where the twelve months begin: of those now, one, two and three years ago, as far as they are known.
+        self._frames: list[MeasureValue] = []
+        for _ in range(4):
+            last = self._frames[-1].start - 1 if self._frames else end
+            flows = (self.trailing_twelve_months(item, last) for item in _FRAME)
+            frame = next((flow for flow in flows if flow is not None), None)
+            if frame is None:
+                break
+            self._frames.append(frame)
 
     def start(self, back: int = 0) -> int | None:
         """Return the first day of the twelve months that many years back; None where no flow has twelve months there."""
-        while len(self._starts) <= back and len(self._starts) < len(self._ends):
-            flow = self._frame(self._ends[-1])
-            self._starts.append(flow and flow.start)
-            if flow is not None:
-                self._ends.append(flow.start - 1)
-        return self._starts[back] if back < len(self._starts) else None
+        return self._frames[back].start if back < len(self._frames) else None
 
-    def _frame(self, end: int) -> TrailingTwelveMonths | None:
-        """Return the flow that tells where the twelve months begin."""
-        flows = (self.trailing_twelve_months(item, end) for item in _FRAME)
-        return next((flow for flow in flows if flow is not None), None)
-
-    def trailing_twelve_months(self, item: str, end: int) -> TrailingTwelveMonths | None:
+    def trailing_twelve_months(self, item: str, end: int) -> MeasureValue | None:
         """Return the twelve months of an item ending on that day."""
         if end < self._floor:
             return None
@@ -139,57 +133,45 @@ class RatioInputs:
             self._twelve[item, end] = twelve
         return self._twelve[item, end]
 
-    def read(self, name: str) -> Figure | None:
+    def read(self, name: str) -> MeasureValue | None:
         """Return an input by name, or None where the company does not state what it takes. Raise ValueError for an unknown form."""
         if name not in self._figures:
             self._figures[name] = self._read(parsed(name))
         return self._figures[name]
 
-    def all(self, names: Iterable[str]) -> list[Figure] | None:
-        """Return several inputs, None where one of them is missing."""
-        figures: list[Figure] = []
-        for name in names:
-            figure = self.read(name)
-            if figure is None:
-                return None
-            figures.append(figure)
-        return figures
-
-    def _read(self, wanted: InputName) -> Figure | None:
-        if wanted.back and self.start(wanted.back - 1) is None:
+    def _read(self, wanted: InputName) -> MeasureValue | None:
+        if wanted.back > len(self._frames):
             return None
-        now, end = self._ends[0], self._ends[wanted.back]
+        end = self._frames[wanted.back - 1].start - 1 if wanted.back else self.end
         if wanted.item == STATUTORY_TAX:
-            return Figure(_RATES[end >= _RATE_CUT], ())
+            return MeasureValue(_RATES[end >= _RATE_CUT], end, end, ())
         if not wanted.flow:
             amount = self.financials.balances.get(wanted.item, {}).get(end) if end >= self._floor else None
             if amount is None:
-                return Figure(0.0, ()) if wanted.optional else None
-            return Figure(amount.value, (amount,)) if amount.reporting_basis == self._reporting_basis else None
+                return MeasureValue(0.0, end, end, ()) if wanted.optional else None
+            # Nothing of another standard or currency is set against the twelve months now.
+            is_comparable = bool(self._frames) and amount.reporting_basis == self._frames[0].reporting_basis
+            return MeasureValue(amount.value, end, end, (amount,)) if is_comparable else None
         flow = self.trailing_twelve_months(wanted.item, end)
         if flow is None or flow.start != self.start(wanted.back):
             return None
-        if flow.parts[0].reporting_basis != self._reporting_basis:
+        if flow.reporting_basis != self._frames[0].reporting_basis:
             return None
-        parts = flow.parts + flow.basis
         if wanted.back and (wanted.item in AVERAGES or wanted.item in PER_SHARE):
             # The average numbers of shares show whether an earlier figure is on today's basis.
-            numbers = [
-                (twelve, before)
-                for shares in PER_SHARE.get(wanted.item, (wanted.item,))
-                if (twelve := self.trailing_twelve_months(shares, now)) is not None
-                and (before := self.trailing_twelve_months(shares, end)) is not None
-            ]
-            if not numbers or not comparable(*numbers[0]):
+            counted = next(
+                (
+                    before.parts + twelve.parts
+                    for shares in PER_SHARE.get(wanted.item, (wanted.item,))
+                    if (twelve := self.trailing_twelve_months(shares, self.end)) is not None
+                    and (before := self.trailing_twelve_months(shares, end)) is not None
+                ),
+                (),
+            )
+            if not counted or not one_basis(amount.value for amount in counted):
                 return None
-            parts += (*numbers[0][1].parts, *numbers[0][0].parts)
-        return Figure(flow.value, parts, flow.method == MISMATCH)
-
-    @functools.cached_property
-    def _reporting_basis(self) -> int | None:
-        """Return standard and currency of the twelve months now: nothing of another is set against them."""
-        flow = self._frame(self._ends[0])
-        return None if flow is None else flow.parts[0].reporting_basis
+            return flow._replace(parts=flow.parts + counted)
+        return flow
 
 
 # -- formulas and scores ----------------------------------------------------------------------------------------
@@ -236,7 +218,8 @@ class _Quotients(ast.NodeTransformer):
         return ast.Call(ast.Name("over", ast.Load()), [node.left, node.right], [])
 
 
-class ScoreCriterion(NamedTuple):
+@dataclass(frozen=True)
+class ScoreCriterion:
     """
     A ratio, or one test of a score: the `formula` over inputs (named above), and how a value that passes compares
     with zero (None: nothing does). A division by what is not positive has no value.
@@ -246,21 +229,31 @@ class ScoreCriterion(NamedTuple):
     formula: str
     passes: Callable[[float, int], bool] | None = None
 
-    @property
+    @functools.cached_property
     def inputs(self) -> tuple[str, ...]:
         """Return the names of all inputs, each once, as they come in the formula."""
-        return _inputs(self.formula)
+        return tuple(dict.fromkeys(name for name in _WORD.findall(self.formula) if name not in _FUNCTIONS))
 
-    def value(self, inputs: RatioInputs) -> Figure | None:
+    @functools.cached_property
+    def _function(self) -> Callable[..., float]:
+        tree = ast.parse(f"lambda {', '.join(self.inputs)}: {self.formula}".replace("?", ""), mode="eval")
+        code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), self.formula, "eval")
+        function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
+        return function
+
+    def value(self, inputs: RatioInputs) -> MeasureValue | None:
         """Return the value at the end that the inputs are of, or None."""
-        figures = inputs.all(_inputs(self.formula))
-        if figures is None:
-            return None
+        figures: list[MeasureValue] = []
+        for name in self.inputs:
+            figure = inputs.read(name)
+            if figure is None:
+                return None
+            figures.append(figure)
         try:
-            value = _function(self.formula)(*[figure.value for figure in figures])
+            value = self._function(*[figure.value for figure in figures])
         except (ZeroDivisionError, OverflowError):
             return None
-        return _made_of(figures, value)
+        return _made_of(inputs, figures, value)
 
 
 def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
@@ -273,20 +266,6 @@ def criteria(**texts: str) -> tuple[ScoreCriterion, ...]:
 
 
 _SIGNS: Final = {">": operator.gt, "<": operator.lt, "<=": operator.le}
-
-
-@functools.cache
-def _inputs(formula: str) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(name for name in _WORD.findall(formula) if name not in _FUNCTIONS))
-
-
-@functools.cache
-def _function(formula: str) -> Callable[..., float]:
-    names = ", ".join(_inputs(formula))
-    tree = ast.parse(f"lambda {names}: {formula}".replace("?", ""), mode="eval")
-    code = compile(ast.fix_missing_locations(_Quotients().visit(tree)), formula, "eval")
-    function: Callable[..., float] = eval(code, dict(_FUNCTIONS))  # noqa: S307  # formulas are constants of the code
-    return function
 
 
 class CriterionResult(msgspec.Struct, frozen=True):
@@ -321,9 +300,9 @@ class Score(NamedTuple):
     constant: float = 0.0
     verdict: Callable[[float], str] | None = None
 
-    def value(self, inputs: RatioInputs) -> Figure | None:
+    def value(self, inputs: RatioInputs) -> MeasureValue | None:
         """Return the score at the end that the inputs are of, None unless every test has a value."""
-        figures: list[Figure] = []
+        figures: list[MeasureValue] = []
         for test in self.tests:
             figure = test.value(inputs)
             if figure is None:
@@ -331,11 +310,11 @@ class Score(NamedTuple):
             figures.append(figure)
         if self.weights:
             weighted = zip(self.weights, figures, strict=True)
-            return _made_of(figures, self.constant + sum(weight * figure.value for weight, figure in weighted))
+            return _made_of(inputs, figures, self.constant + sum(weight * figure.value for weight, figure in weighted))
         passed = (
             test.passes and test.passes(figure.value, 0) for test, figure in zip(self.tests, figures, strict=True)
         )
-        return _made_of(figures, float(sum(map(bool, passed))))
+        return _made_of(inputs, figures, float(sum(map(bool, passed))))
 
     def over(self, inputs: RatioInputs) -> ScoreBreakdown:
         """Return the score at the end that the inputs are of, with all its tests."""
@@ -354,12 +333,17 @@ class Score(NamedTuple):
         )
 
 
-def _made_of(figures: list[Figure], value: float) -> Figure | None:
-    """Return a value to twelve significant digits with the amounts that figures were made of; None for one not finite."""
-    if not math.isfinite(value):
+def _made_of(inputs: RatioInputs, figures: list[MeasureValue], value: float) -> MeasureValue | None:
+    """
+    Return a value to twelve significant digits, for the twelve months that the inputs are of, with the amounts that figures
+    were made of; None for one not finite.
+    """
+    start = inputs.start()
+    if start is None or not math.isfinite(value):
         return None
     parts = tuple([amount for figure in figures for amount in figure.parts])
-    return Figure(significant(value), parts, any(figure.mismatch for figure in figures))
+    is_mismatch = any(figure.method == MISMATCH for figure in figures)
+    return MeasureValue(significant(value), start, inputs.end, parts, MISMATCH if is_mismatch else None)
 
 
 PIOTROSKI: Final = Score(
@@ -427,54 +411,6 @@ SCORES: Final = {"piotroski_f": PIOTROSKI, "altman_z2": ALTMAN, "beneish_m": BEN
 # -- ratios, and all measures -----------------------------------------------------------------------------------
 
 
-class MeasureValue(NamedTuple):
-    """
-    A figure for twelve months. `start`, `end`: ordinal days; `parts`: the amounts it was computed from.
-
-    What follows from the parts is worked out when asked for, since most measures turn out equal to what was known.
-    """
-
-    value: float
-    start: int
-    end: int
-    parts: tuple[Amount, ...]
-    #: How the twelve months were had (`ttm.TrailingTwelveMonths.method`); of a ratio or score `ttm_mismatch` or None.
-    method: str | None = None
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Raw series of all parts (see `Amount.tags`), each once, sorted."""
-        return tuple(sorted({tag for amount in self.parts for tag in amount.tags}))
-
-    @property
-    def reporting_basis(self) -> int:
-        """Return standard and currency of its parts, by number (see `Amount.reporting_basis`)."""
-        return self.parts[0].reporting_basis if self.parts else 0
-
-    @property
-    def released(self) -> int | None:
-        """Unix seconds of the latest release among the parts, None if any is not known."""
-        times = [amount.released for amount in self.parts]
-        return None if None in times else max((time for time in times if time is not None), default=None)
-
-    @property
-    def ingested(self) -> int:
-        return max((amount.ingested for amount in self.parts), default=0)
-
-    @property
-    def flags(self) -> int:
-        """
-        UNKNOWN if any part has it; DAY if any has it and the release is known; the worst that checks say of any.
-
-        Two ways to the same twelve months that differ are a warning too.
-        """
-        every = 0
-        for amount in self.parts:
-            every |= amount.flags
-        quality = FAILED if every & FAILED else every & WARNED or WARNED * (self.method == MISMATCH)
-        return every & (UNKNOWN | (DAY if self.released is not None else 0)) | quality
-
-
 _RATIOS: Final = criteria(
     gross_margin="gross_profit_ttm / revenue_ttm",
     operating_margin="operating_income_ttm / revenue_ttm",
@@ -523,14 +459,11 @@ def measures(financials: CompanyFinancials, end: int, frequency: Frequency) -> d
     for slug, item in _TTM:
         twelve = inputs.trailing_twelve_months(item, end)
         if twelve is not None:
-            values[slug] = MeasureValue(twelve.value, twelve.start, end, twelve.parts + twelve.basis, twelve.method)
-    start = inputs.start()
-    if start is None:
-        return values
+            values[slug] = twelve
     for slug in _applicable(financials.template):
         made = (RATIOS.get(slug) or SCORES[slug]).value(inputs)
         if made is not None:
-            values[slug] = MeasureValue(made.value, start, end, made.parts, MISMATCH if made.mismatch else None)
+            values[slug] = made
     return values
 
 

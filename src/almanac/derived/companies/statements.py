@@ -31,8 +31,8 @@ from almanac.derived.companies.line_items import (
     YEAR,
     LineItems,
 )
+from almanac.derived.companies.misstatements import is_money
 from almanac.derived.companies.reading.quarters import BEFORE_RECAST, MIXED
-from almanac.derived.companies.scales import is_money
 from almanac.derived.companies.ttm import mixed
 from almanac.domain.companies import Filing, cik_of, is_warning
 from almanac.domain.filings import page_of
@@ -47,8 +47,6 @@ _IS_STATEMENT = {
     BALANCE: frozenset(["total_assets", "net_assets"]),
     CASH_FLOW: frozenset(["net_cash_flow_from_operations"]),
 }
-_WORD = {YEAR: "annual", QUARTER: "quarterly", HALF: "semiannual"}
-_FREQUENCY = {YEAR: Frequency.ANNUAL, QUARTER: Frequency.QUARTERLY, HALF: Frequency.SEMIANNUAL}
 #: Days before the end of a fiscal year on which none of its own quarters ends.
 _OWN_YEAR = 350
 #: Methods that compute a line from other lines of the same period: they do not make a statement derived.
@@ -194,7 +192,7 @@ class StatementHistory:
     def _write(self, moment: int, filing: Filing | None, name: StatementName, financials: CompanyFinancials) -> bool:
         """Write one statement; return whether it changed."""
         kind, letter, end = name
-        key = partial(StatementKey, kind, _FREQUENCY[letter])
+        key = partial(StatementKey, kind, Frequency(letter))
         span = self.line_items.fiscal_periods.of(letter).get(end)
         standing = self._standing.get(name)
         content = None if span is None else self._content(moment, kind, letter, span, financials)
@@ -278,12 +276,12 @@ class StatementHistory:
         amounts = self._amounts(kind, letter, span.end)
         if not _IS_STATEMENT[kind].intersection(amounts):
             return None
-        outcomes = checks.checks_of(kind, self._checked_period(moment, kind, letter, span, financials))
+        outcomes = checks.checks_of(kind, self._checked_period(moment, kind, letter, span, amounts, financials))
         year, quarter = span.calendar or (date.fromordinal((span.start + span.end) // 2).year, None)
         company = self.history.company
         currency = self.history.bases[next(iter(amounts.values())).reporting_basis].currency
         return StatementBody(
-            frequency=_WORD[letter],
+            frequency=Frequency(letter).word,
             fiscal_year=span.fiscal_year,
             fiscal_period=span.fiscal_period,
             calendar_year=year,
@@ -307,7 +305,13 @@ class StatementHistory:
     # -- what checks look at -----------------------------------------------------------------------------------------
 
     def _checked_period(
-        self, moment: int, kind: str, letter: str, span: Span, financials: CompanyFinancials
+        self,
+        moment: int,
+        kind: str,
+        letter: str,
+        span: Span,
+        lines: Mapping[str, Amount],
+        financials: CompanyFinancials,
     ) -> CheckedPeriod:
         line_items, end, periods = self.line_items, span.end, self.line_items.fiscal_periods
         cell_kind = INSTANT if kind == BALANCE else letter
@@ -336,14 +340,16 @@ class StatementHistory:
             quarters=[amounts(QUARTER, quarter.end) for quarter in filling],
             additive=[item.key for item in self.lines[kind] if item.additive and item.kind == "flow"],
             keys=[item.key for item in self.lines[kind]],
-            contradicted=self._contradicted if self._contradictions else None,
-            in_another_scale=partial(self._in_another_scale, moment) if self.history.slips else None,
+            contradicted=[key for key in lines if self._contradictions and self._contradicted(lines[key])],
+            in_another_scale=[key for key in lines if self._in_another_scale(moment, lines[key])]
+            if self.history.slips
+            else None,
             remark=period.remarks.get,
             never_negative=self._never_negative,
             neighbours=[amounts(QUARTER, last) for last in neighbours if last is not None],
             year=amounts(YEAR, year),
             incomes=(amounts(letter, end), amounts(letter, span.previous)),
-            mixed=partial(mixed, financials, end=end, frequency=_FREQUENCY[letter])
+            mixed=partial(mixed, financials, end=end, frequency=Frequency(letter))
             if has_twelve_months
             else checks.nothing,
         )

@@ -24,17 +24,20 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from almanac.catalog.companies import items
-from almanac.derived.companies.facts import CORRECTION
-from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
+from almanac.derived.companies.facts import BUCKETS, CORRECTION
+from almanac.derived.companies.financials import MISMATCH, REFUSED, Amount, CompanyFinancials, MeasureValue
 from almanac.derived.companies.precision import COARSEST, footed, granularity, spelled
 from almanac.domain.numbers import exact_sum, mean
 from almanac.domain.observations import QUALITY
 from almanac.domain.periods import Frequency
 from almanac.domain.times import midnight
 
+#: The frequencies in which companies report.
+FREQUENCIES: Final = (Frequency.QUARTERLY, Frequency.SEMIANNUAL, Frequency.ANNUAL)
 #: How far before an end anything here looks: sixteen quarters of 52 or 53 weeks.
 REACH_DAYS: Final = 1_500
 #: Days that count as twelve months: 50 weeks and 54 weeks are out, years of 52 and 53 weeks and leap years are in.
@@ -43,10 +46,6 @@ SHORTEST, LONGEST = 350, 380
 SPLIT_TOLERANCE = 0.05
 
 _DAY = 86_400
-#: Code with which the reason begins why twelve months are absent.
-MIXED_BASES: Final = "not_of_one_basis"
-#: Method of twelve months to which two ways lead that differ by more than rounding.
-MISMATCH: Final = "ttm_mismatch"
 
 #: Items that are averages over a period: twelve months are their mean.
 AVERAGES = frozenset(["weighted_average_shares_basic", "weighted_average_shares_diluted"])
@@ -60,10 +59,12 @@ PER_SHARE: Final[Mapping[str, tuple[str, ...]]] = {
 
 def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
     """Return the frequency at which a company has twelve-month figures, and the ends they may have, ascending."""
-    if financials.quarter_ends:
-        # Fiscal years before the first quarter that was filed have figures too.
-        return Frequency.QUARTERLY, tuple(sorted({*financials.quarter_ends, *financials.year_ends}))
     halves = {end for amounts in financials.halves.values() for end in amounts}
+    quarters = financials.quarter_ends
+    # Second quarters alone, beside half-years, make no filer of quarters.
+    if quarters and (not halves or any(after - before <= BUCKETS["Q"][1] for before, after in pairwise(quarters))):
+        # Fiscal years before the first quarter that was filed have figures too.
+        return Frequency.QUARTERLY, tuple(sorted({*quarters, *financials.year_ends}))
     if halves:
         return Frequency.SEMIANNUAL, tuple(sorted(halves.union(financials.year_ends)))
     return Frequency.ANNUAL, financials.year_ends
@@ -71,7 +72,7 @@ def periods(financials: CompanyFinancials) -> tuple[Frequency, tuple[int, ...]]:
 
 def trailing_twelve_months(
     financials: CompanyFinancials, item: str, end: int, frequency: Frequency, floor: int
-) -> TrailingTwelveMonths | None:
+) -> MeasureValue | None:
     """
     Twelve months of a flow, per-share or average-share item ending on a day, or None.
 
@@ -95,12 +96,12 @@ def mixed(financials: CompanyFinancials, item: str, end: int, frequency: Frequen
         there = trailing_twelve_months(as_first, item, end, frequency, end - REACH_DAYS) is not None
     else:
         there = False
-    return f"{MIXED_BASES}: parts of it were restated, or their shares split, and others were not" if there else None
+    return f"{REFUSED}: parts of it were restated, or their shares split, and others were not" if there else None
 
 
 def _twelve_months(
     financials: CompanyFinancials, item: str, end: int, frequency: Frequency, floor: int
-) -> TrailingTwelveMonths | str | None:
+) -> MeasureValue | str | None:
     """Return the twelve months, or the reason where two ways lead to them and nothing tells which is right."""
     if financials.twelve_months is not None:
         stored = financials.twelve_months.get(item, {}).get(end)
@@ -114,8 +115,8 @@ def _twelve_months(
     if item in PER_SHARE:
         return year or _per_share(financials, item, frequency, parts, floor)
     if item in AVERAGES:
-        return year or _one_basis_each(financials, cells, _mean(parts, count))
-    total = _sum(parts, count)
+        return year or _one_basis_each(financials, cells, _of_parts(parts, is_mean=True))
+    total = _of_parts(parts)
     if year is not None:
         return year if total is None or agree(year, total) else year._replace(method=MISMATCH)
     moved = _moved(financials, item, end, floor)
@@ -126,11 +127,11 @@ def _twelve_months(
         if _is_correction(total, moved) or _one_basis_each(financials, cells, total) is None:
             return moved._replace(method=MISMATCH)
         both = f"{spelled(moved.value)} and {spelled(total.value)}"
-        return f"{MIXED_BASES}: the year moved on by years to date and four quarters give {both}"
+        return f"{REFUSED}: the year moved on by years to date and four quarters give {both}"
     if total is None and frequency is Frequency.QUARTERLY:
         # Years in which the company reported halves: the other one and this.
         cells = financials.halves.get(item, {})
-        total = _sum(chain(cells, end, 2, floor), 2)
+        total = _of_parts(chain(cells, end, 2, floor))
     return _one_basis_each(financials, cells, total)
 
 
@@ -141,8 +142,8 @@ def _own(financials: CompanyFinancials, item: str, frequency: Frequency) -> tupl
 
 
 def _one_basis_each(
-    financials: CompanyFinancials, cells: Mapping[int, Amount], twelve: TrailingTwelveMonths | None
-) -> TrailingTwelveMonths | None:
+    financials: CompanyFinancials, cells: Mapping[int, Amount], twelve: MeasureValue | None
+) -> MeasureValue | None:
     """Return the twelve months of several parts, each with the period a year before among `cells`, if all are on one basis; else None."""
     if twelve is None or len(twelve.parts) == 1 or not financials.recasts:
         return twelve
@@ -184,7 +185,7 @@ def chain(cells: Mapping[int, Amount], end: int, count: int, floor: int) -> tupl
     return tuple(reversed(newest_first))
 
 
-def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
+def agree(one: MeasureValue, other: MeasureValue) -> bool:
     """
     Whether two ways to the same twelve months differ by no more than rounding: half a unit of each operand that only
     one of them has.
@@ -201,7 +202,7 @@ def agree(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
     return abs(one.value - other.value) <= allowed
 
 
-def _is_correction(one: TrailingTwelveMonths, other: TrailingTwelveMonths) -> bool:
+def _is_correction(one: MeasureValue, other: MeasureValue) -> bool:
     """Tell whether two ways to the same twelve months differ by no more than a correction, or than columns that add up."""
     operands = [amount.value for amount in (*one.parts, *other.parts)]
     off = abs(one.value - other.value)
@@ -222,11 +223,6 @@ def one_basis(shares: Iterable[float]) -> bool:
     return True
 
 
-def comparable(one: TrailingTwelveMonths, before: TrailingTwelveMonths) -> bool:
-    """Return whether two averages of shares, the second a year before the first, are on one basis."""
-    return one_basis(amount.value for amount in (*before.parts, *one.parts))
-
-
 def _split(ratio: float) -> bool:
     """Return whether a ratio of two numbers of shares is near 3:2 or a whole number from two on, either way round."""
     ratio = ratio if ratio >= 1 or not ratio else 1 / ratio
@@ -236,11 +232,11 @@ def _split(ratio: float) -> bool:
     return any(abs(ratio / factor - 1) <= SPLIT_TOLERANCE for factor in (1.5, max(2, round(ratio))))
 
 
-def _year(financials: CompanyFinancials, item: str, end: int) -> TrailingTwelveMonths | None:
+def _year(financials: CompanyFinancials, item: str, end: int) -> MeasureValue | None:
     amount = financials.years.get(item, {}).get(end)
     if amount is None or _whole([amount]) is None or (item in AVERAGES and amount.value <= 0):
         return None
-    return TrailingTwelveMonths(amount.value, amount.start or 0, end, "fiscal_year", (amount,))
+    return MeasureValue(amount.value, amount.start or 0, end, (amount,), "fiscal_year")
 
 
 def _whole(parts: Sequence[Amount]) -> int | None:
@@ -249,37 +245,33 @@ def _whole(parts: Sequence[Amount]) -> int | None:
     return start if start is not None and SHORTEST <= parts[-1].end - start + 1 <= LONGEST else None
 
 
-def _sum(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
-    start = _whole(parts)
-    if start is None:
-        return None
-    method = "sum_of_quarters" if count == 4 else "sum_of_halves"
-    return TrailingTwelveMonths(exact_sum(*[amount.value for amount in parts]), start, parts[-1].end, method, parts)
-
-
-def _mean(parts: tuple[Amount, ...], count: int) -> TrailingTwelveMonths | None:
+def _of_parts(parts: tuple[Amount, ...], *, is_mean: bool = False) -> MeasureValue | None:
+    """Return the sum or the mean of contiguous quarters or halves; none where they make no twelve months, or count other shares."""
     start, numbers = _whole(parts), [amount.value for amount in parts]
-    if start is None or not one_basis(numbers):
+    if start is None or (is_mean and not one_basis(numbers)):
         return None
-    method = "mean_of_quarters" if count == 4 else "mean_of_halves"
-    return TrailingTwelveMonths(mean(numbers), start, parts[-1].end, method, parts)
+    value = mean(numbers) if is_mean else exact_sum(*numbers)
+    method = f"{'mean' if is_mean else 'sum'}_of_{'quarters' if len(parts) == 4 else 'halves'}"
+    return MeasureValue(value, start, parts[-1].end, parts, method)
 
 
 def _per_share(
     financials: CompanyFinancials, item: str, frequency: Frequency, parts: tuple[Amount, ...], floor: int
-) -> TrailingTwelveMonths | None:
-    """Return the sum of the parts; none where the shares of those parts are not on one basis."""
+) -> MeasureValue | None:
+    """Return the sum of the parts, with the average shares that show that they are on one basis; none where they are not."""
     cells, count = _own(financials, item, frequency)
-    total = _one_basis_each(financials, cells, _sum(parts, count))
+    total = _one_basis_each(financials, cells, _of_parts(parts))
     for shares in PER_SHARE[item] if parts else ():
         averages = chain(_own(financials, shares, frequency)[0], parts[-1].end, count, floor)
         if averages:
-            counted = _one_basis_each(financials, _own(financials, shares, frequency)[0], _mean(averages, count))
-            return total and counted and total._replace(basis=averages)
+            counted = _one_basis_each(
+                financials, _own(financials, shares, frequency)[0], _of_parts(averages, is_mean=True)
+            )
+            return total and counted and total._replace(parts=parts + averages)
     return total
 
 
-def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> TrailingTwelveMonths | None:
+def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> MeasureValue | None:
     """Return the last fiscal year, and the year to date, less the same part of the year before: each as filings state it."""
     place = bisect_left(financials.year_ends, end)
     year = financials.years.get(item, {}).get(financials.year_ends[place - 1]) if place else None
@@ -304,7 +296,7 @@ def _moved(financials: CompanyFinancials, item: str, end: int, floor: int) -> Tr
             return None
         value = exact_sum(year.value, now.value, -then.value)
         if value >= 0 or not items()[item].signed(financials.template).never_negative:
-            return TrailingTwelveMonths(value, last + 1, end, "year_to_date", (then, year, now))
+            return MeasureValue(value, last + 1, end, (then, year, now), "year_to_date")
     return None
 
 

@@ -18,9 +18,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from almanac.derived.macro.input_series import InputSeries
+from almanac.derived.macro.input_series import InputSeries, as_known, result, withdrawal
 from almanac.derived.macro.operators import FormulaError
-from almanac.derived.macro.results import as_known, result, withdrawal
 from almanac.domain.numbers import mean_difference, significant
 from almanac.domain.observations import AHEAD, State, Vintage, number, settle
 from almanac.domain.periods import Frequency, key_at
@@ -185,8 +184,8 @@ def _period(
         places = {name: place for place, name in enumerate(present)} if scores else {}
         if not places and not states:
             continue
-        flags = _vintage(comparison, entries, present, moment, 0.0) if places else _nothing(entries, moment)
         gone = _nothing(entries, moment)
+        flags = _vintage(comparison, entries, present, moment, 0.0) if places else gone
         used = tuple((name, entries[name].choice) for name in present) if places else ()
         for name in entries:
             value = scores(places[name]) if scores and name in places else None

@@ -19,10 +19,20 @@ from typing import NamedTuple
 import numpy as np
 
 from almanac.derived.macro import vectorised
-from almanac.derived.macro.input_series import Derived, InputSeries, Ints, inside, shift, window
-from almanac.derived.macro.operators import Operator, Slot
-from almanac.derived.macro.results import TWO_BASES, as_known, on_two_bases, result, withdrawal
-from almanac.derived.macro.rounding import exact_sum
+from almanac.derived.macro.input_series import (
+    TWO_BASES,
+    Derived,
+    InputSeries,
+    Ints,
+    as_known,
+    inside,
+    on_two_bases,
+    result,
+    shift,
+    window,
+    withdrawal,
+)
+from almanac.derived.macro.operators import Operator, Slot, exact_sum
 from almanac.domain.observations import State, Vintage, marks_of, settle
 from almanac.domain.periods import Frequency, add_months, key_at
 
@@ -128,7 +138,7 @@ def _history_of_cell(
         result = result_at(operator, frequency, inputs, windows, output, moment)
         if (result is None or result[0].withdrawn) and not made:
             continue
-        vintage, used = (_nothing(windows, moment), made[-1].used) if result is None else result
+        vintage, used, _ = (_nothing(windows, moment), made[-1].used, ()) if result is None else result
         if vintage.state == state:
             continue
         state = vintage.state
@@ -151,10 +161,10 @@ def cells_for(slot: Slot, output: int, frequency: Frequency, series: InputSeries
 def result_at(
     operator: Operator, frequency: Frequency, inputs: Sequence[Sequence[InputSeries]], windows: Sequence[Sequence[Window]],
     output: int, moment: int,
-) -> tuple[Vintage, tuple[int, ...]] | None:  # fmt: skip
+) -> tuple[Vintage, tuple[int, ...], Sequence[Lookup]] | None:  # fmt: skip
     """
-    Return the result as known at a moment and the index of the series used for each input, or None if there is no
-    result.
+    Return the result as known at a moment, the index of the series used for each input and the look-up of each slot, or
+    None if there is no result.
 
     The result is a withdrawal if the inputs are on different bases. All lags of one input are read from one series.
     """
@@ -183,7 +193,7 @@ def result_at(
         for slot, lookup in zip(operator.slots, in_order, strict=True)
         for vintage in lookup.used
     ):
-        return withdrawal(moment, looked_at, TWO_BASES), tuple(chosen)
+        return withdrawal(moment, looked_at, TWO_BASES), tuple(chosen), in_order
     try:
         value = operator.apply(*values)
     except (ZeroDivisionError, OverflowError):
@@ -194,7 +204,7 @@ def result_at(
     note = operator.note(*values) if operator.note else None
     text = operator.words[int(value)] if operator.words else None
     shown = None if operator.words else value
-    return result(moment, shown, text, used, looked_at, note), tuple(chosen)
+    return result(moment, shown, text, used, looked_at, note), tuple(chosen), in_order
 
 
 def look(
@@ -311,12 +321,11 @@ def explain(
     result = result_at(operator, frequency, inputs, windows, output, moment)
     if result is None:
         return None, []
-    vintage, chosen = result
-    used: list[Used] = []
-    for slot, windows_of_slot in zip(operator.slots, windows, strict=True):
-        choice = chosen[slot.input]
-        cells = windows_of_slot[choice]
-        lookup = look(slot, cells, output, frequency, inputs[slot.input][choice], moment)
-        for ordinal, history in cells:
-            used += [Used(slot.input, choice, ordinal, v) for v in history if any(v is u for u in lookup.used)]
-    return vintage, used
+    vintage, chosen, lookups = result
+    return vintage, [
+        Used(slot.input, chosen[slot.input], ordinal, state)
+        for slot, cells, lookup in zip(operator.slots, windows, lookups, strict=True)
+        for ordinal, history in cells[chosen[slot.input]]
+        for state in history
+        if any(state is used for used in lookup.used)
+    ]

@@ -1,21 +1,22 @@
 """
 Input series as formulas read them, as lists of vintages or as columns, the cells of them that an output period may use,
-and the vintages that derivation returns.
+the vintages that derivation returns, and what they take over from their inputs.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from almanac.derived.macro.operators import LOOK_BACK_DAYS, Slot
-from almanac.domain.observations import Marks, Vintage, marks_of
+from almanac.domain.observations import DAY, FINAL, PROJECTION, UNKNOWN, Marks, Vintage, is_unknown, marks_of, number
 from almanac.domain.periods import Frequency, Period, highest_key, key_at, lowest_key, ordinal
 from almanac.domain.times import DAY_SECONDS, EPOCH_ORDINAL
 
@@ -214,3 +215,77 @@ def inside(output: int, frequency: Frequency, own: Frequency) -> tuple[int, int,
         first = ordinal(Period.starting(start, own).key, own)
         return first, last, last
     return start.toordinal(), period.end.toordinal(), period.end.toordinal() + own.allowance_days
+
+
+# -- flags, release and ingestion times that a computed vintage takes over from its inputs ---------------------------------
+
+#: Note of a withdrawal because the inputs are on different bases.
+TWO_BASES = '{"reason":"two_bases"}'
+
+
+def on_two_bases(marks: Iterable[tuple[int, Marks | None]]) -> bool:
+    """
+    Return whether the values are on different bases. `marks` holds each value's input index and marks.
+
+    Values of one input must agree in base and prices. Values of several inputs must agree in the prices they count in,
+    if they state them.
+    """
+    stated: dict[int, tuple[str | None, str | None]] = {}
+    for place, found in marks:
+        base = (None, None) if found is None else found.base
+        if stated.setdefault(place, base) != base:
+            return True
+    return len({prices for _, prices in stated.values() if prices is not None}) > 1
+
+
+def passed_on(note: str | None, marks: Iterable[Marks | None]) -> str | None:
+    """Add the flags of the inputs' publishers to a result's own note."""
+    flags = sorted({flag for found in marks if found is not None for flag in found.flags})
+    if not flags:
+        return note
+    own = {} if note is None else msgspec.json.decode(note)
+    return msgspec.json.encode(dict(sorted({**own, "flags": flags}.items()))).decode()
+
+
+def result(
+    moment: int, value: float | None, text: str | None, used: Sequence[Vintage], looked: Iterable[Vintage], note: str | None
+) -> Vintage:  # fmt: skip
+    """
+    Build a result as known from a moment on, with the flags and times that follow from its inputs.
+
+    It is unknown or a projection if one of the inputs `used` is, and final if all are. It is released with the last of
+    them, and takes over their flags. `looked` holds all vintages looked at; the last ingested counts. Raises ValueError
+    for NaN and infinities.
+    """
+    flags = 0
+    if any(is_unknown(v.flags) for v in used):
+        flags |= UNKNOWN
+    elif all(v.flags & FINAL for v in used):
+        flags |= FINAL
+    if any(v.flags & PROJECTION for v in used):
+        flags |= PROJECTION
+    released = [v.released for v in used]
+    when = None if None in released else max(r for r in released if r is not None)
+    if when is not None and any(v.flags & DAY for v in used):
+        flags |= DAY
+    return Vintage(
+        moment, number(value), text, flags, when, max(v.ingested for v in looked), 0,
+        passed_on(note, (marks_of(v.note) for v in used)),
+    )  # fmt: skip
+
+
+def withdrawal(moment: int, looked: Sequence[Vintage], note: str | None = None) -> Vintage:
+    """
+    Build a withdrawal: from this moment on nothing can be computed. `looked` holds all vintages looked at, at least
+    one.
+    """
+    flags = UNKNOWN if any(v.flags & UNKNOWN for v in looked) else 0
+    return Vintage(moment, None, None, flags, None, max(v.ingested for v in looked), 0, note)
+
+
+def as_known(history: Sequence[Vintage], moment: int) -> Vintage | None:
+    """Return the last vintage known at a moment. Histories are short, so a walk from the end is the fastest search."""
+    for vintage in reversed(history):
+        if vintage.known <= moment:
+            return vintage
+    return None

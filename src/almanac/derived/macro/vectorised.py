@@ -16,12 +16,12 @@ from almanac.derived.macro.input_series import (
     keys,
     look_back,
     midnight,
+    on_two_bases,
+    passed_on,
     spans,
     window,
 )
-from almanac.derived.macro.operators import LOOK_BACK_DAYS, Operator, Slot
-from almanac.derived.macro.results import on_two_bases, passed_on
-from almanac.derived.macro.rounding import exact_sum
+from almanac.derived.macro.operators import LOOK_BACK_DAYS, Operator, Slot, exact_sum
 from almanac.domain.observations import DAY, FINAL, FORECAST, INITIAL, PROJECTION, REVISED, UNKNOWN, Vintage
 from almanac.domain.periods import Frequency
 

@@ -247,11 +247,10 @@ def read(db: Queryable, entity: str, *, placed: bool = False) -> CompanyInput | 
                 note.without,
             )
         )
-    main = every.pop(None)
     return CompanyInput(
         entity,
         record.source,
-        main,
+        every.pop(None),
         filings.of(db, entity),
         record.template,
         record.currency or "USD",

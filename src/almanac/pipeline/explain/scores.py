@@ -11,7 +11,7 @@ import msgspec
 
 from almanac.catalog.companies import items
 from almanac.catalog.measures import measures
-from almanac.derived.companies.financials import Amount, CompanyFinancials, TrailingTwelveMonths
+from almanac.derived.companies.financials import Amount, CompanyFinancials, MeasureValue
 from almanac.derived.companies.ratios import SCORES, RatioInputs, ScoreBreakdown, detail, parsed
 from almanac.derived.companies.ttm import REACH_DAYS, periods
 from almanac.domain.numbers import plain
@@ -94,7 +94,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
     kinds: dict[str, dict[str, dict[int, Amount]]] = {
         kind: defaultdict(dict) for kind in ("quarters", "halves", "years", "balances")
     }
-    twelve: dict[str, dict[int, TrailingTwelveMonths]] = defaultdict(dict)
+    twelve: dict[str, dict[int, MeasureValue]] = defaultdict(dict)
     by_letter = {"Q": "quarters", "S": "halves", "A": "years"}
     ends: dict[str, set[int]] = {"Q": set(), "S": set(), "A": set()}
     lines, made = items(), measures()
@@ -110,7 +110,7 @@ def ledger(view: StoreView, entity: str, at: int) -> CompanyFinancials | None:
             ends[one.frequency].add(end)
         elif measure is not None and measure.kind == "ttm" and start is not None:
             whole = Amount(one.value, start, end, (), reporting_basis=bases.of(one))
-            twelve[measure.item][end] = TrailingTwelveMonths(one.value, start, end, "stored", (whole,))
+            twelve[measure.item][end] = MeasureValue(one.value, start, end, (whole,), "stored")
     return CompanyFinancials(
         kinds["quarters"], kinds["years"], kinds["halves"], {}, kinds["balances"],
         tuple(sorted(ends["A"])), tuple(sorted(ends["Q"])), record.template, record.currency or "USD", twelve,

@@ -30,15 +30,13 @@ from almanac.derived.companies.facts import (
     KnownFacts,
     letter,
 )
-from almanac.derived.companies.financials import Amount
+from almanac.derived.companies.financials import REFUSED, Amount
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalPeriods, Span
 from almanac.derived.companies.precision import COARSEST, agree, granularity, repeats, spelled
 from almanac.derived.companies.reading.tag_mapping import COVER_DAYS, TagCriteria, TagMapping
 from almanac.domain.numbers import exact_sum
 from almanac.domain.observations import DAY, UNKNOWN
 
-#: Code with which the reason begins why a difference was not taken.
-REFUSED = "not_of_one_basis"
 #: Mark of a method whose operands may be of different bases, by little.
 MIXED = "_mixed"
 #: Mark of a method whose longer operand was restated later, and the shorter one was not.
@@ -69,6 +67,27 @@ class Known(NamedTuple):
     def mapping(self) -> TagMapping:
         """Return the tags from which the company's items are read."""
         return self.history.mapping
+
+
+class Place(NamedTuple):
+    """A period that is being read (`kind` Q, S, N or A; `span` None: the day of a balance), and its items so far."""
+
+    known: Known
+    kind: str
+    end: int
+    span: Span | None
+    items: Mapping[str, Amount]
+
+    def is_given(self, candidate: Expression) -> bool:
+        """Return whether a candidate can have a value: most have none, and that is soon told."""
+        given = self.known.facts.given
+        if len(candidate) == 1 or not candidate[0].optional:
+            return given(candidate[0].name, self.end)
+        return any(given(term.name, self.end) for term in candidate)
+
+    def is_computed(self, item: Item) -> bool:
+        """Return whether an item is computed from others: not all lines mean something for every kind of company."""
+        return self.known.history.company.template in item.templates
 
 
 class Operands(NamedTuple):
@@ -327,16 +346,14 @@ _NEARLY = 0.05
 _ANOTHER_BASIS = 0.1
 
 
-def sum_of_tags(
-    known: Known, candidate: Expression, kind: str, end: int, span: Span | None, criteria: TagCriteria
-) -> Outcome:
+def sum_of_tags(place: Place, candidate: Expression, criteria: TagCriteria) -> Outcome:
     """
     Return the sum over a period, at its end where there is no span; no amount where a part of it is not known.
 
     An optional part is left out only where nothing that ends on that day gives it: not where it is in a longer period.
     """
     if len(candidate) == 1:
-        return one_tag(known, candidate[0].name, kind, end, span, criteria)
+        return one_tag(place, candidate[0].name, criteria)
     # A part that may stand alone is what the item is; another may be less than nothing.
     alone = all(term.optional for term in candidate[1:])
     # Its other parts are no rivals of one: the smaller of two is not a slice of the larger.
@@ -346,20 +363,20 @@ def sum_of_tags(
     amounts: list[Amount] = []
     signs: list[int] = []
     for term in candidate:
-        amount = one_tag(known, term.name, kind, end, span, parts)
-        adds = span is not None and term.sign > 0
+        amount = one_tag(place, term.name, parts)
+        adds = place.span is not None and term.sign > 0
         if not isinstance(amount, Amount):
             if not term.optional:
                 return amount
-            if adds and known.facts.given(term.name, end):
+            if adds and place.known.facts.given(term.name, place.end):
                 return amount or f"{REFUSED}: {term.name} is given for a longer period, and not for this one"
-        elif not (adds and term.optional and any(_is_one_line(known, other, amount) for other in amounts)):
+        elif not (adds and term.optional and any(_is_one_line(place.known, other, amount) for other in amounts)):
             amounts.append(amount)
             signs.append(term.sign)
     if not amounts or (len(amounts) == 1 and signs[0] > 0):
         return amounts[0] if amounts else None
     method = next((amount.method for amount in amounts if amount.method), "sum_of_tags")
-    return total(amounts, method, amounts[0].start, end, signs)
+    return total(amounts, method, amounts[0].start, place.end, signs)
 
 
 def _is_one_line(known: Known, one: Amount, other: Amount) -> bool:
@@ -375,8 +392,9 @@ def _is_one_line(known: Known, one: Amount, other: Amount) -> bool:
     return filings[0].isdisjoint(filings[1])
 
 
-def one_tag(known: Known, tag: str, kind: str, end: int, span: Span | None, criteria: TagCriteria) -> Outcome:
-    """One tag over a period, or at its end."""
+def one_tag(place: Place, tag: str, criteria: TagCriteria) -> Outcome:
+    """Return the value of a tag over a period, or at its end."""
+    known, kind, end, span, _ = place
     if span is not None:
         return own_period(known, tag, kind, span, criteria)
     is_cover = tag.startswith("dei:")

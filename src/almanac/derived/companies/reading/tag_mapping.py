@@ -47,19 +47,22 @@ class TagCriteria(NamedTuple):
     whole: bool = False
 
 
+class Candidate(NamedTuple):
+    """Sum of tags that an item may be."""
+
+    terms: Expression
+    #: Whether it is the style's own, and so sure that no other tag dwarfs it.
+    own: bool
+    #: Whether it is mostly another line, so that it counts only where arithmetic says so.
+    proven: bool
+
+
 class ItemRule(NamedTuple):
     """Reading of one item in one style."""
 
-    candidates: tuple[Expression, ...]
-    #: How many of the candidates are the style's own, and so sure that no other tag dwarfs them.
-    own: int
-    #: How many count without proof: the others come last.
-    sure: int
+    #: In order; those that need proof come last.
+    candidates: tuple[Candidate, ...]
     criteria: TagCriteria
-    #: Whether candidates are weighed against each other: the first with a value is not always the item.
-    is_weighed: bool
-    #: Whether the item is computed from others: not all lines mean something for every kind of company.
-    is_computed: bool
     #: Tags of the items that prove this one, where a candidate is made of them.
     made_of_proof: frozenset[str]
 
@@ -116,8 +119,8 @@ def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, S
         core,
         tags("total_assets", "liabilities_and_equity"),
         _signs(items),
-        {item.key: _rule(item, items, style, template) for item in order},
-        {key: {item.key: _rule(item, items, key, template) for item in order if item.for_style} for key in styles},
+        {item.key: _rule(item, items, style) for item in order},
+        {key: {item.key: _rule(item, items, key) for item in order if item.for_style} for key in styles},
         {f"us-gaap:{tag}": style.key for style in styles.values() for tag in style.signs},
         style,
     )
@@ -133,20 +136,13 @@ def limited_to(mapping: TagMapping, filed: Container[str]) -> TagMapping:
 
 
 def _of_filed(rules: Mapping[str, ItemRule], filed: Container[str]) -> dict[str, ItemRule]:
-    limited: dict[str, ItemRule] = {}
-    for key, rule in rules.items():
-        kept = [
-            place
-            for place, candidate in enumerate(rule.candidates)
-            if any(term.name in filed for term in candidate)
-            and all(term.optional or term.name in filed for term in candidate)
-        ]
-        limited[key] = rule._replace(
-            candidates=tuple(rule.candidates[place] for place in kept),
-            own=sum(place < rule.own for place in kept),
-            sure=sum(place < rule.sure for place in kept),
+    def is_filed(candidate: Candidate) -> bool:
+        filed_terms = [term.name in filed for term in candidate.terms]
+        return any(filed_terms) and all(
+            term.optional or there for term, there in zip(candidate.terms, filed_terms, strict=True)
         )
-    return limited
+
+    return {key: rule._replace(candidates=tuple(filter(is_filed, rule.candidates))) for key, rule in rules.items()}
 
 
 def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
@@ -163,7 +159,7 @@ def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
     return tuple(order.values())
 
 
-def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> ItemRule:
+def _rule(item: Item, items: Mapping[str, Item], style: str) -> ItemRule:
     shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
     made_of_proof = frozenset[str]()
     for proof in item.proofs:
@@ -172,10 +168,12 @@ def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> I
         if any(len(candidate) > 1 and {term.name for term in candidate} <= proving for candidate in item.candidates):
             made_of_proof = proving
             break
+    own = item.for_style.get(style, ())
     return ItemRule(
-        (*item.candidates_for(style), *item.proven),
-        len(item.for_style.get(style, ())),
-        len(item.candidates_for(style)),
+        (
+            *(Candidate(terms, place < len(own), False) for place, terms in enumerate(item.candidates_for(style))),
+            *(Candidate(terms, False, True) for terms in item.proven),
+        ),
         TagCriteria(
             item.additive,
             item.never_negative,
@@ -184,8 +182,6 @@ def _rule(item: Item, items: Mapping[str, Item], style: str, template: str) -> I
             () if shares is None else _alone(shares),
             item.is_instant and item.key not in _OF_THE_CASH_FLOW,
         ),
-        bool(item.proofs or item.parts or item.largest or item.undisputed or item.slices),
-        template in item.templates,
         made_of_proof,
     )
 

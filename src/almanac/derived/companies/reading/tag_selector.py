@@ -16,12 +16,11 @@ from typing import NamedTuple
 
 from almanac.catalog.companies import Expression, Item, Term
 from almanac.derived.companies.facts import letter
-from almanac.derived.companies.financials import Amount
-from almanac.derived.companies.fiscal_calendar import Span
+from almanac.derived.companies.financials import REFUSED, Amount
+from almanac.derived.companies.misstatements import doubt
 from almanac.derived.companies.precision import granularity, rounding, spelled
-from almanac.derived.companies.reading.quarters import REFUSED, Known, Outcome, cover_day, one_tag, sum_of_tags, total
-from almanac.derived.companies.reading.share_counts import doubt
-from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, ItemRule, TagCriteria
+from almanac.derived.companies.reading.quarters import Known, Outcome, Place, cover_day, one_tag, sum_of_tags, total
+from almanac.derived.companies.reading.tag_mapping import DWARFS, NET_INCOME, Candidate, ItemRule, TagCriteria
 
 #: Why an item is absent: codes that a reason begins with.
 ONLY_PART, CONFLICT, IMPLAUSIBLE, OWN_TAG = "only_part_reported", "in_conflict", "implausible", "own_tag"
@@ -42,31 +41,6 @@ _YEAR_AND_QUARTERS = 380
 _STATED = (None, "sum_of_tags")
 
 
-class Place(NamedTuple):
-    """A period that is being read (`kind` Q, S, N or A; `span` None: the day of a balance), and its items so far."""
-
-    known: Known
-    kind: str
-    end: int
-    span: Span | None
-    items: Mapping[str, Amount]
-
-    def value(self, candidate: Expression, criteria: TagCriteria) -> Outcome:
-        """Return what a sum of tags comes to."""
-        return sum_of_tags(self.known, candidate, self.kind, self.end, self.span, criteria)
-
-    def tag(self, tag: str, criteria: TagCriteria) -> Outcome:
-        """Return what a single tag comes to."""
-        return one_tag(self.known, tag, self.kind, self.end, self.span, criteria)
-
-    def is_given(self, candidate: Expression) -> bool:
-        """Return whether a candidate can have a value: most have none, and that is soon told."""
-        given = self.known.facts.given
-        if len(candidate) == 1 or not candidate[0].optional:
-            return given(candidate[0].name, self.end)
-        return any(given(term.name, self.end) for term in candidate)
-
-
 class Absence(NamedTuple):
     """
     No value of an item from tags: why a difference was refused, why none of the candidates is it, and the largest of its
@@ -79,15 +53,11 @@ class Absence(NamedTuple):
 
 
 class _Option(NamedTuple):
-    """
-    One value an item may have. `whole`: not a tag that other filers use for a part. `own`: of the style itself. `proven`:
-    of a tag that is mostly another line, so that it counts only where arithmetic says so.
-    """
+    """One value an item may have, and where it is from. `whole`: not a tag that other filers use for a part."""
 
     amount: Amount
+    candidate: Candidate
     whole: bool
-    own: bool
-    proven: bool
 
 
 class _Proof(NamedTuple):
@@ -116,16 +86,18 @@ def rule_of(known: Known, item: Item, end: int) -> ItemRule:
 def choose(place: Place, item: Item) -> Amount | Absence:
     """Return the value of an item that tags give."""
     rule = rule_of(place.known, item, place.end)
+    # Of others the first with a value is the item.
+    is_weighed = bool(item.proofs or item.parts or item.largest or item.undisputed or item.slices)
     refused: str | None = None
     reason: str | None = None
     options: list[_Option] = []
-    for number, candidate in enumerate(rule.candidates):
-        if item.kind != "cover" and not place.is_given(candidate):
+    for candidate in rule.candidates:
+        if item.kind != "cover" and not place.is_given(candidate.terms):
             continue
-        amount = place.value(candidate, rule.criteria)
+        amount = sum_of_tags(place, candidate.terms, rule.criteria)
         if not isinstance(amount, Amount):
             refused = amount or refused
-        elif not rule.is_weighed:
+        elif not is_weighed:
             why = _implausible(place, amount) if item.kind == "cover" else None
             if why is None:
                 return amount
@@ -133,16 +105,15 @@ def choose(place: Place, item: Item) -> Amount | Absence:
         elif amount.value < 0 and item.never_negative and amount.method not in _STATED:
             continue  # what a filing states below zero is its word; a difference that comes to it is none
         elif all(amount.value != option.amount.value for option in options):
-            is_whole = not _tags(amount) <= item.slices
-            options.append(_Option(amount, is_whole, number < rule.own, number >= rule.sure))
+            options.append(_Option(amount, candidate, not _tags(amount) <= item.slices))
     if not options and not item.parts:
         if reason is None and item.expected:
-            given = any(map(place.is_given, rule.candidates))
+            given = any(place.is_given(candidate.terms) for candidate in rule.candidates)
             reason = f"{REFUSED}: it is given for a longer period alone" if given else _OWN_TAG
         return Absence(refused, reason)
     parts: dict[str, float] = {}
     for tag in item.parts:
-        part = place.tag(tag, TagCriteria(item.additive))
+        part = one_tag(place, tag, TagCriteria(item.additive))
         if not isinstance(part, Amount):
             refused = part or refused
         elif part.value:
@@ -163,7 +134,7 @@ def _implausible(place: Place, count: Amount) -> str | None:
 def formula(place: Place, item: Item, absence: Absence) -> Outcome:
     """Return an item that no tag gives, from other items; no amount too where it must agree and does not."""
     refused, reason, least = absence
-    if place.known.mapping.rules[item.key].is_computed and not (reason or "").startswith(CONFLICT):
+    if place.is_computed(item) and not (reason or "").startswith(CONFLICT):
         made = [
             amount
             for expression in item.formulas
@@ -195,7 +166,7 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
     has_options = bool(options)
     if parts:
         least = max(parts.values())
-        options = [option for option in options if option.own or _reaches(option.amount.value, least)]
+        options = [option for option in options if option.candidate.own or _reaches(option.amount.value, least)]
     floor = _floor(place, item) if options else None
     if floor is not None:
         above = [option for option in options if option.amount.value >= floor]
@@ -204,10 +175,10 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
             return f"{CONFLICT}: {lowest} where other lines come to {spelled(floor)} at least"
         options = above
     if not options:
-        if parts and (has_options or rule.is_computed):
+        if parts and (has_options or place.is_computed(item)):
             return f"{ONLY_PART}: {', '.join(parts)}"
         return _OWN_TAG if item.expected else None
-    if len(options) == 1 and options[0].whole and not (options[0].proven or item.agrees or item.notes):
+    if len(options) == 1 and options[0].whole and not (options[0].candidate.proven or item.agrees or item.notes):
         return options[0].amount
     proofs = [proof for proof in _proofs(place, item) if proof]
     if item.agrees:
@@ -221,12 +192,12 @@ def _weigh(place: Place, item: Item, rule: ItemRule, options: list[_Option], par
         if given and len(given) < len(options):
             return _weigh(place, item, rule, given, parts)
         return options[scores.index(best)].amount
-    sure = [option for option in options if not option.proven]
+    sure = [option for option in options if not option.candidate.proven]
     if proofs and (item.agrees or (not sure and parts)):
         return (
             f"{CONFLICT}: {spelled(options[0].amount.value)} where the other lines give {spelled(proofs[0][0].value)}"
         )
-    if own_amounts := [option.amount for option in sure if option.own]:
+    if own_amounts := [option.amount for option in sure if option.candidate.own]:
         return own_amounts[0]
     has_parts = bool(sure) and any(abs(value) > _TRIFLE * abs(sure[0].amount.value) for value in parts.values())
     whole = [option for option in sure if option.whole or not has_parts]
@@ -253,7 +224,7 @@ def _undisputed(place: Place, item: Item, amounts: list[Amount]) -> Outcome:
     """Return the first amount unless another is larger: then one of the two is a part, and size does not tell which."""
     every = [*amounts]
     for tag in item.notes:
-        note = place.tag(tag, TagCriteria(additive=False))
+        note = one_tag(place, tag, TagCriteria(additive=False))
         every += [note] if isinstance(note, Amount) else []
     coarse = _coarse(every, place.items.get(NET_INCOME)) if item.notes else []
     first = next((amount for amount in amounts if amount not in coarse), amounts[0])
@@ -320,11 +291,12 @@ def _may_be(place: Place, term: Term) -> list[float]:
     """All that an item may be that is read later."""
     rule = place.known.mapping.rules[term.name]
     values: list[float] = []
-    for number, candidate in enumerate(rule.candidates):
-        amount = place.value(candidate, TagCriteria(additive=True)) if place.is_given(candidate) else None
+    for candidate in rule.candidates:
+        is_given = place.is_given(candidate.terms)
+        amount = sum_of_tags(place, candidate.terms, TagCriteria(additive=True)) if is_given else None
         if not isinstance(amount, Amount) or amount.value in values:
             continue
-        if term.optional and not values and number >= rule.sure:
+        if term.optional and not values and candidate.proven:
             values.append(0.0)  # what counts only with proof may be another line, and this one not there
         values.append(amount.value)
     return values
@@ -340,7 +312,7 @@ def _bears_out(proof: Iterable[_Proof], value: float) -> bool:
 
 def _is_proof(proof: list[_Proof], option: _Option) -> bool:
     """Return whether an identity holds with an option; where that counts only with proof, only if it does not hold without it too."""
-    return _bears_out(proof, option.amount.value) and not (option.proven and _bears_out(proof, 0.0))
+    return _bears_out(proof, option.amount.value) and not (option.candidate.proven and _bears_out(proof, 0.0))
 
 
 def _coarse(amounts: list[Amount], income: Amount | None) -> list[Amount]:
