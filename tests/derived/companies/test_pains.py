@@ -159,30 +159,6 @@ def test_a_tag_that_was_given_up_does_not_freeze_the_item():
     assert value(financials.quarters, "revenue", "2018-03-31") == 120
 
 
-def test_a_slice_of_revenue_is_not_the_total():
-    filer = Filer("insurer")
-    lines = {
-        "RevenueFromContractWithCustomerExcludingAssessedTax": {ytd(2020, 4): 2_400},
-        "RevenuesNetOfInterestExpense": {ytd(2020, 4): 77_100},
-        "NetIncomeLoss": {ytd(2020, 4): 5},
-    }
-    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    assert value(filer.financials().years, "revenue", "2020-12-31") == 77_100
-
-
-def test_where_tags_of_revenue_differ_cost_and_gross_profit_decide():
-    filer = Filer()
-    lines = {
-        "Revenues": {ytd(2012, 4): 1_650},
-        "SalesRevenueNet": {ytd(2012, 4): 1_790},
-        "SalesRevenueGoodsNet": {ytd(2012, 4): 1_835},
-        "CostOfGoodsSold": {ytd(2012, 4): 956},
-        "GrossProfit": {ytd(2012, 4): 879},
-    }
-    filer.file("10-K", "2013-02-25", "2012-12-31", lines, fy=2012, fp="FY")
-    assert value(filer.financials().years, "revenue", "2012-12-31") == 1_835
-
-
 def test_two_revenue_tags_are_never_mixed_in_one_difference():
     filer = Filer()
     names = plain_year(filer, 2018)
@@ -200,59 +176,6 @@ def test_two_revenue_tags_that_agreed_before_may_stand_for_each_other():
     financials = filer.financials()
     assert value(financials.quarters, "revenue", "2018-12-31") == 120
     assert financials.quarters["revenue"][day("2018-12-31")].tags == ("us-gaap:Revenues:A", "us-gaap:SalesRevenueNet:N")
-
-
-def test_total_liabilities_are_never_liabilities_and_equity():
-    filer = Filer()
-    lines = {
-        "Assets": {"2020-12-31": 1_000},
-        "LiabilitiesAndStockholdersEquity": {"2020-12-31": 1_000},
-        "StockholdersEquity": {"2020-12-31": 350},
-        "MinorityInterest": {"2020-12-31": 40},
-        "TemporaryEquityCarryingAmountAttributableToParent": {"2020-12-31": 10},
-    }
-    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.financials().balances
-    assert value(balances, "total_liabilities", "2020-12-31") == 600
-    assert method(balances, "total_liabilities", "2020-12-31") == "formula"
-    assert value(balances, "shareholders_equity", "2020-12-31") == 350
-
-
-def test_current_maturities_are_counted_once():
-    filer = Filer()
-    lines = {
-        "LongTermDebt": {"2020-12-31": 500},
-        "LongTermDebtCurrent": {"2020-12-31": 80},
-        "CommercialPaper": {"2020-12-31": 20},
-    }
-    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.financials().balances
-    assert value(balances, "long_term_debt", "2020-12-31") == 420
-    assert value(balances, "short_term_debt", "2020-12-31") == 100
-    assert value(balances, "total_debt", "2020-12-31") == 520
-
-
-def test_debt_in_current_liabilities_already_holds_the_current_part():
-    filer = Filer()
-    lines = {
-        "LongTermDebtNoncurrent": {"2020-12-31": 420},
-        "LongTermDebtCurrent": {"2020-12-31": 80},
-        "DebtCurrent": {"2020-12-31": 100},
-    }
-    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    balances = filer.financials().balances
-    assert value(balances, "short_term_debt", "2020-12-31") == 100
-    assert value(balances, "total_debt", "2020-12-31") == 520
-
-
-def test_depreciation_under_an_unusual_tag_is_found():
-    filer = Filer()
-    lines = {"Depreciation": {ytd(2020, 4): 30}, "AmortizationOfIntangibleAssets": {ytd(2020, 4): 5}, "NetIncomeLoss": {ytd(2020, 4): 1}, "OperatingIncomeLoss": {ytd(2020, 4): 100}}  # fmt: skip
-    filer.file("10-K", "2021-02-20", "2020-12-31", lines, fy=2020, fp="FY")
-    years = filer.financials().years
-    assert value(years, "depreciation_and_amortization", "2020-12-31") == 35
-    assert method(years, "depreciation_and_amortization", "2020-12-31") == "sum_of_tags"
-    assert value(years, "ebitda", "2020-12-31") == 135
 
 
 def test_an_incomplete_amendment_removes_no_line():
