@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from almanac.config import SettingError, Smtp, load
+from almanac.config import Smtp, load
 from almanac.mail import Mail, MailError
 from tests.support.mail_server import mail_server
 
@@ -103,22 +103,7 @@ def test_without_a_server_the_operator_is_told_the_link():
 
 
 def test_settings_of_mail_and_sign_up():
-    found = load({"ALMANAC_SMTP__HOST": "mail.example.org", "ALMANAC_SMTP__PORT": "465", "ALMANAC_SMTP__SECURITY": "tls", "ALMANAC_SIGNUP": "open"})  # fmt: skip
-    assert (found.smtp.host, found.smtp.port, found.smtp.security, found.signup) == (
-        "mail.example.org",
-        465,
-        "tls",
-        "open",
-    )
+    given = {"ALMANAC_SMTP__HOST": "mail.example.org", "ALMANAC_SMTP__PORT": "465", "ALMANAC_SMTP__SECURITY": "tls"}
+    smtp = load(given).smtp
+    assert (smtp.host, smtp.port, smtp.security) == ("mail.example.org", 465, "tls")
     assert (load({}).signup, load({}).signup_plan, load({}).smtp.host) == ("invite", "free", None)
-    for name, value, allowed in (
-        ("ALMANAC_SIGNUP", "everybody", "one of closed, invite, open"),
-        ("ALMANAC_SMTP__PORT", "0", "a whole number >= 1"),
-        ("ALMANAC_SMTP__SECURITY", "ssl", "one of none, starttls, tls"),
-        ("ALMANAC_DASHBOARD_URL", "data.example.org/x", "an origin"),
-    ):
-        with pytest.raises(SettingError, match=f"{name}: came '{value}'; allowed: {allowed}"):
-            load({name: value})
-    with pytest.raises(SettingError) as caught:
-        load({"ALMANAC_SMTP__PASSWORD": ""})
-    assert "a value that is not shown" in str(caught.value)

@@ -16,7 +16,6 @@ from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
 from almanac.store.observations.writing.fold import SeriesClaim, by_period, fold
-from almanac.store.observations.writing.numbering import LineageNumbers
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2026-{month:02}").key for month in (1, 2, 3))
 SPEC = SeriesSpec(
@@ -287,28 +286,17 @@ def test_a_set_of_inputs_has_one_number_in_the_order_given(db):
         assert batch.lineage(["a", "b"]) != batch.lineage(["b", "a"])
 
 
-def test_a_set_of_inputs_is_looked_for_once_in_a_batch_and_anew_in_the_next(db, monkeypatch):
-    looked = []
-    search = LineageNumbers.search
-
-    def counted(numbers, inputs):
-        looked.append(list(inputs))
-        return search(numbers, inputs)
-
-    monkeypatch.setattr(LineageNumbers, "search", counted)
+def test_a_set_of_inputs_that_was_undone_is_numbered_anew(db):
     with Batch(db, AT, "test") as batch:
-        numbers = [batch.lineage(["a", "b"]) for _ in range(3)]
+        number = batch.lineage(["a", "b"])
     with pytest.raises(RuntimeError), Batch(db, AT, "test") as undone:
-        assert undone.lineage(["a", "b"]) == numbers[0]
+        assert undone.lineage(["a", "b"]) == number
         undone.lineage(["c"])
         raise RuntimeError("undone")
     with Batch(db, AT, "test") as batch:
         batch.lineage(["d"])
-        held = batch.lineage(["c"])
-    assert len(set(numbers)) == 1
-    # A new one is encoded once more, for its row.
-    assert looked == [["a", "b"], ["a", "b"], ["a", "b"], ["c"], ["c"], ["d"], ["d"], ["c"], ["c"]]
-    assert db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (held,)).get == '["c"]'
+        number = batch.lineage(["c"])
+    assert db.execute("SELECT inputs FROM lineage WHERE lineage = ?", (number,)).get == '["c"]'
 
 
 def test_what_a_series_was_folded_from_is_remembered_and_its_newest(db):

@@ -1,9 +1,7 @@
 """Reading: a view is one state, a past state can be asked for, and what readers remember follows the writer."""
 
 import asyncio
-import gc
 import threading
-import weakref
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -399,46 +397,6 @@ def test_a_walk_goes_on_among_the_nulls_without_coming_back_to_the_others(world,
             descending=descending, after=after, limit=1))  # fmt: skip
         walked += [row.period for row in page]
     assert (walked, after) == (expected, None)
-
-
-@pytest.fixture
-def store(tmp_path):
-    """A file of its own, and who writes to it."""
-    path = tmp_path / "data.db"
-    writer = opening.create(path)
-    yield path, writer
-    writer.close()
-
-
-def test_a_state_that_has_passed_is_let_go(store):
-    """At once, without waiting for the collector of cycles: a busy writer makes many."""
-    path, writer = store
-    reader = Reader(path)
-    gc.collect()
-    gc.disable()
-    try:
-        with reader.view() as view:
-            passed = [weakref.ref(view)]
-        del view
-        writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
-        with reader.view() as view:
-            assert passed[0]() is None
-            passed.append(weakref.ref(view))
-        del view
-        reader.close()
-        assert passed[1]() is None
-    finally:
-        gc.enable()
-
-
-def test_each_view_is_the_newest_state(store):
-    path, writer = store
-    reader = Reader(path)
-    for number in (8, 9):
-        writer.execute("UPDATE meta SET v = ? WHERE k = 'version'", (str(number),))
-        with reader.view() as view:
-            assert view.version == number
-    reader.close()
 
 
 @pytest.mark.sqlite
