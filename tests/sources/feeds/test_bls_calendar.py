@@ -192,28 +192,16 @@ WRONG = [
     (calendar(event().replace("UID:a\n", "")), "an entry of bls.ics has no UID"),
     (calendar(event(summary="")), "bls.ics: a has no SUMMARY"),
     (calendar(event("X-START:1")), "bls.ics: a has no DTSTART"),
-    (
-        calendar(event("DTSTART;TZID=US-Eastern:20261314T083000")),
-        "a: DTSTART, 'Wrong datetime format: 20261314T083000'",
-    ),
-    (
-        calendar(event("DTSTART;TZID=US-Eastern:20260714T083000\nDTSTART:20260714T083000Z")),
-        "a has more than one DTSTART",
-    ),
+    (calendar(event("DTSTART;TZID=US-Eastern:20261314T083000")), "a: DTSTART, 'Wrong datetime format: 20261314T083000'"),
+    (calendar(event("DTSTART;TZID=US-Eastern:20260714T083000\nDTSTART:20260714T083000Z")), "a has more than one DTSTART"),
     (calendar(event("DTSTART;TZID=Nowhere:20260714T083000")), "a: the zone 'Nowhere' is not known"),
-    (
-        calendar(event("DTSTART;TZID=Nowhere:20260714T083000"), zones=rules("Nowhere")),
-        "a: the zone 'Nowhere' is not known",
-    ),
+    (calendar(event("DTSTART;TZID=Nowhere:20260714T083000"), zones=rules("Nowhere")), "a: the zone 'Nowhere' is not known"),
     (calendar(event("DTSTART:20260714T083000"), head=""), "a: DTSTART 2026-07-14 08:30:00 has no zone"),
     (calendar(event(more="STATUS:PERHAPS\n")), "a has STATUS 'PERHAPS', known are CONFIRMED, TENTATIVE, CANCELLED"),
     (calendar(event(more="RRULE:FREQ=MONTHLY\n")), "a has RRULE; entries that recur are not read"),
     (calendar(event(more="SEQUENCE:-1\n")), "a has SEQUENCE '-1'"),
-    (
-        calendar(event(), event("DTSTART;TZID=US-Eastern:20260721T083000")),
-        "bls.ics: a is there twice with sequence 0, and differs",
-    ),
-]
+    (calendar(event(), event("DTSTART;TZID=US-Eastern:20260721T083000")), "bls.ics: a is there twice with sequence 0, and differs"),
+]  # fmt: skip
 
 
 def test_a_part_that_is_no_entry_is_reported_and_the_entries_are_read():
