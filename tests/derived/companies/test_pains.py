@@ -48,19 +48,17 @@ def test_all_lines_of_a_statement_are_of_one_period():
     assert ("total_liabilities", Frequency.ANNUAL) in outcome.items
 
 
-def test_a_year_to_date_is_never_a_quarter():
+def test_a_longer_period_is_never_a_quarter():
     filer = Filer()
     plain_year(filer, 2020)
     flows = filer.financials("2020-11-15").quarters
     # 1, 2 and 3 by quarter; 1, 3 and 6 to date.
     assert value(flows, "net_cash_flow_from_operations", "2020-09-30") == 3
     assert value(flows, "net_income", "2020-09-30") == 30
-
-
-def test_a_year_is_never_the_fourth_quarter():
-    filer = Filer()
-    plain_year(filer, 2020)
-    financials = filer.financials()
+    # As of a day goes by the filing and not by the period: the annual report comes in February.
+    assert value(filer.financials("2021-02-19").years, "net_income", "2020-12-31") is None
+    financials = filer.financials("2021-02-20")
+    assert value(financials.years, "net_income", "2020-12-31") == 100
     assert value(financials.quarters, "net_income", "2020-12-31") == 40
     assert method(financials.quarters, "net_income", "2020-12-31") == "fy_minus_9m"
 
@@ -159,48 +157,36 @@ def test_a_tag_that_was_given_up_does_not_freeze_the_item():
     assert value(financials.quarters, "revenue", "2018-03-31") == 120
 
 
-def test_two_revenue_tags_are_never_mixed_in_one_difference():
+@pytest.mark.parametrize(
+    ("before", "after", "last"),
+    [
+        # To September under one tag, the year under another, and nothing shows that they mean the same.
+        ({}, {}, None),
+        # They agreed before, and may stand for each other; two that ever differed never do.
+        ({ytd(2017, 3): 270}, {ytd(2017, 3): 270}, 120),
+        ({ytd(2017, 3): 270, quarter(2017, 3): 90}, {ytd(2017, 3): 270, quarter(2017, 3): 91}, None),
+    ],
+)
+def test_two_revenue_tags_make_one_difference_only_where_they_agreed_before(before, after, last):
     filer = Filer()
     names = plain_year(filer, 2018)
-    # To September under one tag, the year under another, and nothing shows that they mean the same.
-    filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300}})
-    filer.say(names[3], {"Revenues": {ytd(2018, 4): 420}})
-    assert value(filer.financials().quarters, "revenue", "2018-12-31") is None
+    filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300, **before}})
+    filer.say(names[3], {"Revenues": {ytd(2018, 4): 420, **after}})
+    quarters = filer.financials().quarters
+    assert value(quarters, "revenue", "2018-12-31") == last
+    if last is not None:
+        assert quarters["revenue"][day("2018-12-31")].tags == ("us-gaap:Revenues:A", "us-gaap:SalesRevenueNet:N")
 
 
-def test_two_revenue_tags_that_agreed_before_may_stand_for_each_other():
-    filer = Filer()
-    names = plain_year(filer, 2018)
-    filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300, ytd(2017, 3): 270}})
-    filer.say(names[3], {"Revenues": {ytd(2018, 4): 420, ytd(2017, 3): 270}})
-    financials = filer.financials()
-    assert value(financials.quarters, "revenue", "2018-12-31") == 120
-    assert financials.quarters["revenue"][day("2018-12-31")].tags == ("us-gaap:Revenues:A", "us-gaap:SalesRevenueNet:N")
-
-
-def test_an_incomplete_amendment_removes_no_line():
+def test_an_incomplete_amendment_removes_no_line_and_keeps_both_states():
     filer = Filer()
     plain_year(filer, 2020)
     filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 95}}, fy=2020, fp="FY")
-    financials = filer.financials()
+    assert value(filer.financials("2021-04-19").years, "net_income", "2020-12-31") == 100
+    financials = filer.financials("2021-04-20")
     assert value(financials.years, "net_income", "2020-12-31") == 95
     assert value(financials.years, "net_cash_flow_from_operations", "2020-12-31") == 10
     assert value(financials.balances, "total_assets", "2020-12-31") == 1004
-
-
-def test_what_an_amendment_changed_keeps_both_states():
-    filer = Filer()
-    plain_year(filer, 2020)
-    filer.file("10-K/A", "2021-04-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 95}}, fy=2020, fp="FY")
-    assert value(filer.financials("2021-03-01").years, "net_income", "2020-12-31") == 100
-    assert value(filer.financials("2021-04-20").years, "net_income", "2020-12-31") == 95
-
-
-def test_as_of_goes_by_the_filing_and_not_by_the_period():
-    filer = Filer()
-    plain_year(filer, 2020)
-    assert value(filer.financials("2021-02-19").years, "net_income", "2020-12-31") is None
-    assert value(filer.financials("2021-02-20").years, "net_income", "2020-12-31") == 100
 
 
 def test_per_share_values_keep_the_basis_they_were_filed_on():
@@ -283,11 +269,3 @@ def test_filings_are_known_in_the_order_of_their_times_not_of_their_days():
     # Filed the same day, accepted before it.
     filer.file("10-K/A", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 4}}, fy=2020, known=at("2021-02-20") - 60)  # fmt: skip
     assert value(filer.financials().years, "net_income", "2020-12-31") == 3
-
-
-def test_two_revenue_tags_that_ever_differed_never_stand_for_each_other():
-    filer = Filer()
-    names = plain_year(filer, 2018)
-    filer.say(names[2], {"SalesRevenueNet": {ytd(2018, 3): 300, ytd(2017, 3): 270, quarter(2017, 3): 90}})
-    filer.say(names[3], {"Revenues": {ytd(2018, 4): 420, ytd(2017, 3): 270, quarter(2017, 3): 91}})
-    assert value(filer.financials().quarters, "revenue", "2018-12-31") is None
