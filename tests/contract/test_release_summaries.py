@@ -257,14 +257,8 @@ def test_events_of_releases_and_banks_are_past_and_to_come(service):
 
 def test_numbers_of_an_event_are_those_known_at_the_moment(service):
     """A row's own observedAt returns the row; before it was out, the release has no numbers."""
-    rows = service.walk(
-        "/events",
-        limit=500,
-        indicator="cpi_inflation_yoy",
-        country="USA",
-        start_date="2026-01-01",
-        end_date="2026-12-31",
-    )
+    prices = {"indicator": "cpi_inflation_yoy", "country": "USA"}
+    rows = service.walk("/events", limit=500, **prices, start_date="2026-01-01", end_date="2026-12-31")
     revised = service.walk("/events", limit=500, status="revised", country="GBR", start_date="2025-06-01")
     assert revised
     for row in [*rows, *revised[:4]]:
@@ -307,14 +301,8 @@ def test_a_release_to_come_tells_the_number_of_the_period_before(service):
 def test_an_event_has_the_first_print_for_ever_and_what_stood_before_it(service):
     """actual: the first print; revisedActual: the newest known, where it differs; previous: as it stood before the release."""
     history = cells(service, "cpi_inflation_yoy", "GBR")
-    rows = service.walk(
-        "/events",
-        limit=100,
-        country="GBR",
-        indicator="cpi_inflation_yoy",
-        start_date="2025-01-01",
-        end_date="2026-03-31",
-    )
+    prices = {"indicator": "cpi_inflation_yoy", "country": "GBR"}
+    rows = service.walk("/events", limit=100, **prices, start_date="2025-01-01", end_date="2026-03-31")
     assert len(rows) == 15
     revised = previous = 0
     for row in rows:
