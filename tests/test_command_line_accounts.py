@@ -204,15 +204,15 @@ def test_deleting_needs_a_word(run, ada, place):
 
 def test_a_key_is_rotated(run, ada, place):
     made = json.loads(run("keys", "create", "--account", ADA, "--name", "laptop", "--json").stdout)
-    found = json.loads(run("keys", "rotate", made["prefix"], "--grace", "24h", "--json").stdout)
-    assert list(found) == ["id", "key", "prefix", "scopes", "expiresAt", "replaces", "replacesUntil"]
-    assert found["replaces"] == made["prefix"]
+    rotated = json.loads(run("keys", "rotate", made["prefix"], "--grace", "24h", "--json").stdout)
+    assert list(rotated) == ["id", "key", "prefix", "scopes", "expiresAt", "replaces", "replacesUntil"]
+    assert rotated["replaces"] == made["prefix"]
     assert verified(place, made["key"]).id == made["id"]
-    assert verified(place, found["key"]).id == found["id"]
+    assert verified(place, rotated["key"]).id == rotated["id"]
     old, new = json.loads(run("keys", "list", "--json").stdout)
-    assert (old["replacedBy"], old["expiresAt"], new["name"]) == (new["id"], found["replacesUntil"], "laptop")
-    third = run("keys", "rotate", found["key"], "--grace", "0").stdout.strip()
-    assert verified(place, found["key"]) is UNKNOWN
+    assert (old["replacedBy"], old["expiresAt"], new["name"]) == (new["id"], rotated["replacesUntil"], "laptop")
+    third = run("keys", "rotate", rotated["key"], "--grace", "0").stdout.strip()
+    assert verified(place, rotated["key"]) is UNKNOWN
     assert verified(place, third)
 
 
@@ -241,10 +241,10 @@ def test_a_password_comes_by_standard_input_and_is_shown_nowhere(run, place):
 def signed_in(place, password):
     accounts = Accounts(place)
     try:
-        found = Authentication(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
+        outcome = Authentication(accounts).sign_in(ADA, password, address="192.0.2.1", agent="", now=int(time.time()))
     finally:
         accounts.close()
-    return isinstance(found, SignedIn)
+    return isinstance(outcome, SignedIn)
 
 
 def test_links_lead_to_the_dashboard(run, place):
@@ -265,8 +265,8 @@ def test_links_lead_to_the_dashboard(run, place):
 def test_what_was_done_is_listed(run, ada):
     run("accounts", "plan", ADA, "--plan", "pro")
     run("accounts", "delete", ADA, "--yes")
-    found = json.loads(run("accounts", "deeds", "--json").stdout)
-    assert [(one["who"], one["what"], one["subject"], one["detail"]) for one in found] == [
+    deeds = json.loads(run("accounts", "deeds", "--json").stdout)
+    assert [(deed["who"], deed["what"], deed["subject"], deed["detail"]) for deed in deeds] == [
         ("command line", "delete", ADA, "0 keys"),
         ("command line", "plan", ADA, "free to pro"),
         ("command line", "create", ADA, "free, user"),
@@ -295,9 +295,9 @@ def test_a_full_disk_is_told_with_the_place_and_what_to_do(run, home, place, mon
         raise FullError("database or disk is full")
 
     monkeypatch.setattr(Accounts, words[1].replace("create", "create_account").replace("list", "list_accounts"), full)
-    told = run(*words, expect=1).stderr
-    assert ("127.0.0.1" if isinstance(place, Server) else f"the disk is full ({home}/accounts.db: ") in told
-    assert told.endswith("make room and run the command again; nothing is half-written\n")
+    error = run(*words, expect=1).stderr
+    assert ("127.0.0.1" if isinstance(place, Server) else f"the disk is full ({home}/accounts.db: ") in error
+    assert error.endswith("make room and run the command again; nothing is half-written\n")
 
 
 def test_accounts_that_cannot_be_opened_for_want_of_room_are_told_alike(run, home, place, monkeypatch):

@@ -14,17 +14,17 @@ ADA = "ada@example.org"
 LINK = "https://data.example.org/reset/token"
 
 
-def mail(server, told=None, **more):
+def mail(server, lines=None, **more):
     chosen = {"host": "127.0.0.1", "port": server.port, "security": "none", "sender": "almanac@example.org", **more}
-    return Mail(Smtp(**chosen), (told if told is not None else []).append)
+    return Mail(Smtp(**chosen), (lines if lines is not None else []).append)
 
 
 def test_a_letter_arrives_as_it_was_written():
     with mail_server() as server:
-        told = []
-        mail(server, told).send(ADA, "A new password – for you", f"Grüße.\n\n{LINK}\n")
+        lines = []
+        mail(server, lines).send(ADA, "A new password – for you", f"Grüße.\n\n{LINK}\n")
         (letter,) = map(email.message_from_bytes, server.letters)
-        assert told == []
+        assert lines == []
     assert (letter["To"], letter["From"]) == (ADA, "almanac@example.org")
     assert email.header.make_header(email.header.decode_header(letter["Subject"])) == "A new password – for you"
     assert letter.get_payload(decode=True).decode().replace("\r\n", "\n") == f"Grüße.\n\n{LINK}\n"
@@ -96,10 +96,14 @@ def test_a_server_that_is_not_there_is_named():
 
 
 def test_without_a_server_the_operator_is_told_the_link():
-    told = []
-    Mail(Smtp(password="hush"), lambda event, **fields: told.append((event, fields))).send(ADA, "A new password", LINK)
+    events = []
+
+    def log(event, **fields):
+        events.append((event, fields))
+
+    Mail(Smtp(password="hush"), log).send(ADA, "A new password", LINK)
     letter = {"setting": "ALMANAC_SMTP__HOST", "to": ADA, "subject": "A new password", "text": LINK}
-    assert told == [("a letter has no mail server", letter)]
+    assert events == [("a letter has no mail server", letter)]
 
 
 def test_settings_of_mail_and_sign_up():

@@ -132,8 +132,8 @@ def test_amounts_in_another_currency_are_a_series_of_their_own():
 
 def test_every_currency_of_a_place_is_known_by_its_code_and_a_name():
     """Each name of each means the same for a place that has it today."""
-    held = {place.currency: place.id for place in shipped().entities.values() if place.currency}
-    for code, entity in held.items():
+    owners = {place.currency: place.id for place in shipped().entities.values() if place.currency}
+    for code, entity in owners.items():
         for name in (code, *shipped().currencies[code].names):
             assert MONEY.native("N", spec(entity), name, NOW) == "N", name
 
@@ -142,7 +142,7 @@ def problems(currencies, changeovers):
     """What is wrong with these in a catalogue of Bulgaria alone."""
     places = {"country_bgr": shipped().entities["country_bgr"]}
     catalog = msgspec.structs.replace(shipped(), currencies=currencies, changeovers=changeovers, entities=places)
-    return [": ".join(found) for found in checks.currencies(catalog)]
+    return [": ".join(problem) for problem in checks.currencies(catalog)]
 
 
 def test_contradictions_are_named():

@@ -86,8 +86,8 @@ def test_a_former_code_of_a_place_is_a_copy_of_its_present_one():
     part = small()
     part["areas"][0]["codes"]["ZZ"] = "country_bbb"
     part["areas"][0]["former"] = {"BB": "ZZ"}
-    found = build([part]).series["office-rates"]
-    assert {native: (spec.entity, spec.copy_of) for native, spec in found.items()} == {
+    series = build([part]).series["office-rates"]
+    assert {native: (spec.entity, spec.copy_of) for native, spec in series.items()} == {
         "RATES.D.AA.X": ("country_aaa", None),
         "RATES.D.1W.X": ("region_all", None),
         "RATES.D.ZZ.X": ("country_bbb", None),

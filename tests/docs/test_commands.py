@@ -50,7 +50,7 @@ def told(value):
 
 
 @pytest.mark.parametrize(
-    ("page", "settings", "words"), [one for one in SHOWN if one[2][0] in {"almanac", "make"}], ids=told
+    ("page", "settings", "words"), [shown for shown in SHOWN if shown[2][0] in {"almanac", "make"}], ids=told
 )
 def test_a_shown_command_is_well_formed(page, settings, words):
     if words[0] == "make":
@@ -60,9 +60,9 @@ def test_a_shown_command_is_well_formed(page, settings, words):
     if rest == ["--version"]:
         return
     while isinstance(command, click.Group):
-        found = command.get_command(click.Context(command), rest[0])
-        assert found is not None, f"{page}: almanac has no command {rest[0]}"
-        command, rest = found, rest[1:]
+        subcommand = command.get_command(click.Context(command), rest[0])
+        assert subcommand is not None, f"{page}: almanac has no command {rest[0]}"
+        command, rest = subcommand, rest[1:]
     if reason(words) is not None:
         command.make_context(words[1], list(rest))
 

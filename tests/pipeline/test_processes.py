@@ -69,15 +69,15 @@ def test_results_come_in_the_order_in_which_they_are_asked_for_and_both_processe
     """The writer does what no worker has begun."""
     begun(two)
     jobs = [two.job(slowly, number, weight=1) for number in range(20)]
-    found = [job.result() for job in reversed(jobs)]
-    assert [number for number, _ in found] == list(reversed(range(20)))
-    assert {pid for _, pid in found} == {os.getpid(), *pids(two)}
+    results = [job.result() for job in reversed(jobs)]
+    assert [number for number, _ in results] == list(reversed(range(20)))
+    assert {pid for _, pid in results} == {os.getpid(), *pids(two)}
 
 
 def test_one_process_and_little_work_start_no_other(monkeypatch):
     alone, little = Processes(1), Processes(2)
     monkeypatch.setattr(processes, "WORTHWHILE", math.inf)
-    assert [one.job(where, 0, weight=1 << 30).result() for one in (alone, little)] == [os.getpid()] * 2
+    assert [pool.job(where, 0, weight=1 << 30).result() for pool in (alone, little)] == [os.getpid()] * 2
     assert alone._pool is None
     assert little._pool is None
 
@@ -117,6 +117,6 @@ def test_a_job_that_reads_much_is_done_here(two, monkeypatch):
     monkeypatch.setattr(processes, "HEAVIEST", 10)
     jobs = [two.job(slowly, number, weight=weight) for number, weight in enumerate((10, 11, 10, 11))]
     assert [job._sent is None for job in jobs] == [False, True, False, True]
-    found = [job.result() for job in jobs]
-    assert [number for number, _ in found] == [0, 1, 2, 3]
-    assert {pid for _, pid in found[1::2]} == {os.getpid()}
+    results = [job.result() for job in jobs]
+    assert [number for number, _ in results] == [0, 1, 2, 3]
+    assert {pid for _, pid in results[1::2]} == {os.getpid()}

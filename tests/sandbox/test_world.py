@@ -54,8 +54,8 @@ def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -
     grown = 0
     for (source, native), statements in seen.stated.items():
         if statements[0][1].released is not None and not statements[0][1].first_only:
-            old = {(one.period, one.known, one.value) for _, one in statements}
-            new = {(one.period, one.known, one.value) for _, one in later.stated[source, native]}
+            old = {(s.period, s.known, s.value) for _, s in statements}
+            new = {(s.period, s.known, s.value) for _, s in later.stated[source, native]}
             grown += len(new) > len(old)
             assert old <= new, native
         else:

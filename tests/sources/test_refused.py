@@ -110,7 +110,7 @@ def test_what_can_be_kept_is_given_back_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("parsed", "told"),
+    ("parsed", "field"),
     [
         (company(name="A\0B"), r"companies.name: 'A\x00B' has a character NUL"),
         (company(name="A" * 501), "has 501 bytes, more than the 500 that are kept"),
@@ -123,10 +123,10 @@ def test_what_can_be_kept_is_given_back_as_it_is():
         (Parsed(filings=[(1, GOOD.filings[0][1]._replace(items=("2\0",)))]), "filings.items: "),
     ],
 )
-def test_what_cannot_is_refused_and_the_field_is_named(parsed, told):
+def test_what_cannot_is_refused_and_the_field_is_named(parsed, field):
     with pytest.raises(SourceChanged) as caught:
         check(parsed)
-    assert told in str(caught.value)
+    assert field in str(caught.value)
     assert len(str(caught.value)) < 300
 
 

@@ -144,7 +144,7 @@ def test_the_log_says_once_that_redis_is_gone_and_once_that_it_is_back():
         for _ in range(6):
             remote.hit("acc", 9, NOW)
             clock.seconds += 2.0
-    assert [(one["event"], one["log_level"]) for one in lines] == [
+    assert [(line["event"], line["log_level"]) for line in lines] == [
         ("Redis does not answer, each process counts for itself", "error"),
         ("Redis answers again", "info"),
     ]

@@ -10,13 +10,13 @@ from tests.support.filer import Filer, at, day, method, plain_year, quarter, val
 
 def body(outcome, kind, frequency, end):
     """The last version of a statement."""
-    (found,) = [
+    (last,) = [
         msgspec.to_builtins(versions[-1].body)
         for key, versions in outcome.statements.items()
         if key.kind == kind and key.frequency is frequency and key.period >> 14 == day(end)
         and versions[-1].body is not None
     ]  # fmt: skip
-    return found
+    return last
 
 
 def test_a_comparative_year_is_never_served_under_the_filings_own_year():

@@ -39,8 +39,8 @@ def test_an_answer_is_handed_on_with_what_it_says_of_itself(server, fetcher):
 def test_the_settings_fit_and_a_missing_type_is_bytes(server, clock):
     server.acts["/a"] = [answer()]
     with Fetcher(Http(), clock=clock, sleep=clock.sleep, private=True) as fetcher:
-        found = fetcher.fetch(Request(f"{server.url}/a"))
-    assert (found.body, found.media_type, found.etag) == (b"invented", "application/octet-stream", None)
+        fetched = fetcher.fetch(Request(f"{server.url}/a"))
+    assert (fetched.body, fetched.media_type, fetched.etag) == (b"invented", "application/octet-stream", None)
     assert server.asked[0].headers["user-agent"] == f"Almanac/{version()} (self-hosted financial data service)"
 
 
@@ -65,16 +65,16 @@ def test_cookies_are_not_taken(server, fetcher):
 )
 def test_unchanged_is_told_apart(server, fetcher, validators, sent):
     server.acts["/a"] = [answer(304, b"", content_length=None, etag='"v1"')]
-    found = fetcher().fetch(Request(f"{server.url}/a"), validators)
-    assert (found.status, found.not_modified, found.body, found.etag) == (304, True, b"", '"v1"')
+    fetched = fetcher().fetch(Request(f"{server.url}/a"), validators)
+    assert (fetched.status, fetched.not_modified, fetched.body, fetched.etag) == (304, True, b"", '"v1"')
     (asked,) = server.asked
     assert (asked.headers.get("if-none-match"), asked.headers.get("if-modified-since")) == sent
 
 
 def test_changed_after_all_is_an_ordinary_answer(server, fetcher):
     server.acts["/a"] = [answer(etag='"v2"')]
-    found = fetcher().fetch(Request(f"{server.url}/a"), Validators('"v1"'))
-    assert (found.status, found.not_modified, found.body, found.etag) == (200, False, b"invented", '"v2"')
+    fetched = fetcher().fetch(Request(f"{server.url}/a"), Validators('"v1"'))
+    assert (fetched.status, fetched.not_modified, fetched.body, fetched.etag) == (200, False, b"invented", '"v2"')
 
 
 @pytest.mark.parametrize("validators", [None, Validators()])
@@ -393,8 +393,8 @@ def test_redirects_are_followed_and_the_url_stays_the_one_asked_for(server, fetc
     server.acts["/a"] = [answer(301, location="/b")]
     server.acts["/b"] = [answer(307, location=f"{server.url}/c?x=1")]
     server.acts["/c"] = [answer(body=b"here")]
-    found = fetcher().fetch(Request(f"{server.url}/a", headers={"x-mine": "1"}), Validators('"v1"'))
-    assert (found.url, found.body) == (f"{server.url}/a", b"here")
+    fetched = fetcher().fetch(Request(f"{server.url}/a", headers={"x-mine": "1"}), Validators('"v1"'))
+    assert (fetched.url, fetched.body) == (f"{server.url}/a", b"here")
     assert [(asked.target, asked.headers["x-mine"], asked.headers["if-none-match"]) for asked in server.asked] == [
         ("/a", "1", '"v1"'),
         ("/b", "1", '"v1"'),

@@ -54,19 +54,19 @@ def version(db):
 
 def history(db):
     """(known, value, from, to) of every vintage, closed ones too."""
-    found = db.execute(
+    rows = db.execute(
         "SELECT known_at, value, from_version, to_version FROM vintages ORDER BY period, known_at, from_version"
     )
-    return [(known - AT, value, start, None if end == sqlite.OPEN else end) for known, value, start, end in found]
+    return [(known - AT, value, start, None if end == sqlite.OPEN else end) for known, value, start, end in rows]
 
 
 def stood(db, version=None):
     """(known, value, until) of every vintage as a data version has it, by default the newest."""
-    found = db.execute(
+    rows = db.execute(
         "SELECT known_at, value, until FROM vintages WHERE from_version <= ?1 AND to_version > ?1 ORDER BY period, known_at",
         (sqlite.OPEN - 1 if version is None else version,),
     )
-    return [(known - AT, value, None if until is None else until - AT) for known, value, until in found]
+    return [(known - AT, value, None if until is None else until - AT) for known, value, until in rows]
 
 
 def test_a_write_is_a_version_and_says_what_changed(db):
@@ -209,16 +209,16 @@ def test_statements_outside_the_complete_span_count_too(db):
 
 
 def test_what_is_withdrawn_already_is_not_withdrawn_again():
-    held = {JANUARY: [Vintage(1, 1.0, None, 0, None, 1, 1), Vintage(2, None, None, 0, None, 2, 2)], FEBRUARY: []}
-    assert fold(held, payload(3), {}, (JANUARY, MARCH), 90) == {}
+    cells = {JANUARY: [Vintage(1, 1.0, None, 0, None, 1, 1), Vintage(2, None, None, 0, None, 2, 2)], FEBRUARY: []}
+    assert fold(cells, payload(3), {}, (JANUARY, MARCH), 90) == {}
 
 
 # -- statements ---------------------------------------------------------------------------------------------------------
 
 
-def folded(*lines, held=(), number=9):
-    (found,) = fold({JANUARY: list(held)}, payload(number), by_period(lines), None, 90).values()
-    return [(v.known - AT, v.value, v.released and v.released - AT) for v in found]
+def folded(*lines, stored=(), number=9):
+    (vintages,) = fold({JANUARY: list(stored)}, payload(number), by_period(lines), None, 90).values()
+    return [(v.known - AT, v.value, v.released and v.released - AT) for v in vintages]
 
 
 def test_nothing_is_known_or_released_later_than_it_was_here():
@@ -230,9 +230,9 @@ def test_nothing_is_known_or_released_later_than_it_was_here():
 def test_a_documented_time_holds_for_the_first_vintage_only():
     line = ReportedValue(JANUARY, 1.0, known=AT - 5, released=AT - 5, flags=DAY | UNKNOWN | FINAL, first_only=True)
     assert folded(line) == [(-5, 1.0, -5)]
-    held = [Vintage(AT - 5, 2.0, None, 0, AT - 5, AT, 1)]
-    assert folded(line, held=held) == [(-5, 2.0, -5), (9, 1.0, None)]
-    (_, late) = fold({JANUARY: held}, payload(9), by_period([line]), None, 90)[JANUARY]
+    stored = [Vintage(AT - 5, 2.0, None, 0, AT - 5, AT, 1)]
+    assert folded(line, stored=stored) == [(-5, 2.0, -5), (9, 1.0, None)]
+    (_, late) = fold({JANUARY: stored}, payload(9), by_period([line]), None, 90)[JANUARY]
     assert late.flags & (DAY | UNKNOWN | FINAL) == FINAL
 
 

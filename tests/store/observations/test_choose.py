@@ -113,8 +113,8 @@ def test_what_is_shown_as_of_a_day_does_not_yield_to_what_came_later(world: Smal
     write(world, BETA, "raw", {0: [(1.5, "")], 1: [(2.5, "")]}, 1)
     write(world, ALPHA, "raw", {0: [(1.0, "")], 1: [(2.0, ""), (None, "")]}, 3)
     for day, shown in ((2, [1.5, 2.5]), (3, [1.0, 2.0]), (4, [1.0, 2.5])):
-        found = preferred(world.view(), "level", sort, as_of=START + day * DAY_SECONDS)
-        assert found == list(enumerate(shown))
+        values = preferred(world.view(), "level", sort, as_of=START + day * DAY_SECONDS)
+        assert values == list(enumerate(shown))
 
 
 @pytest.mark.parametrize("sort", sorted(SORTS))
@@ -214,17 +214,17 @@ def test_a_payload_that_stated_anything_stricter_than_its_source_is_told(
     """Its rows tell no payload; rows of the same series from another one do."""
     names = ("level", "jobless")
     specs = [spec(ALPHA, name, "country_bbb") for name in names]
-    both, one = (PayloadRef(1 << 40 | place, START, (START, f"{place:064x}")) for place in (1, 2))
+    both, alone = (PayloadRef(1 << 40 | place, START, (START, f"{place:064x}")) for place in (1, 2))
     with mixed_world.batch("test") as batch:
-        plain, other = (batch.series(one, "raw") for one in specs)
-        for payload, stated in ((both, (plain, other)), (one, (plain,))):
+        plain, other = (batch.series(series_spec, "raw") for series_spec in specs)
+        for payload, stated in ((both, (plain, other)), (alone, (plain,))):
             for series in stated:
                 batch.append(payload, [SeriesClaim(series, [ReportedValue(MONTHS[0], 1.0, START)])])
         batch.tighten(other, stricter, "invented")
     view = mixed_world.view()
     series = view.directory.series(plain.number)
     assert lookup.brought_withheld(view, both.number, series) is (stricter is not Exposure.public)
-    assert not lookup.brought_withheld(view, one.number, series)
+    assert not lookup.brought_withheld(view, alone.number, series)
 
 
 # Requests that are given up or fail: the next one of their thread reads the newest state, and others of their turn are answered.
@@ -245,8 +245,8 @@ def writer(place: Place) -> Iterator[Database]:
 
 @pytest.fixture
 def reader(place: Place, writer: Database) -> Iterator[Reader]:
-    with closing(Reader(place)) as found:
-        yield found
+    with closing(Reader(place)) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -291,32 +291,32 @@ def test_after_a_walk_that_was_broken_off_the_newest_state_is_read(reader: Reade
     read(reader)
     connection = reader._here.connection
     for _ in range(2):
-        with pytest.raises(StoppedError) as held, deadline_scope(Deadline(0.05)), reader.view() as view:
+        with pytest.raises(StoppedError) as stopped, deadline_scope(Deadline(0.05)), reader.view() as view:
             broken_off(view)
         version = write_given_up(writer)
         assert read(reader) == version
-        assert held.value.__cause__ is not None, "the engine ended it, and somebody knows of it still"
+        assert stopped.value.__cause__ is not None, "the engine ended it, and somebody knows of it still"
         assert reader._here.connection is connection, "its rows were let go of"
 
 
 @pytest.mark.usefixtures("_uncollected")
 def test_an_error_is_gone_when_nobody_knows_of_it(reader: Reader) -> None:
-    told: list[weakref.ref[BaseException]] = []
+    errors: list[weakref.ref[BaseException]] = []
     for opened in (reader.view, opening.faults):
         try:
             with opened():
                 raise apsw.InterruptError("as if")
         except StoppedError as error:
-            told.append(weakref.ref(error))
-    assert [error() for error in told] == [None, None]
+            errors.append(weakref.ref(error))
+    assert [error() for error in errors] == [None, None]
 
 
 def test_rows_that_are_still_being_read_keep_no_later_reader_from_the_newest_state(
     reader: Reader, writer: Database
 ) -> None:
     with reader.view() as view:
-        held = names(view)
-        assert next(held) is not None
+        rows = names(view)
+        assert next(rows) is not None
     version = write_given_up(writer)
     assert read(reader) == version
-    held.close()
+    rows.close()
