@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from almanac.config import SettingError, Smtp, load
+from almanac.config import Smtp, load
 from almanac.mail import Mail, MailError
 from tests.support.mail_server import mail_server
 
@@ -14,17 +14,17 @@ ADA = "ada@example.org"
 LINK = "https://data.example.org/reset/token"
 
 
-def mail(server, told=None, **more):
+def mail(server, lines=None, **more):
     chosen = {"host": "127.0.0.1", "port": server.port, "security": "none", "sender": "almanac@example.org", **more}
-    return Mail(Smtp(**chosen), (told if told is not None else []).append)
+    return Mail(Smtp(**chosen), (lines if lines is not None else []).append)
 
 
 def test_a_letter_arrives_as_it_was_written():
     with mail_server() as server:
-        told = []
-        mail(server, told).send(ADA, "A new password – for you", f"Grüße.\n\n{LINK}\n")
+        lines = []
+        mail(server, lines).send(ADA, "A new password – for you", f"Grüße.\n\n{LINK}\n")
         (letter,) = map(email.message_from_bytes, server.letters)
-        assert told == []
+        assert lines == []
     assert (letter["To"], letter["From"]) == (ADA, "almanac@example.org")
     assert email.header.make_header(email.header.decode_header(letter["Subject"])) == "A new password – for you"
     assert letter.get_payload(decode=True).decode().replace("\r\n", "\n") == f"Grüße.\n\n{LINK}\n"
@@ -96,29 +96,18 @@ def test_a_server_that_is_not_there_is_named():
 
 
 def test_without_a_server_the_operator_is_told_the_link():
-    told = []
-    Mail(Smtp(password="hush"), lambda event, **fields: told.append((event, fields))).send(ADA, "A new password", LINK)
+    events = []
+
+    def log(event, **fields):
+        events.append((event, fields))
+
+    Mail(Smtp(password="hush"), log).send(ADA, "A new password", LINK)
     letter = {"setting": "ALMANAC_SMTP__HOST", "to": ADA, "subject": "A new password", "text": LINK}
-    assert told == [("a letter has no mail server", letter)]
+    assert events == [("a letter has no mail server", letter)]
 
 
 def test_settings_of_mail_and_sign_up():
-    found = load({"ALMANAC_SMTP__HOST": "mail.example.org", "ALMANAC_SMTP__PORT": "465", "ALMANAC_SMTP__SECURITY": "tls", "ALMANAC_SIGNUP": "open"})  # fmt: skip
-    assert (found.smtp.host, found.smtp.port, found.smtp.security, found.signup) == (
-        "mail.example.org",
-        465,
-        "tls",
-        "open",
-    )
+    given = {"ALMANAC_SMTP__HOST": "mail.example.org", "ALMANAC_SMTP__PORT": "465", "ALMANAC_SMTP__SECURITY": "tls"}
+    smtp = load(given).smtp
+    assert (smtp.host, smtp.port, smtp.security) == ("mail.example.org", 465, "tls")
     assert (load({}).signup, load({}).signup_plan, load({}).smtp.host) == ("invite", "free", None)
-    for name, value, allowed in (
-        ("ALMANAC_SIGNUP", "everybody", "one of closed, invite, open"),
-        ("ALMANAC_SMTP__PORT", "0", "a whole number >= 1"),
-        ("ALMANAC_SMTP__SECURITY", "ssl", "one of none, starttls, tls"),
-        ("ALMANAC_DASHBOARD_URL", "data.example.org/x", "an origin"),
-    ):
-        with pytest.raises(SettingError, match=f"{name}: came '{value}'; allowed: {allowed}"):
-            load({name: value})
-    with pytest.raises(SettingError) as caught:
-        load({"ALMANAC_SMTP__PASSWORD": ""})
-    assert "a value that is not shown" in str(caught.value)

@@ -37,7 +37,7 @@ Place = tuple[int, int]
 
 
 def equal_earth(longitude: float, latitude: float) -> tuple[float, float]:
-    """Where a point of the globe (degrees) lies in the plane; of a globe with radius 1."""
+    """Return the place in the plane of a point of the globe (degrees), for a globe with radius 1."""
     theta = math.asin(_ROOT * math.sin(math.radians(latitude)))
     second = theta * theta
     sixth = second**3
@@ -85,7 +85,7 @@ def path(rings: Iterable[Sequence[Place]]) -> str:
 
 
 def made(countries: dict[str, Any]) -> dict[str, Any]:
-    """What the file of outlines says, of Natural Earth's file of countries."""
+    """Return the content of the file of outlines, from Natural Earth's file of countries."""
     paths: dict[str, str] = {}
     for feature in countries["features"]:
         about, shape = feature["properties"], feature["geometry"]

@@ -1,4 +1,4 @@
-"""What this installation is called, which version it is, and how more of it is installed. Nothing here imports another part."""
+"""Name and version of this installation, and how to install its extras. Nothing here imports another part."""
 
 from __future__ import annotations
 

@@ -95,15 +95,9 @@ def test_the_small_catalogue_is_right() -> None:
 
 
 WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
-    "table": (
-        lambda part: part.update(series_group=[]),
-        "unknown table [[series_group]], allowed are unit, provider, ",
-    ),
+    "table": (lambda part: part.update(series_group=[]), "unknown table [[series_group]], allowed are unit, provider, "),
     "field": (put("unit", symbol="%"), "unit percent: unknown field symbol, allowed are id, label, scale"),
-    "field of a series": (
-        code(colour="red"),
-        "series office-prices P2: unknown field colour, allowed are source, native, ",
-    ),
+    "field of a series": (code(colour="red"), "series office-prices P2: unknown field colour, allowed are source, native, "),
     "a guess seen": (code(elsewhere=True, guess=True), "series office-prices P2: a guess was not seen elsewhere"),
     "field of rights": (
         source_rights(derivative_allowed=True),
@@ -129,33 +123,15 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         lambda part: part["source"][0].update(cadence="0 25 * * *"),
         "source office-prices: cadence: '0 25 * * *' is not a cron line: Bad hour",
     ),
-    "exposure without a reason": (
-        source_rights(exposure="blocked"),
-        "source office-prices: exposure blocked needs a reason",
-    ),
-    "channel without a reason": (
-        source_rights(channel="internal_only"),
-        "source office-prices: channel internal_only needs a channel_reason",
-    ),
-    "series withheld without a reason": (
-        code(exposure="restricted"),
-        "series office-prices P2: exposure restricted needs a reason",
-    ),
+    "exposure without a reason": (source_rights(exposure="blocked"), "source office-prices: exposure blocked needs a reason"),
+    "channel without a reason": (source_rights(channel="internal_only"), "source office-prices: channel internal_only needs a channel_reason"),
+    "series withheld without a reason": (code(exposure="restricted"), "series office-prices P2: exposure restricted needs a reason"),
     "duplicate slug": (add("indicator", raw("prices", name="again")), "indicator prices: is there twice"),
     "duplicate id": (add("unit", {"id": "percent", "label": "per cent"}), "unit percent: is there twice"),
     "raw and derived": (add("derived", formula("wages", ["prices"])), "indicator wages: is both raw and derived"),
-    "alias of two": (
-        add("indicator", raw("rent", aliases=["cost"])),
-        "indicator name cost: belongs to both prices and rent",
-    ),
-    "alias that is a slug": (
-        add("indicator", raw("rent", aliases=["wages"])),
-        "indicator name wages: belongs to both wages and rent",
-    ),
-    "alias that another's publisher has": (
-        add("indicator", raw("rent", aliases=["Cost"])),
-        "indicator name Cost: belongs to both prices and rent",
-    ),
+    "alias of two": (add("indicator", raw("rent", aliases=["cost"])), "indicator name cost: belongs to both prices and rent"),
+    "alias that is a slug": (add("indicator", raw("rent", aliases=["wages"])), "indicator name wages: belongs to both wages and rent"),
+    "alias that another's publisher has": (add("indicator", raw("rent", aliases=["Cost"])), "indicator name Cost: belongs to both prices and rent"),
     "publisher's name without a series": (
         put("indicator", published_as=[{"name": "Prices", "source": "nobody"}]),
         "indicator prices: nobody has no series of it to be called Prices",
@@ -164,52 +140,28 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         lambda part: part["indicator"][1].update(published_as=[{"name": "Wages", "source": "office-prices"}]),
         "indicator wages: office-prices has no series of it to be called Wages",
     ),
-    "category": (
-        put("indicator", category="weather"),
-        "indicator prices: Invalid enum value 'weather' at category, allowed are inflation, labor, ",
-    ),
-    "kind": (
-        put("indicator", kind="cooked"),
-        "indicator prices: Invalid enum value 'cooked' at kind, allowed are raw, derived",
-    ),
+    "category": (put("indicator", category="weather"), "indicator prices: Invalid enum value 'weather' at category, allowed are inflation, labor, "),
+    "kind": (put("indicator", kind="cooked"), "indicator prices: Invalid enum value 'cooked' at kind, allowed are raw, derived"),
     "unit of an indicator": (put("indicator", unit="furlong"), "indicator prices: unknown unit furlong"),
     "order": (put("indicator", preferred=["nobody"]), "indicator prices: unknown source nobody in its order"),
-    "slug of two entities": (
-        lambda part: part["entity"][1].update(slug="aaa"),
-        "entity name aaa: belongs to both country_aaa and country_bbb",
-    ),
+    "slug of two entities": (lambda part: part["entity"][1].update(slug="aaa"), "entity name aaa: belongs to both country_aaa and country_bbb"),
     "scope of two entities": (
         lambda part: [line.update(rates_scope="AAA") for line in part["entity"]],
         "rates scope AAA: belongs to both country_aaa and country_bbb",
     ),
-    "provider kind": (
-        put("provider", kind="blog"),
-        "provider office: Invalid enum value 'blog' at kind, allowed are central_bank, ",
-    ),
+    "provider kind": (put("provider", kind="blog"), "provider office: Invalid enum value 'blog' at kind, allowed are central_bank, "),
     "provider of a source": (put("source", provider="nobody"), "source office-prices: unknown provider nobody"),
-    "simulated source by another name": (
-        put("source", simulated=True),
-        "source office-prices: simulated is true, which its id contradicts",
-    ),
+    "simulated source by another name": (put("source", simulated=True), "source office-prices: simulated is true, which its id contradicts"),
     "declared release": (
         put("source", declared_release="next_day", release_url="/"),
         "source office-prices: Invalid enum value 'next_day' at declared_release, allowed are same_day",
     ),
-    "declared release without proof": (
-        put("source", declared_release="same_day"),
-        "source office-prices: a declared release needs release_url",
-    ),
+    "declared release without proof": (put("source", declared_release="same_day"), "source office-prices: a declared release needs release_url"),
     "no inputs": (put("derived", inputs=[]), "derived inflation: Expected array of length >= 1 at inputs"),
     "unit of a formula": (put("derived", unit="furlong"), "indicator inflation: unknown unit furlong"),
     "input": (put("derived", inputs=["rents|prices"]), "derived inflation: unknown input rents"),
-    "entity of an input": (
-        put("derived", inputs=["country_zzz:prices"]),
-        "derived inflation: unknown entity country_zzz",
-    ),
-    "entity without the indicator": (
-        put("derived", except_entities=["country_zzz"]),
-        "derived inflation: unknown entity country_zzz",
-    ),
+    "entity of an input": (put("derived", inputs=["country_zzz:prices"]), "derived inflation: unknown entity country_zzz"),
+    "entity without the indicator": (put("derived", except_entities=["country_zzz"]), "derived inflation: unknown entity country_zzz"),
     "frequency of a formula": (
         put("derived", frequencies=["X"]),
         "derived inflation: Invalid enum value 'X' at frequencies[0], allowed are A, S, Q, N, M, W, D",
@@ -218,28 +170,19 @@ WRONG: dict[str, tuple[Callable[[Part], None], str]] = {
         lambda part: part.update(derived=[formula("up", ["prices|down"]), formula("down", ["country_aaa:up"])]),
         "derived up: is computed from itself: up → down → up",
     ),
-    "source of a series": (
-        lambda part: part["series"][0].update(source="nobody"),
-        "series nobody: unknown source nobody",
-    ),
+    "source of a series": (lambda part: part["series"][0].update(source="nobody"), "series nobody: unknown source nobody"),
     "indicator of a series": (code(indicator="rents"), "series office-prices P2: unknown indicator rents"),
     "derived indicator of a series": (code(indicator="inflation"), "series office-prices P2: inflation is derived"),
     "entity of a series": (code(entity="country_zzz"), "series office-prices P2: unknown entity country_zzz"),
     "unit of a series": (code(unit="furlong"), "series office-prices P2: unknown unit furlong"),
-    "frequency of a series": (
-        code(frequency="X"),
-        "series office-prices P2: Invalid enum value 'X' at frequency, allowed are A, S, Q, N, M, W, D",
-    ),
+    "frequency of a series": (code(frequency="X"), "series office-prices P2: Invalid enum value 'X' at frequency, allowed are A, S, Q, N, M, W, D"),
     "native code twice": (code(native="P1"), "series office-prices P1: is mapped twice"),
-    "two codes, one series": (
-        code(indicator="prices"),
-        "series office-prices:country_aaa:prices:M: two native codes make it, P1 and P2",
-    ),
+    "two codes, one series": (code(indicator="prices"), "series office-prices:country_aaa:prices:M: two native codes make it, P1 and P2"),
     "no codes": (
         lambda part: part["series"].append({"source": "office-prices", "codes": []}),
         "series office-prices: codes: Expected array of length >= 1",
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", WRONG)
@@ -353,18 +296,8 @@ def test_preferred_orders_name_the_sources_that_feed_the_indicator(catalog: Cata
     orders = {i.slug: set(i.preferred) for i in catalog.indicators.values() if i.kind == "raw"}
     assert {slug: order for slug, order in orders.items() if order} == feeds
     wanted = [
-        "us-treasury-par",
-        "ecb-yc",
-        "boe-iadb",
-        "boe-glc",
-        "boc-valet",
-        "mof-japan",
-        "rba",
-        "snb",
-        "norges-bank",
-        "bundesbank",
-        "fred",
-    ]
+        "us-treasury-par", "ecb-yc", "boe-iadb", "boe-glc", "boc-valet", "mof-japan", "rba", "snb", "norges-bank", "bundesbank", "fred",
+    ]  # fmt: skip
     for slug in [name for name in RAW if name.startswith("gov_yield_")]:
         order = catalog.indicators[slug].preferred
         assert [source for source in wanted if source in order] == [name for name in order if name in wanted], slug

@@ -86,8 +86,8 @@ def test_a_former_code_of_a_place_is_a_copy_of_its_present_one():
     part = small()
     part["areas"][0]["codes"]["ZZ"] = "country_bbb"
     part["areas"][0]["former"] = {"BB": "ZZ"}
-    found = build([part]).series["office-rates"]
-    assert {native: (spec.entity, spec.copy_of) for native, spec in found.items()} == {
+    series = build([part]).series["office-rates"]
+    assert {native: (spec.entity, spec.copy_of) for native, spec in series.items()} == {
         "RATES.D.AA.X": ("country_aaa", None),
         "RATES.D.1W.X": ("region_all", None),
         "RATES.D.ZZ.X": ("country_bbb", None),
@@ -152,22 +152,13 @@ WRONG = {
         "series office-rates RATES.D.{aera}.X: native: '{aera}' is none of {area}, {name}, {currency}",
     ),
     "open brace": (line(name="{name"), LINES + "name: '{name' is no pattern"),
-    "only without each": (
-        line(each=None, only=["AA"], entity="country_aaa"),
-        LINES + "except and only need each",
-    ),
-    "key too short": (
-        line(only=["AA"], native="RATES.D.{area}"),
-        "series office-rates RATES.D.AA: not one code for each of FREQ, AREA, KIND",
-    ),
+    "only without each": (line(each=None, only=["AA"], entity="country_aaa"), LINES + "except and only need each"),
+    "key too short": (line(only=["AA"], native="RATES.D.{area}"), "series office-rates RATES.D.AA: not one code for each of FREQ, AREA, KIND"),
     "dimension left open": (
         line(only=["AA"], native="RATES.D.{area}."),
         "series office-rates RATES.D.AA.: not one code for each of FREQ, AREA, KIND",
     ),
-    "flow of a key": (
-        line(only=["AA"], native="WAGES.D.{area}.X"),
-        "series office-rates WAGES.D.AA.X: no flow of service office",
-    ),
+    "flow of a key": (line(only=["AA"], native="WAGES.D.{area}.X"), "series office-rates WAGES.D.AA.X: no flow of service office"),
     "allowlist": (line(native="RATES.D.{area}.Y"), SHUT.replace(".X:", ".Y:")),
     "two keys, one series": (
         {**small(), "series": [*small()["series"], *line(only=["AA"], native="RATES.B.{area}.X")["series"]]},
@@ -175,29 +166,17 @@ WRONG = {
     ),
     "service": (source("sdmx:nobody"), "source office-rates: unknown service nobody"),
     "flow of a source": (source("sdmx:office/WAGES"), "source office-rates: service office has no flow WAGES"),
-    "unknown field of a service": (
-        service(colour="red"),
-        "service office: unknown field colour, allowed are id, hosts, ",
-    ),
-    "unknown field of a flow": (
-        flow(colour="red"),
-        "service office: unknown field colour at flow[0], allowed are id, dimensions, ",
-    ),
+    "unknown field of a service": (service(colour="red"), "service office: unknown field colour, allowed are id, hosts, "),
+    "unknown field of a flow": (flow(colour="red"), "service office: unknown field colour at flow[0], allowed are id, dimensions, "),
     "dimension asked whole": (flow(every=["MOON"]), "service office: flow RATES has no dimension MOON"),
-    "dimension of the allowlist": (
-        flow(public={"KIND": ["X"], "MOON": ["1"]}),
-        "service office: flow RATES has no dimension MOON",
-    ),
+    "dimension of the allowlist": (flow(public={"KIND": ["X"], "MOON": ["1"]}), "service office: flow RATES has no dimension MOON"),
     "variant of nobody": (areas(variants={"ZZ": "former"}), LINES + "area table places has no code ZZ"),
     "members of nobody": (areas(compositions={"ZZ": "none"}), LINES + "area table places has no code ZZ"),
-    "flag that is none": (
-        service(flags="ab", confidential="c"),
-        "service office: confidential c is not among its flags ab",
-    ),
+    "flag that is none": (service(flags="ab", confidential="c"), "service office: confidential c is not among its flags ab"),
     "zone": (service(zone="Mars/Olympus"), "service office: unknown time zone Mars/Olympus"),
     "dot in a flow": (flow(id="RA.TES"), "service office: flow RA.TES has a dot in its name"),
     "host of two": (second_service(), "services office and other: share the host data.example.org"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -24,6 +24,11 @@ UNITS = {
 }  # fmt: skip
 
 
+def every_row(service):
+    lists = ("/observations", "/derived-observations")
+    return [row for path in lists for row in service.walk(path, limit=500, sources="all")]
+
+
 def test_indicators(service):
     """Indicators: every concept of the catalogue, with how much of it there is."""
     rows = service.walk("/indicators", limit=500)
@@ -31,9 +36,7 @@ def test_indicators(service):
     assert {r["category"] for r in rows} <= set(INDICATOR_CATEGORIES)
     assert {r["unit"] for r in rows} <= UNITS | {None}
     counted = {r["slug"]: r for r in rows}
-    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
-        "/derived-observations", limit=500, sources="all"
-    )
+    observed = every_row(service)
     for slug, row in counted.items():
         mine = [o for o in observed if o["indicatorId"] == row["id"]]
         assert row["seriesCount"] == len({o["metadata"]["seriesId"] for o in mine})
@@ -58,8 +61,8 @@ def test_one_indicator(service):
     assert (row["firstPeriod"], row["lastPeriod"]) == ("2023-12-31T00:00:00Z", "2026-10-31T00:00:00Z")
     for name in ("indicator_sahm_indicator", "SAHM", "Sahm_Rule"):
         assert service.ok(f"/indicators/{name}") == service.ok(f"/derived-indicators/{name}") == row
-    for one in service.walk("/indicators", limit=500)[::5]:
-        assert service.ok(f"/indicators/{one['slug']}") == service.ok(f"/indicators/{one['id']}") == one
+    for other in service.walk("/indicators", limit=500)[::5]:
+        assert service.ok(f"/indicators/{other['slug']}") == service.ok(f"/indicators/{other['id']}") == other
 
 
 def test_words_find_what_publishers_call_an_indicator(service):
@@ -139,11 +142,9 @@ def test_series(service):
 
 def test_every_series_adds_up(service):
     """Counts and bounds agree with the rows and vintages served."""
-    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
-        "/derived-observations", limit=500, sources="all"
-    )
+    observed = every_row(service)
     vintages = service.walk("/observations/vintages", limit=500, sources="all")
-    found = 0
+    count = 0
     for indicator in service.walk("/indicators", limit=500):
         for row in service.walk(f"/indicators/{indicator['slug']}/series"):
             mine = [o for o in observed if o["metadata"]["seriesId"] == row["id"]]
@@ -155,8 +156,8 @@ def test_every_series_adds_up(service):
                 (row["unit"], row["frequency"], row["rights"]["valueWithheld"])
             }
             assert isinstance(row["nativeId"], str)
-            found += 1
-    assert found == service.ok("/coverage")["series"]
+            count += 1
+    assert count == service.ok("/coverage")["series"]
 
 
 def test_filters_of_series(service):
@@ -181,18 +182,18 @@ def test_entities_of_a_derived_indicator(service):
     assert service.ok("/derived-indicators/debt_change_5y/entities") == []
     for indicator in service.walk("/derived-indicators", limit=500):
         rows = service.walk("/derived-observations", indicator=indicator["slug"], limit=500)
-        found = service.walk(f"/derived-indicators/{indicator['slug']}/entities")
-        assert {r["entityId"] for r in found} == {r["entityId"] for r in rows}
+        entities = service.walk(f"/derived-indicators/{indicator['slug']}/entities")
+        assert {r["entityId"] for r in entities} == {r["entityId"] for r in rows}
 
 
 def test_sources_by_what_their_licence_asks_for(service):
     """`license` on /sources; the data of the Swiss National Bank are not for money."""
     whole = {row["id"]: row["rights"]["licenseClass"] for row in service.walk("/sources")}
-    told = {"snb": "non-commercial", "us-treasury-par": "open", "world-bank": "attribution", "imf": "consent"}
-    assert whole.items() >= told.items()
+    examples = {"snb": "non-commercial", "us-treasury-par": "open", "world-bank": "attribution", "imf": "consent"}
+    assert whole.items() >= examples.items()
     for wanted in ("open", "attribution", "non-commercial", "consent", "open,attribution"):
-        found = [row["id"] for row in service.walk("/sources", limit=3, license=wanted)]
-        assert found == sorted(name for name, one in whole.items() if one in wanted.split(","))
+        ids = [row["id"] for row in service.walk("/sources", limit=3, license=wanted)]
+        assert ids == sorted(name for name, license_class in whole.items() if license_class in wanted.split(","))
 
 
 def test_providers_and_sources(service):
@@ -214,9 +215,7 @@ def test_providers_and_sources(service):
     assert (
         treasury["license"] == treasury["rights"]["license"] == "Public domain (work of the United States government)"
     )
-    observed = service.walk("/observations", limit=500, sources="all") + service.walk(
-        "/derived-observations", limit=500, sources="all"
-    )
+    observed = every_row(service)
     for name, row in sources.items():
         assert row["seriesCount"] == len({o["metadata"]["seriesId"] for o in observed if o["sourceId"] == name})
 
@@ -303,13 +302,13 @@ def test_coverage(service):
     # Events: those of filings and the like, meetings of central banks, and releases read from the numbers.
     # What is computed is counted anew, since a formula more brings more of it.
     derived = service.walk("/derived-observations", limit=500, sources="all")
-    served = [one["slug"] for one in service.walk("/indicators", limit=500) if one["seriesCount"]]
-    series = [one for slug in served for one in service.walk(f"/indicators/{slug}/series", limit=500)]
+    served = [indicator["slug"] for indicator in service.walk("/indicators", limit=500) if indicator["seriesCount"]]
+    series = [row for slug in served for row in service.walk(f"/indicators/{slug}/series", limit=500)]
     assert service.ok("/coverage", "events:read") == service.ok("/coverage", "free") == {
         "countries": 2, "regions": 0, "companies": 2,
-        "indicators": {"raw": 16, "derived": len({one["indicatorId"] for one in derived})},
+        "indicators": {"raw": 16, "derived": len({row["indicatorId"] for row in derived})},
         "series": len(series), "observations": 849, "derivedObservations": len(derived),
-        "vintages": sum(one["vintageCount"] for one in series), "statements": 0, "events": 7 + 40 + 40, "providers": 4,
+        "vintages": sum(row["vintageCount"] for row in series), "statements": 0, "events": 7 + 40 + 40, "providers": 4,
         "sources": 4, "firstPeriod": "2023-01-31T00:00:00Z", "lastPeriod": "2026-12-31T00:00:00Z",
         "lastIngestedAt": "2026-11-20T12:00:00Z", "dataVersion": int(service.get("/coverage").headers["x-data-version"]),
     }  # fmt: skip
@@ -361,25 +360,26 @@ _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 def judged(record, currencies):
     """What is wrong with the units of a record and of all records in it, one line each."""
     if isinstance(record, list):
-        return [line for one in record for line in judged(one, currencies)]
+        return [line for element in record for line in judged(element, currencies)]
     if not isinstance(record, dict):
         return []
-    found = [line for one in record.values() for line in judged(one, currencies)]
+    problems = [line for element in record.values() for line in judged(element, currencies)]
     if "unit" not in record:
-        return found
+        return problems
     unit = record["unit"]
-    told = record["metadata"].get("currency") if "metadata" in record else record["currency"]
-    place = {key: record.get(key) for key in ("id", "entityId", "indicatorId", "field", "unit")} | {"currency": told}
-    if is_money(unit) and (told is None or re.fullmatch("[A-Z]{3}", told) is None):
-        found.append(f"money without a currency: {place}")
+    currency = record["metadata"].get("currency") if "metadata" in record else record["currency"]
+    place = {key: record.get(key) for key in ("id", "entityId", "indicatorId", "field", "unit")}
+    place["currency"] = currency
+    if is_money(unit) and (currency is None or re.fullmatch("[A-Z]{3}", currency) is None):
+        problems.append(f"money without a currency: {place}")
     if unit not in {CURRENCY, CURRENCY_PER_SHARE} and not str(unit).startswith(("local_currency", "per_")):
-        if told != currency_of(unit, None):
-            found.append(f"the unit says another currency: {place}")
-    elif told is not None and record.get("entityId") in currencies and told not in currencies[record["entityId"]]:
-        found.append(f"not the currency of the place: {place}")
+        if currency != currency_of(unit, None):
+            problems.append(f"the unit says another currency: {place}")
+    elif currency is not None and currency not in currencies.get(place["entityId"], [currency]):
+        problems.append(f"not the currency of the place: {place}")
     if SCORES & {record.get("indicatorId"), record.get("id")} and unit is not None:
-        found.append(f"a score with a unit: {place}")
-    return found
+        problems.append(f"a score with a unit: {place}")
+    return problems
 
 
 def long_texts(text):
@@ -468,9 +468,9 @@ def test_every_series_of_money_has_a_currency():
 
 
 def test_spreads_and_slopes_are_not_in_percent():
-    found = [i for i in CATALOG.indicators.values() if re.search(r"spread|slope|butterfly|_change_", i.slug)]
-    assert len(found) >= 10
-    assert {i.slug for i in found if i.unit == "percent"} <= {
+    differences = [i for i in CATALOG.indicators.values() if re.search(r"spread|slope|butterfly|_change_", i.slug)]
+    assert len(differences) >= 10
+    assert {i.slug for i in differences if i.unit == "percent"} <= {
         "exchange_rate_change_yoy",
         "real_effective_rate_change_yoy",
     }
@@ -483,7 +483,7 @@ def test_money_of_companies_is_in_the_iso_code_of_its_currency(tmp_path_factory)
     invented_companies.build(home, made)
     service = Service(home)
     try:
-        by_entity = {one.entity: one.currency or "USD" for one in made}
+        by_entity = {company.entity: company.currency or "USD" for company in made}
         rows = service.walk("/observations/latest", indicator="revenue_ttm", limit=500)
         assert {row["unit"] for row in rows} == {"usd", "eur", "jpy"}
         for row in rows:
@@ -532,12 +532,12 @@ def asked(fiscal, path=PATH, indicator="revenue", **query):
     """(last day, fiscal period, value) of each row, and what is warned of."""
     answer = fiscal.get(path, entity=ENTITY, indicator=indicator, **query)
     assert answer.status_code == 200, answer.text
-    found = answer.json()
+    body = answer.json()
     rows = [
         (row["periodEnd"][:10], row["metadata"]["fiscalYear"], row["metadata"]["fiscalPeriod"], row["valueNumeric"])
-        for row in found["data"]
+        for row in body["data"]
     ]
-    return rows, found["meta"].get("warnings", [])
+    return rows, body["meta"].get("warnings", [])
 
 
 Q1, Q2, Q3 = ("2022-12-31", 2023, "Q1", 100), ("2023-03-31", 2023, "Q2", 110), ("2023-06-30", 2023, "Q3", 120)
@@ -577,13 +577,13 @@ def test_a_period_by_either_name(fiscal, path, query, rows):
 
 
 def test_pages_of_a_fiscal_period_are_the_whole(fiscal):
-    found, cursor = [], {}
+    parts, cursor = [], {}
     while cursor is not None:
         answer = fiscal.get(PATH, entity=ENTITY, indicator="revenue", period="FY2023", limit=2, **cursor).json()
-        found += [row["metadata"]["fiscalPeriod"] for row in answer["data"]]
+        parts += [row["metadata"]["fiscalPeriod"] for row in answer["data"]]
         following = answer["meta"]["pagination"]["next_cursor"]
         cursor = None if following is None else {"cursor": following}
-    assert found == ["FY", "Q1", "Q2", "Q3", "Q4"]
+    assert parts == ["FY", "Q1", "Q2", "Q3", "Q4"]
 
 
 def test_latest_readings_and_measures_say_both(fiscal):
@@ -592,8 +592,8 @@ def test_latest_readings_and_measures_say_both(fiscal):
 
 
 def test_rows_and_statements_call_a_period_the_same(fiscal):
-    told = fiscal.ok(f"/companies/{ENTITY}/financials")["incomeStatements"]
-    called = {(one["frequency"], one["periodEnd"]): (one["fiscalYear"], one["fiscalPeriod"]) for one in told}
+    statements = fiscal.ok(f"/companies/{ENTITY}/financials")["incomeStatements"]
+    called = {(s["frequency"], s["periodEnd"]): (s["fiscalYear"], s["fiscalPeriod"]) for s in statements}
     rows = fiscal.ok(PATH, entity=ENTITY, indicator="net_income")
     assert len(rows) == len(called) == 6
     for row in rows:

@@ -34,11 +34,11 @@ def build(home: Path) -> None:
     chosen = settings(home)
     now = chosen.clock() - chosen.clock() % 86_400
     economy = Economy(datetime.fromtimestamp(now, UTC).date())
-    captures = sorted([*fred(economy, now, None), *calendars(now)], key=lambda one: one.fetched_at)
+    captures = sorted([*fred(economy, now, None), *calendars(now)], key=lambda capture: capture.fetched_at)
     pages = [
-        Response(one.source, one.url, one.make(), one.fetched_at, one.media_type)
-        for one in captures
-        if one.url.rpartition("series_id=")[2] in SERIES or "release" in one.url or one.url.endswith(".ics")
+        Response(capture.source, capture.url, capture.make(), capture.fetched_at, capture.media_type)
+        for capture in captures
+        if capture.url.rpartition("series_id=")[2] in SERIES or "release" in capture.url or capture.url.endswith(".ics")
     ]
     with PipelineContext(chosen, SIMULATED) as world:
         take_in(world, pages, lambda _: None)
@@ -52,16 +52,16 @@ def built_releases(tmp_path_factory, worker_id):
 
 @pytest.fixture(scope="module")
 def service(built_releases, tmp_path_factory):
-    one = Service(copy(built_releases, tmp_path_factory.mktemp("releases") / "home"))
-    yield one
-    one.close()
+    service = Service(copy(built_releases, tmp_path_factory.mktemp("releases") / "home"))
+    yield service
+    service.close()
 
 
 @pytest.fixture
 def own(built_releases, tmp_path):
-    one = Service(copy(built_releases, tmp_path / "home"))
-    yield one
-    one.close()
+    service = Service(copy(built_releases, tmp_path / "home"))
+    yield service
+    service.close()
 
 
 def cells(service, indicator, country, **query):
@@ -71,7 +71,7 @@ def cells(service, indicator, country, **query):
 
 def known(history, moment):
     """Values by last day, as known at a moment."""
-    return {end: value for end, observed, value in sorted(history, key=lambda one: one[1]) if observed <= moment}
+    return {end: value for end, observed, value in sorted(history, key=lambda state: state[1]) if observed <= moment}
 
 
 def test_release_summaries(service):
@@ -104,7 +104,7 @@ def test_a_reading_is_what_was_known_when_it_was_out(service):
         then = known(history, row["observedAt"])
         ends = sorted(end for end in then if end <= row["periodEnd"][:10])
         earlier = {
-            end: value for end, seen, value in sorted(history, key=lambda one: one[1]) if seen < row["observedAt"]
+            end: value for end, seen, value in sorted(history, key=lambda state: state[1]) if seen < row["observedAt"]
         }
         previous, now = earlier[ends[-2]], then[ends[-2]]
         assert reading["actual"] == then[ends[-1]]
@@ -115,20 +115,21 @@ def test_a_reading_is_what_was_known_when_it_was_out(service):
         window = [then[end] for end in ends[-121:-1]]
         assert len(window) == 120
         mean = sum(window) / 120
-        spread = math.sqrt(sum((one - mean) ** 2 for one in window) / 119)
+        spread = math.sqrt(sum((value - mean) ** 2 for value in window) / 119)
         assert reading["zScore10y"] == pytest.approx((reading["actual"] - mean) / spread, rel=1e-9)
-        below = sum(one < reading["actual"] for one in window) + sum(one == reading["actual"] for one in window) / 2
+        actual = reading["actual"]
+        below = sum(value < actual for value in window) + sum(value == actual for value in window) / 2
         assert reading["percentile10y"] == pytest.approx(100 * below / 120)
         assert row["headline"].startswith(
             f"United Kingdom: Consumer prices rose by {reading['actual']:.1f}% over the year to "
         )
         # How it compares is judged by the mean absolute change from one month to the next of those ten years.
-        usual = sum(abs(two - one) for one, two in pairwise(window)) / 119
+        usual = sum(abs(later - earlier) for earlier, later in pairwise(window)) / 119
         moved = abs(reading["change"]) >= usual / 2 and rounded(now, 1) != rounded(reading["actual"], 1)
         assert (" more than " in row["headline"] or " less than " in row["headline"]) == moved
         steady += not moved
-        told = [float(one) for one in re.findall(r"([0-9]+[.][0-9])%", row["headline"])]
-        assert set(told) <= {rounded(reading["actual"], 1), rounded(now, 1)}
+        stated = [float(number) for number in re.findall(r"([0-9]+[.][0-9])%", row["headline"])]
+        assert set(stated) <= {rounded(reading["actual"], 1), rounded(now, 1)}
         shown = service.ok("/observations/{id}/provenance".format(id=reading["observationId"]))["observation"]
         assert (shown["valueNumeric"], shown["periodEnd"]) == (reading["actual"], row["periodEnd"])
     assert 0 < steady < len(rows)
@@ -193,9 +194,9 @@ def test_the_window_of_a_plan(service):
     assert (reading["previous"], reading["revisedPrevious"], reading["change"]) == (None, None, None)
     assert reading["actual"] == whole[first[0]["id"]]["readings"][0]["actual"]
     # Ten years are not within reach of two: nothing is placed among them.
-    placed = [(one["zScore10y"], one["percentile10y"]) for row in rows for one in row["readings"]]
+    placed = [(reading["zScore10y"], reading["percentile10y"]) for row in rows for reading in row["readings"]]
     assert set(placed) == {(None, None)}
-    assert [one["zScore10y"] is None for one in whole[rows[0]["id"]]["readings"]].count(False) > 0
+    assert [reading["zScore10y"] is None for reading in whole[rows[0]["id"]]["readings"]].count(False) > 0
     assert [row["id"] for row in rows] == [i for i, row in whole.items() if row["periodEnd"][:10] >= FREE_FROM]
     assert service.error(PATH, 403, "free", end_date="2024-01-01")["details"]["parameter"] == "end_date"
 
@@ -257,14 +258,8 @@ def test_events_of_releases_and_banks_are_past_and_to_come(service):
 
 def test_numbers_of_an_event_are_those_known_at_the_moment(service):
     """A row's own observedAt returns the row; before it was out, the release has no numbers."""
-    rows = service.walk(
-        "/events",
-        limit=500,
-        indicator="cpi_inflation_yoy",
-        country="USA",
-        start_date="2026-01-01",
-        end_date="2026-12-31",
-    )
+    prices = {"indicator": "cpi_inflation_yoy", "country": "USA"}
+    rows = service.walk("/events", limit=500, **prices, start_date="2026-01-01", end_date="2026-12-31")
     revised = service.walk("/events", limit=500, status="revised", country="GBR", start_date="2025-06-01")
     assert revised
     for row in [*rows, *revised[:4]]:
@@ -273,15 +268,15 @@ def test_numbers_of_an_event_are_those_known_at_the_moment(service):
         if row["status"] in {"scheduled", "rescheduled", "canceled", "tentative"}:
             assert row["actual"] is None
             assert (row["previous"] is None) == (row["unit"] is None)
-    one = revised[0]
+    newest = revised[0]
     first = service.walk(
-        "/events", limit=50, as_of=one["occurredAt"][:10], indicator="cpi_inflation_yoy", country="GBR"
+        "/events", limit=50, as_of=newest["occurredAt"][:10], indicator="cpi_inflation_yoy", country="GBR"
     )
-    (then,) = [row for row in first if row["id"] == one["id"]]
+    (then,) = [row for row in first if row["id"] == newest["id"]]
     assert then["status"] == "released"
     # The first print stays; what has become of it is told beside it.
-    assert (then["actual"], then["revisedActual"]) == (one["actual"], None)
-    assert one["revisedActual"] not in {None, one["actual"]}
+    assert (then["actual"], then["revisedActual"]) == (newest["actual"], None)
+    assert newest["revisedActual"] not in {None, newest["actual"]}
 
 
 def test_a_release_to_come_tells_the_number_of_the_period_before(service):
@@ -307,14 +302,8 @@ def test_a_release_to_come_tells_the_number_of_the_period_before(service):
 def test_an_event_has_the_first_print_for_ever_and_what_stood_before_it(service):
     """actual: the first print; revisedActual: the newest known, where it differs; previous: as it stood before the release."""
     history = cells(service, "cpi_inflation_yoy", "GBR")
-    rows = service.walk(
-        "/events",
-        limit=100,
-        country="GBR",
-        indicator="cpi_inflation_yoy",
-        start_date="2025-01-01",
-        end_date="2026-03-31",
-    )
+    prices = {"indicator": "cpi_inflation_yoy", "country": "GBR"}
+    rows = service.walk("/events", limit=100, **prices, start_date="2025-01-01", end_date="2026-03-31")
     assert len(rows) == 15
     revised = previous = 0
     for row in rows:
@@ -334,8 +323,8 @@ def test_an_event_has_the_first_print_for_ever_and_what_stood_before_it(service)
 def test_a_release_is_told_once_whoever_tells_of_it(service):
     """The same release from a calendar and from FRED is one event, in lists and among a brief's upcoming ones."""
     rows = service.walk("/events", limit=500, category="macro_release")
-    told = Counter((row["type"], row["entityId"], row["period"]) for row in rows)
-    assert {name: count for name, count in told.items() if count > 1} == {}
+    counts = Counter((row["type"], row["entityId"], row["period"]) for row in rows)
+    assert {name: count for name, count in counts.items() if count > 1} == {}
     prices = [row for row in rows if row["type"] == "consumer_prices" and row["country"] == "country_usa"]
     # The Bureau's calendar states hours; before its first one there are the days of the numbers.
     announced = [row for row in prices if row["period"] > "2016-06"]

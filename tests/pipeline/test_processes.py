@@ -1,6 +1,5 @@
 """Worker processes: what comes of a job is the same wherever it is done, and a worker that dies costs nothing."""
 
-import gc
 import math
 import os
 import signal
@@ -61,10 +60,6 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def searched_after():
-    return os.getpid(), gc.get_threshold()[0]
-
-
 def begun(two):
     """The pool, once its worker works: it takes a while to begin."""
     two.job(where, 0, weight=1)
@@ -72,29 +67,19 @@ def begun(two):
     return two
 
 
-def test_a_worker_searches_for_reference_cycles_seldom_and_its_owner_as_ever(two):
-    before = gc.get_threshold()
-    job = begun(two).job(searched_after, weight=1)
-    wait_for(job._sent.done)
-    pid, objects = job.result()
-    assert pid in pids(two)
-    assert objects > 100 * before[0]
-    assert gc.get_threshold() == before
-
-
 def test_results_come_in_the_order_in_which_they_are_asked_for_and_both_processes_work(two):
     """The writer does what no worker has begun."""
     begun(two)
     jobs = [two.job(slowly, number, weight=1) for number in range(20)]
-    found = [job.result() for job in reversed(jobs)]
-    assert [number for number, _ in found] == list(reversed(range(20)))
-    assert {pid for _, pid in found} == {os.getpid(), *pids(two)}
+    results = [job.result() for job in reversed(jobs)]
+    assert [number for number, _ in results] == list(reversed(range(20)))
+    assert {pid for _, pid in results} == {os.getpid(), *pids(two)}
 
 
 def test_one_process_and_little_work_start_no_other(monkeypatch):
     alone, little = Processes(1), Processes(2)
     monkeypatch.setattr(processes, "WORTHWHILE", math.inf)
-    assert [one.job(where, 0, weight=1 << 30).result() for one in (alone, little)] == [os.getpid()] * 2
+    assert [pool.job(where, 0, weight=1 << 30).result() for pool in (alone, little)] == [os.getpid()] * 2
     assert alone._pool is None
     assert little._pool is None
 
@@ -134,9 +119,9 @@ def test_a_job_that_reads_much_is_done_here(two, monkeypatch):
     monkeypatch.setattr(processes, "HEAVIEST", 10)
     jobs = [two.job(slowly, number, weight=weight) for number, weight in enumerate((10, 11, 10, 11))]
     assert [job._sent is None for job in jobs] == [False, True, False, True]
-    found = [job.result() for job in jobs]
-    assert [number for number, _ in found] == [0, 1, 2, 3]
-    assert {pid for _, pid in found[1::2]} == {os.getpid()}
+    results = [job.result() for job in jobs]
+    assert [number for number, _ in results] == [0, 1, 2, 3]
+    assert {pid for _, pid in results[1::2]} == {os.getpid()}
 
 
 def test_companies_that_were_written_are_let_go_of_while_the_rest_is_derived(monkeypatch):

@@ -14,7 +14,7 @@ import pytest
 
 from almanac.catalog.records import Catalog
 from almanac.domain.periods import end_of
-from almanac.sandbox.noise import business_days, normals, uniforms, wander
+from almanac.sandbox.noise import business_days
 from almanac.sandbox.world import Response, world
 from almanac.sources.base import Payload, connector
 
@@ -54,8 +54,8 @@ def test_a_later_day_only_adds_rows_and_vintages(catalog: Catalog, seen: Seen) -
     grown = 0
     for (source, native), statements in seen.stated.items():
         if statements[0][1].released is not None and not statements[0][1].first_only:
-            old = {(one.period, one.known, one.value) for _, one in statements}
-            new = {(one.period, one.known, one.value) for _, one in later.stated[source, native]}
+            old = {(s.period, s.known, s.value) for _, s in statements}
+            new = {(s.period, s.known, s.value) for _, s in later.stated[source, native]}
             grown += len(new) > len(old)
             assert old <= new, native
         else:
@@ -191,29 +191,6 @@ def test_fred_snapshots_stamp_every_row_with_the_day_of_the_request(pages: list[
 
 
 # -- the noise and the calendar under the simulated world -------------------------------------------------------------
-
-
-def test_noise_is_splitmix64_of_the_name_and_does_not_depend_on_the_count() -> None:
-    """Checked against the algorithm in plain integers."""
-    mask = 2**64 - 1
-    state = int.from_bytes(hashlib.sha256(b"name").digest()[:8], "big")
-    expected = []
-    for _ in range(5):
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
-        expected.append(((z ^ (z >> 31)) >> 11) / 2**53)
-    assert uniforms("name", 5).tolist() == expected
-    assert uniforms("name", 1000)[:5].tolist() == expected
-
-
-def test_noise_has_the_moments_it_claims() -> None:
-    draws = normals("moments", 100_000)
-    assert abs(draws.mean()) < 0.02
-    assert abs(draws.std() - 1) < 0.02
-    path = wander("moments", 100_000, 0.9, 2.5)
-    assert abs(path.std() - 2.5) < 0.15
-    assert wander("moments", 50, 0.9, 2.5).tolist() == path[:50].tolist()
 
 
 def test_business_days_leave_out_weekends_and_the_two_holidays() -> None:

@@ -50,25 +50,13 @@ READERS = [
     (test_mof_japan.WRONG, test_mof_japan.parse, "jgbcme.csv"),
     (test_rba.WRONG, test_rba.parse, "f1-data.csv"),
     (test_rba.WRONG_BOOKS, test_rba.parse, "hist.xls"),
-    (
-        test_sdmx.WRONG,
-        lambda old, new: sdmx_invented.parse(test_sdmx.SERVICE_CSV.replace(old, new), **SERVICE),
-        "",
-    ),
+    (test_sdmx.WRONG, lambda old, new: sdmx_invented.parse(test_sdmx.SERVICE_CSV.replace(old, new), **SERVICE), ""),
     (test_sec_datasets.WRONG, lambda make: datasets.read(make(), "2009q3.zip", test_sec_datasets.WANTED), "2009q3.zip"),
     (test_sec_facts.WRONG, test_sec_facts.read, f"CIK {CIK}"),
     (test_sec_facts.WRONG_ROWS, lambda fields: test_sec_facts.read(test_sec_facts.damage(**fields)), f"CIK {CIK}"),
     (test_sec_reference.WRONG, lambda body: reference.tickers(encoded(body), Parsed()), ""),
-    (
-        test_sec_reference.WRONG_LISTINGS,
-        lambda change: reference.tickers_with_exchanges(encoded(test_sec_reference.LISTINGS | change), Parsed()),
-        "",
-    ),
-    (
-        test_sec_submissions.WRONG,
-        lambda path, value: test_sec_submissions.read(test_sec_submissions.changed(path, value)),
-        f"CIK {CIK}",
-    ),
+    (test_sec_reference.WRONG_LISTINGS, lambda change: reference.tickers_with_exchanges(encoded(test_sec_reference.LISTINGS | change), Parsed()), ""),
+    (test_sec_submissions.WRONG, lambda path, value: test_sec_submissions.read(test_sec_submissions.changed(path, value)), f"CIK {CIK}"),
     (test_snb.WRONG, test_snb.parse, "rendoblid"),
     (test_us_treasury.WRONG, test_us_treasury.parse, "daily_treasury_yield_curve 2099"),
     (test_world_bank.WRONG, test_world_bank.parse, ""),
@@ -78,7 +66,7 @@ READERS = [
     (test_sdmx_forms.WRONG_JSON, sdmx_invented.parse, ""),
     (test_sdmx_forms.WRONG_XML, sdmx_invented.parse, ""),
     (test_tables.WRONG, test_tables.workbook_rows, ""),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -122,7 +110,7 @@ def test_what_can_be_kept_is_given_back_as_it_is():
 
 
 @pytest.mark.parametrize(
-    ("parsed", "told"),
+    ("parsed", "field"),
     [
         (company(name="A\0B"), r"companies.name: 'A\x00B' has a character NUL"),
         (company(name="A" * 501), "has 501 bytes, more than the 500 that are kept"),
@@ -135,10 +123,10 @@ def test_what_can_be_kept_is_given_back_as_it_is():
         (Parsed(filings=[(1, GOOD.filings[0][1]._replace(items=("2\0",)))]), "filings.items: "),
     ],
 )
-def test_what_cannot_is_refused_and_the_field_is_named(parsed, told):
+def test_what_cannot_is_refused_and_the_field_is_named(parsed, field):
     with pytest.raises(SourceChanged) as caught:
         check(parsed)
-    assert told in str(caught.value)
+    assert field in str(caught.value)
     assert len(str(caught.value)) < 300
 
 

@@ -56,7 +56,7 @@ SHOWN = 2
 
 
 def record(service: Service) -> dict[str, dict[str, dict[str, Any]]]:
-    """What is kept: an answer for each operation, and one error for each status."""
+    """Return the examples to keep: an answer for each operation, and one error for each status."""
     # The log would tell at length of the faults that are made on purpose.
     with capture_logs():
         return {

@@ -1,4 +1,4 @@
-"""Where each operation of the interface is found in the Python client, and how its declaration reads there."""
+"""The place of each operation of the interface in the Python client, and its declaration there."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ TOOLS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 def ways(page: str) -> str:
-    """Where to go on, for a page of this folder of docs/ (`.` or `tutorials`)."""
+    """Return the table of further reading, for a page of this folder of docs/ (`.` or `tutorials`)."""
     up = "../" if page != "." else ""
     rows = [(words, f"[{_title(path)}]({up}{path})") for path, words in _WAYS if (ROOT / "docs" / path).exists()]
     return table(("To ask from", "Read"), rows)

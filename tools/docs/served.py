@@ -40,7 +40,7 @@ OpenView = Callable[[], AbstractContextManager[View]]
 
 
 def needed(page: Response) -> bool:
-    """Whether a page is small or asked for; the whole world takes a minute."""
+    """Return whether a page is small or asked for; the whole world takes a minute."""
     if "us-treasury" in page.source:
         return any(f"={year}" in page.url for year in (2023, 2024, 2025, 2026))
     if "mof" in page.source:

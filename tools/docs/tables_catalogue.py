@@ -103,7 +103,7 @@ def indicators() -> str:
 
 
 def _published_as(indicator: Indicator) -> str:
-    """What publishers call it, each with the source that does."""
+    """Return the publishers' names of an indicator, each with its source."""
     if not indicator.published_as:
         return ""
     return " Published as " + ", ".join(f"“{one.name}” (`{one.source}`)" for one in indicator.published_as) + "."
@@ -126,7 +126,7 @@ def formulas() -> str:
 
 
 def operators() -> str:
-    """What a formula may be made of. The words are the first sentence of each operator's docstring."""
+    """Return the table of operators. The words are the first sentence of each operator's docstring."""
     rows = [
         (f"`{name}`", " ".join((make.__doc__ or "").strip().split("\n\n")[0].split()))
         for name, make in sorted({**_OPERATORS, **PEER_COMPARISONS}.items())

@@ -16,7 +16,7 @@ def styles() -> str:
 
 
 def differences() -> str:
-    """Why another reader's value is another one."""
+    """Return the table of reasons for which another reader's value differs."""
     return table(("Class", "What differs"), [(name, words) for name, words in CAUSES.items()])
 
 

@@ -48,7 +48,7 @@ def parameters(one: Endpoint) -> str:
 
 
 def answer(one: Endpoint) -> str:
-    """What an endpoint answers, in words."""
+    """Return a description of an endpoint's answer."""
     name = f" of `{one.record.__name__}`" if one.record is not None else ""
     return {
         "list": f"list{name}",
@@ -80,7 +80,7 @@ def _default(param: Param) -> str:
 
 
 def meaning(param: Param) -> str:
-    """What a parameter means, with an example."""
+    """Return the description of a parameter, with an example."""
     example = f" Example: `{param.example}`." if param.example else ""
     return param.description + example
 
@@ -118,7 +118,7 @@ def _refs(schema: Mapping[str, Any]) -> Iterator[str]:
 
 
 def record(schema: Mapping[str, Any]) -> str:
-    """What a record is, and its fields."""
+    """Return the description of a record and the table of its fields."""
     rows = [
         (f"`{field}`" + ("" if field in schema["required"] else ", if it applies"), _type(told), told["description"])
         for field, told in schema["properties"].items()

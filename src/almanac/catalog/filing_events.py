@@ -1,4 +1,4 @@
-"""Which filings are events: category, type and title by form, and of a current report by item."""
+"""The filings that are events: category, type and title by form, and by item for a current report."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-What is computed from the statements of companies: twelve months of each flow, ratios, scores.
+The measures computed from companies' statements: twelve months of each flow, ratios and scores.
 
 Ratios and scores are data/companies/measures.toml, twelve-month figures follow from the items.
 """

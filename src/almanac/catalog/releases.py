@@ -1,4 +1,4 @@
-"""Which indicators are published together, whose calendars tell the days, and the meetings of central banks."""
+"""Releases: the indicators published together, the calendars that give their days, and the meetings of central banks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Releases(msgspec.Struct, frozen=True):
 
 
 class Schedule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What one release of a calendar's source is about, by the publisher's own schedule: days by period."""
+    """The publisher's own schedule of one release: its days by period."""
 
     source: str
     native: str

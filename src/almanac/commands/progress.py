@@ -1,4 +1,4 @@
-"""How far long work has come: bars on a terminal, a plain line now and then elsewhere."""
+"""Progress of long work: bars on a terminal, a plain line now and then elsewhere."""
 
 from __future__ import annotations
 

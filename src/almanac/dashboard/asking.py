@@ -52,7 +52,7 @@ class ShownRequest(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What the interface answered: `data` as its JSON reads, and what stands beside it."""
+    """An answer of the interface: `data` as its JSON reads, and the rest of the envelope."""
 
     request: ShownRequest
     data: Any

@@ -36,7 +36,7 @@ class Person(msgspec.Struct, frozen=True):
 
 class People:
     """
-    What the dashboard keeps of people. `walltime` is real time: sessions, keys and limits know no other.
+    The dashboard's store of people. `walltime` is real time: sessions, keys and limits use no other clock.
 
     `accounts` is opened for it alone, apart from the one in which keys are verified.
     """

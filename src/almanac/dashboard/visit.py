@@ -80,7 +80,7 @@ Answer = Html | Redirect | Download
 
 
 class Cookie(msgspec.Struct, frozen=True):
-    """What a handler has the browser keep. Seconds of life; None: until it is closed; 0: no longer."""
+    """A cookie that a handler sets. `seconds` is its lifetime; None: until the browser closes; 0: delete it."""
 
     name: str
     value: str
@@ -182,7 +182,7 @@ class Visit:
 
     @property
     def loading(self) -> dict[str, str]:
-        """What is being loaded on this host just now, and how far each is."""
+        """Return the loads now running on this host, each with its progress."""
         return load_state.going_on(self.settings.home)
 
     def here(self, **changes: str | None) -> str:
@@ -256,7 +256,7 @@ class Visit:
 
     @property
     def shown_requests(self) -> list[ShownRequest]:
-        """What a program would ask for the same data, each request once."""
+        """Return the requests by which a program gets the same data, each once."""
         return list(dict.fromkeys(response.request for response in self.responses))
 
     @property

@@ -1,4 +1,4 @@
-"""When to ask a source: its cron schedule in UTC, and the pause after a failure."""
+"""Schedules of sources: cron lines in UTC, and the pause after a failure."""
 
 from __future__ import annotations
 

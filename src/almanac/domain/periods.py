@@ -25,7 +25,7 @@ EVERY_KEY = (0, 1 << 62)
 
 
 class Frequency(StrEnum):
-    """How often a series has a value. The letter is part of a series id, so it never changes."""
+    """The frequency of a series. The letter is part of a series id, so it never changes."""
 
     ANNUAL = "A", "annual", 12, 600
     SEMIANNUAL = "S", "semiannual", 6, 400

@@ -11,7 +11,7 @@ import msgspec
 
 class Exposure(IntEnum):
     """
-    How widely a value may be shown, from open to shut. Only `public` values are sent. A series may tighten its source's
+    The audience of a value, from open to shut. Only `public` values are sent. A series may tighten its source's
     exposure but never loosen it.
     """
 

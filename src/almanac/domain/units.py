@@ -1,5 +1,5 @@
 """
-What unit names say about money. Units of country data are in the catalogue; company amounts use the company's own
+Money in the names of units. Units of country data are in the catalogue; company amounts use the company's own
 currency.
 
     usd  usd_millions  usd_per_barrel     US dollars, whatever country they are of

@@ -1,5 +1,5 @@
 """
-What a connector is: it plans requests and reads payloads. It never writes, never fetches, never asks the clock.
+The interface of connectors: one plans requests and reads payloads. It never writes, fetches or reads the clock.
 
 What a name in a payload may cost is one rule for all of them. A name that nobody knows (an attribute, a field) and one
 that was expected and is not there (an item, a column) are reported in `Parsed`, and all else is read. The whole payload
@@ -35,7 +35,7 @@ class SourceChanged(Exception):  # noqa: N818  (the name says what happened upst
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How a publisher wants to be asked: its own limit on requests, counted over all its hosts together, under one name."""
+    """A publisher's own limit on requests, counted over all its hosts together under one name."""
 
     name: str
     #: Evenly spaced.
@@ -128,7 +128,7 @@ class Payload:
 @dataclass(frozen=True, slots=True)
 class Block:
     """
-    What one payload says of one native series.
+    The statements of one payload about one native series.
 
     `complete` is the span of period keys, inclusive, that the payload claims to list completely; None: no such claim.
     `updated` is when the publisher last updated the data that the payload shows (unix seconds; of a day its first), None where it
@@ -248,7 +248,7 @@ class Parsed:
 
 @dataclass(frozen=True, match_args=False)  # so that its attributes are read only
 class Options(Protocol):
-    """What an operator chooses of a source beside its key (the settings' `sources.ID`)."""
+    """An operator's options for a source beside its key (the settings' `sources.ID`)."""
 
     companies: tuple[str, ...]
     bulk: bool

@@ -1,5 +1,5 @@
 """
-What can be kept of what a payload says, whichever engine keeps it: checked when a payload has been read, by name.
+Checks that either engine can store the content of a payload, made when it has been read; each names the culprit.
 
 PostgreSQL takes no NUL in a text, no half of a surrogate pair and no long text in an index; SQLite takes the first and the
 last. What one of them refuses is refused here for both, so that the same payload ends alike on either.

@@ -53,19 +53,13 @@ def test_a_state_that_has_passed_is_let_go_with_its_memory(store):
         del view
         writer.execute("UPDATE meta SET v = '8' WHERE k = 'version'")
         with reader.view() as view:
-            assert [one() for one in passed] == [None, None]
+            assert [state() for state in passed] == [None, None]
             passed = remember(view)
         del view
         reader.close()
-        assert [one() for one in passed] == [None, None]
+        assert [state() for state in passed] == [None, None]
     finally:
         gc.enable()
-
-
-class SERIES:
-    """As much of a series as is looked at before its state."""
-
-    number = 1
 
 
 def test_a_thing_remembered_of_a_state_is_made_once_and_again_of_the_next(store):

@@ -56,14 +56,22 @@ def test_a_stated_quarter_may_begin_some_days_off():
     assert (amount.value, amount.start) == (8, day("2021-01-01"))
 
 
-def test_the_last_quarter_from_three_stated_ones():
+@pytest.mark.parametrize(
+    ("stated", "end", "income", "how"),
+    [
+        ({1: 10, 2: 20, 3: 30, ytd(2020, 4): 100}, "2020-12-31", 40, "fy_minus_quarters"),
+        ({1: 10, 2: 20, ytd(2020, 3): 60}, "2020-09-30", 30, "ytd_minus_quarters"),
+    ],
+)
+def test_a_quarter_from_a_longer_period_and_stated_quarters(stated, end, income, how):
     filer = Filer()
-    for number, income in ((1, 10), (2, 20), (3, 30)):
-        filer.file("10-Q", f"2020-{3 * number + 2:02d}-01", quarter(2020, number)[1], {"NetIncomeLoss": {quarter(2020, number): income}}, fy=2020, fp=f"Q{number}")  # fmt: skip
-    filer.file("10-K", "2021-02-20", "2020-12-31", {"NetIncomeLoss": {ytd(2020, 4): 100}}, fy=2020, fp="FY")
+    for number, (period, amount) in enumerate(stated.items(), 1):
+        form, fp = ("10-K", "FY") if number == 4 else ("10-Q", f"Q{number}")
+        filed = "2021-02-20" if number == 4 else f"2020-{3 * number + 2:02d}-01"
+        span = quarter(2020, period) if isinstance(period, int) else period
+        filer.file(form, filed, span[1], {"NetIncomeLoss": {span: amount}}, fy=2020, fp=fp)
     quarters = filer.financials().quarters
-    assert value(quarters, "net_income", "2020-12-31") == 40
-    assert method(quarters, "net_income", "2020-12-31") == "fy_minus_quarters"
+    assert (value(quarters, "net_income", end), method(quarters, "net_income", end)) == (income, how)
 
 
 @pytest.mark.parametrize(("year", "last"), [(61, 1), (60, 0), (59, None)])
@@ -74,15 +82,6 @@ def test_a_last_quarter_of_three_stated_ones_may_be_nothing_and_never_less(year,
         filer.say(names[number - 1], {"PaymentsOfDividends": {quarter(2020, number): 10 * number}})
     filer.say(names[3], {"PaymentsOfDividends": {ytd(2020, 4): year}})
     assert value(filer.financials().quarters, "dividends_paid", "2020-12-31") == last
-
-
-def test_the_third_quarter_from_nine_months_and_two_quarters():
-    filer = Filer()
-    for number, lines in ((1, {quarter(2020, 1): 10}), (2, {quarter(2020, 2): 20}), (3, {ytd(2020, 3): 60})):
-        filer.file("10-Q", f"2020-{3 * number + 2:02d}-01", quarter(2020, number)[1], {"NetIncomeLoss": lines}, fy=2020, fp=f"Q{number}")  # fmt: skip
-    quarters = filer.financials().quarters
-    assert value(quarters, "net_income", "2020-09-30") == 30
-    assert method(quarters, "net_income", "2020-09-30") == "ytd_minus_quarters"
 
 
 def test_a_year_that_no_report_gives_is_the_sum_of_its_quarters():
@@ -119,49 +118,27 @@ def test_the_second_half_is_the_year_less_the_first():
     assert financials.quarter_ends == ()
 
 
-def recast(filer, *, nine_months=None, year=None):
-    """Next year's reports give another figure for the nine months, and for the year."""
+@pytest.mark.parametrize(
+    ("cash", "nine_months", "year", "last", "how"),
+    [
+        # Nine months restated before the year: 10 − 6, both as the annual report knew them, not 10 − 3; once both are: 5 − 3.
+        ((1, 2, 3, 4), 3, None, 4, "fy_minus_9m"),
+        ((1, 2, 3, 4), 3, 5, 2, "fy_minus_9m"),
+        # A year restated alone: 15 − 6 as the annual report knew them; 13 − 6 is of two bases.
+        ((1, 2, 3, 9), None, 13, 9, "fy_minus_9m_before_recast"),
+        # Other rounding restates nothing.
+        ((1_200_000, 2_300_000, 3_400_000, 4_512_000), None, 11_400_000, 4_512_000, "fy_minus_9m"),
+    ],
+)
+def test_a_last_quarter_is_of_one_basis_when_next_years_reports_give_other_figures(cash, nine_months, year, last, how):
+    filer = Filer()
+    plain_year(filer, 2020, cash=cash)
     if nine_months is not None:
         filer.file("10-Q", "2021-11-01", "2021-09-30", {CASH: {ytd(2020, 3): nine_months}}, fy=2021, fp="Q3")
     if year is not None:
         filer.file("10-K", "2022-02-20", "2021-12-31", {CASH: {ytd(2020, 4): year}}, fy=2021, fp="FY")
-
-
-def test_nine_months_restated_before_the_year_do_not_spoil_the_last_quarter():
-    filer = Filer()
-    plain_year(filer, 2020)
-    recast(filer, nine_months=3)
     quarters = filer.financials().quarters
-    # 10 − 6, both as the annual report knew them; not 10 − 3.
-    assert value(quarters, ITEM, "2020-12-31") == 4
-    assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m"
-
-
-def test_once_both_are_restated_the_last_quarter_is_too():
-    filer = Filer()
-    plain_year(filer, 2020)
-    recast(filer, nine_months=3, year=5)
-    quarters = filer.financials().quarters
-    assert value(quarters, ITEM, "2020-12-31") == 2
-    assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m"
-
-
-def test_a_year_restated_alone_leaves_the_last_quarter_as_both_were_first_known_and_says_so():
-    filer = Filer()
-    plain_year(filer, 2020, cash=(1, 2, 3, 9))
-    recast(filer, year=13)
-    quarters = filer.financials().quarters
-    # 15 − 6 as the annual report knew them; 13 − 6 is of two bases.
-    assert value(quarters, ITEM, "2020-12-31") == 9
-    assert method(quarters, ITEM, "2020-12-31") == "fy_minus_9m_before_recast"
-
-
-def test_a_year_given_in_other_rounding_is_not_restated():
-    filer = Filer()
-    cash = (1_200_000, 2_300_000, 3_400_000, 4_512_000)
-    plain_year(filer, 2020, cash=cash)
-    recast(filer, year=11_400_000)
-    assert method(filer.financials().quarters, ITEM, "2020-12-31") == "fy_minus_9m"
+    assert (value(quarters, ITEM, "2020-12-31"), method(quarters, ITEM, "2020-12-31")) == (last, how)
 
 
 def test_dividends_per_share_add_up_without_the_noise_of_binary_fractions():

@@ -12,67 +12,104 @@ END = "2020-12-31"
 def year(lines, **options):
     """The financials of one annual report: flows of 2020 and balances at its end."""
     filer = Filer(**options)
-    by_tag = {
+    by_tag = {"NetIncomeLoss": {ytd(2020, 4): 1}} | {
         name: {END if kind == "I" else ytd(2020, 4): number} for kind, tags in lines.items() for name, number in tags.items()
     }  # fmt: skip
-    filer.file("10-K", "2021-02-20", END, {"NetIncomeLoss": {ytd(2020, 4): 1}, **by_tag}, fy=2020, fp="FY")
+    stated = {name: cells for name, cells in by_tag.items() if None not in cells.values()}
+    filer.file("10-K", "2021-02-20", END, stated, fy=2020, fp="FY")
     return filer.financials()
 
 
-def test_the_first_candidate_with_a_value_wins():
-    both = year({"A": {"CostOfRevenue": 7, "CostOfGoodsAndServicesSold": 5}})
-    assert value(both.years, "cost_of_revenue", END) == 7
-    assert both.years["cost_of_revenue"][day(END)].tags == ("us-gaap:CostOfRevenue:A",)
-    assert value(year({"A": {"CostOfGoodsAndServicesSold": 5}}).years, "cost_of_revenue", END) == 5
+CONTRACTS = "RevenueFromContractWithCustomerExcludingAssessedTax"
+ALL_EQUITY = "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest"
+BANK = {"Revenues": 300, "RevenuesNetOfInterestExpense": 180, "InterestIncomeExpenseNet": 90}
 
 
-def test_inventory_of_those_who_hold_finished_goods_only():
-    """Traders tag finished goods for all they hold; where a total is tagged, finished goods are a part of it."""
-    assert value(year({"I": {"InventoryFinishedGoodsNetOfReserves": 5}}).balances, "inventory", END) == 5
-    both = year({"I": {"InventoryFinishedGoodsNetOfReserves": 5, "InventoryNet": 8}})
-    assert value(both.balances, "inventory", END) == 8
+@pytest.mark.parametrize(
+    ("template", "flows", "balances", "expected"),
+    [
+        # Of two tags that say the same the first counts.
+        ("industrial", {"CostOfRevenue": 7, "CostOfGoodsAndServicesSold": 5}, {}, {"cost_of_revenue": 7}),
+        ("industrial", {"CostOfGoodsAndServicesSold": 5}, {}, {"cost_of_revenue": 5}),
+        # Traders tag finished goods for all they hold; where a total is tagged, finished goods are a part of it.
+        ("industrial", {}, {"InventoryFinishedGoodsNetOfReserves": 5}, {"inventory": 5}),
+        ("industrial", {}, {"InventoryFinishedGoodsNetOfReserves": 5, "InventoryNet": 8}, {"inventory": 8}),
+        # A sum of tags needs all that are not optional.
+        ("industrial", {"CostOfServices": 3}, {}, {"cost_of_revenue": 3}),
+        ("industrial", {"CostOfGoodsSold": 4}, {}, {"cost_of_revenue": (4, None)}),
+        ("industrial", {"CostOfGoodsSold": 4, "CostOfServices": 3}, {}, {"cost_of_revenue": (7, "sum_of_tags")}),
+        ("industrial", {"Revenues": 10, "CostOfRevenue": 7}, {}, {"gross_profit": (3, "formula")}),
+        # Costs in one line less the cost of revenue are operating expenses.
+        ("industrial", {"CostsAndExpenses": 9, "CostOfRevenue": 7}, {}, {"operating_expenses": 2}),
+        ("industrial", {"CostsAndExpenses": 9}, {}, {"operating_expenses": None}),
+        (
+            "industrial", {"NetCashProvidedByUsedInOperatingActivities": 9, "PaymentsToAcquireProductiveAssets": 4}, {},
+            {"capital_expenditure": 4, "free_cash_flow": 5},
+        ),
+        # Depreciation under an unusual tag.
+        (
+            "industrial", {"Depreciation": 30, "AmortizationOfIntangibleAssets": 5, "OperatingIncomeLoss": 100}, {},
+            {"depreciation_and_amortization": (35, "sum_of_tags"), "ebitda": 135},
+        ),
+        # What belongs to minorities is neither income nor equity of the shareholders.
+        (
+            "industrial", {"NetIncomeLoss": None, "ProfitLoss": 110, "NetIncomeLossAttributableToNoncontrollingInterest": 10}, {},
+            {"net_income": 100},
+        ),
+        ("industrial", {}, {ALL_EQUITY: 50, "MinorityInterest": 8}, {"shareholders_equity": 42}),
+        # A column of the statement of equity is not total equity.
+        ("industrial", {}, {"StockholdersEquity": 12_707, ALL_EQUITY: 1_246}, {"equity_with_minority": 12_707}),
+        # A bank's revenue is net of interest expense.
+        (
+            "bank", BANK, {"Deposits": 7, "LongTermDebt": 3},
+            {"revenue": 180, "net_interest_income": 90, "deposits": 7, "long_term_debt": 3},
+        ),
+        ("industrial", BANK, {}, {"revenue": 300, "net_interest_income": 90}),
+        ("bank", {"InterestIncomeExpenseNet": 90, "NoninterestIncome": 40}, {}, {"revenue": 130}),
+        # A slice of revenue is not the total; where tags of it differ, cost and gross profit decide.
+        ("insurer", {CONTRACTS: 2_400, "RevenuesNetOfInterestExpense": 77_100}, {}, {"revenue": 77_100}),
+        (
+            "industrial",
+            {"Revenues": 1_650, "SalesRevenueNet": 1_790, "SalesRevenueGoodsNet": 1_835, "CostOfGoodsSold": 956, "GrossProfit": 879},
+            {}, {"revenue": 1_835},
+        ),
+        # Total liabilities are never liabilities and equity.
+        (
+            "industrial", {},
+            {
+                "Assets": 1_000, "LiabilitiesAndStockholdersEquity": 1_000, "StockholdersEquity": 350, "MinorityInterest": 40,
+                "TemporaryEquityCarryingAmountAttributableToParent": 10,
+            },
+            {"total_liabilities": (600, "formula"), "shareholders_equity": 350},
+        ),
+        # Current maturities are counted once, and debt in current liabilities already holds the current part.
+        (
+            "industrial", {}, {"LongTermDebt": 500, "LongTermDebtCurrent": 80, "CommercialPaper": 20},
+            {"long_term_debt": 420, "short_term_debt": 100, "total_debt": 520},
+        ),
+        (
+            "industrial", {}, {"LongTermDebtNoncurrent": 420, "LongTermDebtCurrent": 80, "DebtCurrent": 100},
+            {"short_term_debt": 100, "total_debt": 520},
+        ),
+        # Without a count on the cover that of the balance sheet is taken.
+        ("industrial", {}, {"CommonStockSharesOutstanding": 9}, {"shares_outstanding": 9}),
+        ("industrial", {}, {"CommonStockSharesIssued": 12, "TreasuryStockCommonShares": 2}, {"shares_outstanding": 10}),
+    ],
+)  # fmt: skip
+def test_an_item_of_one_annual_report(template, flows, balances, expected):
+    financials = year({"A": flows, "I": balances}, template=template)
+    for item, wanted in expected.items():
+        cells = financials.balances if item in financials.balances else financials.years
+        if isinstance(wanted, tuple):
+            assert (value(cells, item, END), method(cells, item, END)) == wanted, item
+        else:
+            assert value(cells, item, END) == wanted, item
 
 
-def test_a_sum_of_tags_needs_all_that_are_not_optional():
-    only_services = year({"A": {"CostOfServices": 3}})
-    assert value(only_services.years, "cost_of_revenue", END) == 3
-    goods = year({"A": {"CostOfGoodsSold": 4}})
-    assert value(goods.years, "cost_of_revenue", END) == 4
-    assert method(goods.years, "cost_of_revenue", END) is None
-    both = year({"A": {"CostOfGoodsSold": 4, "CostOfServices": 3}})
-    assert value(both.years, "cost_of_revenue", END) == 7
-    assert method(both.years, "cost_of_revenue", END) == "sum_of_tags"
-
-
-def test_gross_profit_follows_from_revenue_and_cost():
-    financials = year({"A": {"Revenues": 10, "CostOfRevenue": 7}})
-    assert value(financials.years, "gross_profit", END) == 3
-    assert method(financials.years, "gross_profit", END) == "formula"
-    assert financials.years["gross_profit"][day(END)].tags == ("us-gaap:CostOfRevenue:A", "us-gaap:Revenues:A")
-
-
-def test_costs_in_one_line_less_cost_of_revenue_are_operating_expenses():
-    financials = year({"A": {"CostsAndExpenses": 9, "CostOfRevenue": 7}})
-    assert value(financials.years, "operating_expenses", END) == 2
-    assert value(year({"A": {"CostsAndExpenses": 9}}).years, "operating_expenses", END) is None
-
-
-def test_free_cash_flow_is_cash_from_operations_less_capital_expenditure():
-    financials = year({"A": {"NetCashProvidedByUsedInOperatingActivities": 9, "PaymentsToAcquireProductiveAssets": 4}})
-    assert value(financials.years, "capital_expenditure", END) == 4
-    assert value(financials.years, "free_cash_flow", END) == 5
-
-
-def test_net_income_leaves_minority_interests_out():
-    filer = Filer()
-    lines = {"ProfitLoss": {ytd(2020, 4): 110}, "NetIncomeLossAttributableToNoncontrollingInterest": {ytd(2020, 4): 10}}
-    filer.file("10-K", "2021-02-20", END, lines, fy=2020, fp="FY")
-    assert value(filer.financials().years, "net_income", END) == 100
-
-
-def test_equity_leaves_minority_interests_out():
-    tags = {"StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest": 50, "MinorityInterest": 8}
-    assert value(year({"I": tags}).balances, "shareholders_equity", END) == 42
+def test_a_value_names_the_tags_it_is_read_from():
+    years = year({"A": {"Revenues": 10, "CostOfRevenue": 7, "CostOfGoodsAndServicesSold": 5}}).years
+    assert years["cost_of_revenue"][day(END)].tags == ("us-gaap:CostOfRevenue:A",)
+    assert years["gross_profit"][day(END)].tags == ("us-gaap:CostOfRevenue:A", "us-gaap:Revenues:A")
 
 
 @pytest.mark.parametrize("template", ["bank", "insurer"])
@@ -86,23 +123,6 @@ def test_banks_and_insurers_have_no_gross_profit_ebitda_or_free_cash_flow(templa
     assert value(financials.balances, "current_assets", END) == 5
     assert value(financials.years, "revenue", END) == 10
     assert value(financials.years, "net_cash_flow_from_operations", END) == 9
-
-
-def test_a_banks_revenue_is_net_of_interest_expense():
-    tags = {"Revenues": 300, "RevenuesNetOfInterestExpense": 180, "InterestIncomeExpenseNet": 90}
-    bank = year({"A": tags, "I": {"Deposits": 7, "LongTermDebt": 3}}, template="bank")
-    assert value(bank.years, "revenue", END) == 180
-    assert value(bank.years, "net_interest_income", END) == 90
-    assert value(bank.balances, "deposits", END) == 7
-    assert value(bank.balances, "long_term_debt", END) == 3
-    industrial = year({"A": tags})
-    assert value(industrial.years, "revenue", END) == 300
-    assert value(industrial.years, "net_interest_income", END) == 90
-
-
-def test_a_banks_revenue_from_its_parts():
-    tags = {"InterestIncomeExpenseNet": 90, "NoninterestIncome": 40}
-    assert value(year({"A": tags}, template="bank").years, "revenue", END) == 130
 
 
 def test_shares_on_the_cover_belong_to_the_report_and_not_to_the_next():
@@ -121,21 +141,6 @@ def test_shares_on_the_cover_belong_to_the_report_and_not_to_the_next():
     }
     assert shares[day("2020-12-31")].end == day("2020-12-31")
     assert shares[day("2020-12-31")].start is None
-
-
-def test_without_a_cover_count_the_balance_sheets_is_taken():
-    assert value(year({"I": {"CommonStockSharesOutstanding": 9}}).balances, "shares_outstanding", END) == 9
-    tags = {"CommonStockSharesIssued": 12, "TreasuryStockCommonShares": 2}
-    assert value(year({"I": tags}).balances, "shares_outstanding", END) == 10
-
-
-def test_a_column_of_the_statement_of_equity_is_not_total_equity():
-    tags = {
-        "StockholdersEquity": 12_707,
-        "StockholdersEquityIncludingPortionAttributableToNoncontrollingInterest": 1_246,
-    }
-    financials = year({"I": tags})
-    assert value(financials.balances, "equity_with_minority", END) == 12_707
 
 
 def test_foreign_names():

@@ -45,7 +45,7 @@ def sources() -> dict[str, str]:
 
 
 def title(text: str) -> str:
-    """What a page calls itself: its first heading. Raises ValueError where it has none."""
+    """Return a page's title: its first heading. Raises ValueError if it has none."""
     match = re.search(r"(?m)^# (.+)$", text)
     if match is None:
         raise ValueError("a page has no heading")

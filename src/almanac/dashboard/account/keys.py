@@ -171,7 +171,7 @@ def _mine(visit: Visit) -> dict[str, Any]:
 
 
 def rotate_form(visit: Visit) -> Answer:
-    """How long the old key is to live on."""
+    """Show the form that asks how long the old key stays valid."""
     row = _mine(visit)
     if not row["live"]:
         raise NotFound("This key has ended and cannot be rotated. Create a new one.")

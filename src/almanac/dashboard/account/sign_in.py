@@ -180,7 +180,7 @@ def sign_out(visit: Visit) -> Answer:
 
 
 def onward(to: str) -> str:
-    """Where to go after signing in: an address of this dashboard, else its first page."""
+    """Return the address to open after signing in: `to` if it belongs to this dashboard, else the first page."""
     return to if leads_here(to) else "/"
 
 

@@ -1,4 +1,4 @@
-"""What one's keys used: by day, key, endpoint or status, over a span of days; and every counter as CSV."""
+"""Usage of an account's keys by day, key, endpoint or status over a span of days, and every counter as CSV."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class LegendEntry:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChartFigure:
     """
-    What the template shows of a chart. `empty` is the sentence instead of a drawing, where there is nothing to draw.
+    A chart as the template shows it. `empty` is the sentence in place of a drawing if there is nothing to draw.
 
     `readout` is the data block of `almanac.dashboard.drawing.readout`. Raises ValueError without id, title or caption.
     """
@@ -64,7 +64,7 @@ class ChartFigure:
 
     @property
     def label(self) -> str:
-        """What the plot is called for readers, with the keys that read it."""
+        """Return the plot's name for screen readers, with the keys that move through it."""
         lanes = " Up and Down change between the values and the events." if self.events else ""
         return f"{self.title}. Left and Right go from point to point, Page Up and Page Down by a year, Home and End to the ends.{lanes}"
 

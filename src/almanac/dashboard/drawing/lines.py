@@ -61,7 +61,7 @@ class ChartLine(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """What panels of one time axis share: its first and last day, the labels at its right and the values at its left that each leaves room for."""
+    """The layout that panels of one time axis share: first and last day, labels at the right, and room for values at the left."""
 
     span: tuple[int, int]
     labels: Sequence[str]
@@ -69,7 +69,7 @@ class Frame(NamedTuple):
 
 
 def room_left(lines: Sequence[ChartLine], *, fraction: bool = False) -> float:
-    """How much room the labels of the value axis of some lines take."""
+    """Return the room that the labels of the lines' value axis take."""
     return svg.value_axis(
         [point.value for line in lines for point in line.points if point.value is not None], fraction=fraction
     ).room

@@ -96,8 +96,9 @@ def _read_form(visit: Visit) -> dict[str, Any]:
 
 def targets(visit: Visit, rows: Sequence[Mapping[str, Any]], as_of: str | None) -> dict[str, str]:
     """
-    Where each event leads, by its id: to the series it is about, else to its indicator, company or country, else to where it
-    is announced; to what was known of it on `as_of` (None: today).
+    Return the link of each event, by its id: to its series, else to its indicator, company or country, else to its announcement.
+
+    A link shows the state known on `as_of` (None: today).
     """
     pairs = {(row["indicatorId"], row["entityId"]) for row in rows if row["indicatorId"] and row["entityId"]}
     series: dict[tuple[str, str], str] = {}

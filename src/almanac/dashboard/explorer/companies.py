@@ -152,7 +152,7 @@ def age(newest: str | None, held: Mapping[tuple[str, str], Mapping[str, Any]], t
 
 
 def unscored(record: Mapping[str, Any], today: date) -> str:
-    """Why a company has no score, in a sentence; empty where it has one."""
+    """Return a sentence that says why a company has no score; empty if it has one."""
     if record["score"] is not None:
         return ""
     newest = record["lastPeriodEnd"]
@@ -444,7 +444,7 @@ Held = dict[tuple[str, str], dict[str, Any]]
 
 
 def _find_statements(visit: Visit, entity: str, as_of: str | None) -> Held:
-    """Which statements there are: for what the page opens on, and where it leads to. Raises ApiError for a refused day."""
+    """Return the newest statement of each frequency and kind that the company has. Raises ApiError for a refused day."""
     found: Held = {}
     for frequency in FREQUENCIES:
         told = visit.look_up(f"/companies/{entity}/financials", frequency=frequency, limit=1, as_of=as_of)
@@ -464,7 +464,7 @@ def _statement(visit: Visit, held: Held, chosen: dict[str, str]) -> str:
 
 
 def _elsewhere(visit: Visit, held: Held, today: Held, chosen: dict[str, str]) -> list[tuple[str, str]]:
-    """Where there are statements, in words and as an address, for a table that has none."""
+    """Return the places that have statements, as words and address, for a table that has none."""
     here = (chosen["frequency"], chosen["statement"])
     if here in held:
         return []
@@ -536,7 +536,7 @@ def _figures(record: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def figure(row: dict[str, Any], name: str) -> FormattedValue:
-    """How a key figure looks; one without a value may not be shown, or rests on a statement that fails a grave check."""
+    """Format a key figure. One without a value is withheld, or rests on a statement that fails a grave check."""
     if row["value"] is None and row["quality"] == "failed":
         return FormattedValue("none", "A check failed", "left out, a check of a statement behind it does not hold")
     if row["value"] is None:

@@ -216,7 +216,7 @@ class ComparedLine(msgspec.Struct):
 
     @property
     def subject(self) -> EventSubject | None:
-        """What its events are of; None where nothing of it is drawn: what may not be shown is not marked either."""
+        """Return the subject of the line's events; None if nothing is drawn, so that withheld values are not marked either."""
         if not with_values(self.points):
             return None
         if self.series is not None:
@@ -512,7 +512,7 @@ def caption(lines: Sequence[ComparedLine], compared: ReadComparison) -> str:
 
 
 def computed_words(compared: ReadComparison) -> str:
-    """How the values were made of published ones; empty for levels."""
+    """Return a sentence on how the values were computed from published ones; empty for levels."""
     formulas = _distinct(line.made.formula for line in compared.shown if line.made and line.made.formula)
     if not formulas:
         return ""
@@ -1011,7 +1011,7 @@ def page(visit: Visit) -> Answer:
 
 
 def _changed(visit: Visit) -> tuple[str, FieldProblem | None]:
-    """Where a form leads; what cannot be added is said, and the page stays."""
+    """Return the address that a form leads to, and the problem of a line that cannot be added."""
     words = " ".join(visit.query.get("add", "").split())[:_LONGEST]
     changes = sent(visit) if "lines" in visit.query else {name: visit.query.get(name) for name in NAMES}
     problem = None

@@ -231,7 +231,7 @@ def _sparks(visit: Visit, brief: Row, latest: Sequence[Row], known: Mapping[str,
 
 
 def _first_known(visit: Visit, entity: str) -> str | None:
-    """When the first value of a place was known, for a day before that; None where it never was, or cannot be told."""
+    """Return the time at which a place's first value became known; None if it has none, or too many to sort."""
     try:
         told = visit.look_up("/observations/vintages", entity_id=entity, sort="observed_at", order="asc", limit=1)
     except ApiError:  # more vintages than the interface sorts

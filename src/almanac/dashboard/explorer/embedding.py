@@ -25,7 +25,7 @@ _HEIGHT = 560
 
 
 class EmbeddedChart(msgspec.Struct, frozen=True):
-    """What is shown in a frame: figures below each other, and pairs of attribution and licence."""
+    """The content of a frame: figures one below the other, and pairs of attribution and licence."""
 
     title: str
     figures: Sequence[ChartFigure]

@@ -40,7 +40,7 @@ _INPUTS: Remembered[dict[str, tuple[str, ...]]] = Remembered("inputs of indicato
 
 
 class EventSubject(msgspec.Struct, frozen=True):
-    """What a line is of: an indicator (its slug) of a country, region or company (its id, and what it is called)."""
+    """The subject of a line: an indicator (slug) of a country, region or company (id and name)."""
 
     indicator: str
     entity: str

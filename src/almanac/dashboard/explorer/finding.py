@@ -1,4 +1,4 @@
-"""What a few typed words mean: one exact thing, an indicator of an entity, or lists of what comes near."""
+"""Search by a few typed words: one exact thing, an indicator of an entity, or lists of near matches."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _PLACES = {"company": "companies", "country": "countries", "region": "countries"
 
 
 class Found(msgspec.Struct):
-    """What words lead to, in groups, best first."""
+    """The matches of some words, in groups, best first."""
 
     #: The entity that some of the words name, and the rest of the words.
     entity: Row | None
@@ -214,7 +214,7 @@ def indicators_of(visit: Visit, words: str) -> list[Row]:
 
 
 def nearest(rows: Iterable[Row], words: str) -> int | None:
-    """How near the names of the nearest of some indicators are to words; None where there are no indicators."""
+    """Return the name distance of the indicator nearest to some words; None if there are no indicators."""
     return min((name_nearness((row["slug"], row["name"], *row["aliases"]), words) for row in rows), default=None)
 
 

@@ -93,7 +93,7 @@ def recent(visit: Visit, newest: Row, most: int = SPARK) -> list[Row]:
 
 
 def _years(frequency: Frequency, series: int) -> float:
-    """How many years are shown of each of so many series."""
+    """Return how many years are shown of each of so many series."""
     years = _YEARS.get(frequency, _YEARS_SELDOM)
     fit = series * years * _IN_A_YEAR.get(frequency, _IN_A_YEAR_SELDOM) <= _PAGE * _PAGES
     return years if fit else years * _OF_MANY

@@ -77,7 +77,7 @@ class SmallMultiple(msgspec.Struct, frozen=True):
 
 
 class CrossSection(msgspec.Struct, frozen=True):
-    """What a page of an indicator shows of its readings on one day."""
+    """An indicator's readings on one day, as its page shows them."""
 
     rows: list[ReadingRow]
     unit: UnitWords
@@ -333,7 +333,7 @@ def _comparison(visit: Visit, slug: str) -> str:
 
 
 def _head(visit: Visit, name: str, by: str, order: str) -> dict[str, Any]:
-    """Where the head of a column leads: to the table sorted by it, and of the one it is sorted by to the other way round."""
+    """Return the link of a column header: sort by this column, or reverse the order if already sorted by it."""
     turned = {"asc": "desc", "desc": "asc"}.get(order, "asc")
     wanted = turned if name == by else SORTS[name]
     address = visit.here(

@@ -1,4 +1,4 @@
-"""Where one value comes from, step by step to the raw response; and the page of one observation."""
+"""Lineage of one value, step by step to the raw response; and the page of one observation."""
 
 from __future__ import annotations
 

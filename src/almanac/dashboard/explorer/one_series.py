@@ -51,7 +51,7 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """What the entity is called."""
+        """Return the name of the entity."""
         found: str = self.record["entityId"] if self.entity is None else called(self.entity)
         return found
 
@@ -74,7 +74,7 @@ class Series(msgspec.Struct, frozen=True):
 
     @property
     def subject(self) -> EventSubject:
-        """What its events are of."""
+        """Return the subject of the series' events."""
         company = self.entity is not None and self.entity["type"] == "company"
         return EventSubject(self.slug, self.record["entityId"], self.place, company)
 
@@ -181,7 +181,7 @@ def walk(visit: Visit, path: str, pages: int, **asked: Any) -> tuple[list[Row], 
 
 
 class Range(msgspec.Struct, frozen=True):
-    """Which periods a page shows: bounds as the interface takes them, None for none."""
+    """The range of periods that a page shows: bounds as the interface takes them, None for none."""
 
     first: str | None
     last: str | None

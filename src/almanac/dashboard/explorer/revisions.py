@@ -29,7 +29,7 @@ _PUBLISHED = {"initial", "final"}
 
 
 class Triangle(msgspec.Struct, frozen=True):
-    """What the macro `triangle` shows: releases in words, oldest first, and rows, newest period first."""
+    """The revision triangle of the macro `triangle`: releases in words, oldest first, and rows, newest period first."""
 
     releases: tuple[str, ...]
     rows: tuple[Row, ...]

@@ -278,7 +278,7 @@ def judged(
 
 
 def passing(visit: Visit, screener: Screener, text: str, others: Mapping[str, str | None]) -> int:
-    """How many pass a filter. Raises ApiError where it is none."""
+    """Return how many rows pass a filter. Raises ApiError if the filter is not valid."""
     told = visit.api.ask(visit.who.account, visit.who.plan, screener.path, {**others, "filter": text, "limit": 1})
     return told.total or 0
 
@@ -303,7 +303,7 @@ def padded(rows: Sequence[FilterRow], more: int = 0) -> list[FilterRow]:
 
 
 def unit_words(name: str, field: Mapping[str, Any], currency: str | None = None) -> UnitWords:
-    """How values of a field are written. `currency`: of amounts, where it is known."""
+    """Return the words for a field's unit. `currency`: the currency of amounts, if known."""
     unit = field["unit"] or ""
     told = (currency or field.get("currency") or "USD").lower()
     if unit.startswith(_MONEY) and not unit.startswith("local_currency"):
@@ -643,7 +643,7 @@ _EXAMPLES = {
 
 
 def start(_: Visit) -> Answer:
-    """Which screener, and examples of each."""
+    """Show both screeners with examples."""
     page = {"screeners": (MACRO, EQUITY), "examples": _EXAMPLES}
     return Html("explorer/screeners.html", page)
 
@@ -749,7 +749,7 @@ def _fields(screener: Screener, visit: Visit) -> tuple[Fields, str]:
 
 
 def _clean(visit: Visit) -> str | None:
-    """Where a form that was sent goes on: the filter it means as one text; None: the address is clean already."""
+    """Return the address that a sent form leads to, with its filter as one text; None if the address is clean already."""
     if not any(name.startswith(_FORM) for name in visit.query):
         return None
     kept = {

@@ -266,7 +266,7 @@ def line(rows: list[one_series.Row]) -> one_series.Row:
 
 
 def one_sentence(one: Shown, visit: Visit) -> str:
-    """Why there is nothing to draw, and what to do."""
+    """Return a sentence that says why there is nothing to draw, and what to do."""
     if one.shut:
         return "Withheld. The licence of this source forbids passing its values on. Periods and times are shown."
     releases = one.every.releases

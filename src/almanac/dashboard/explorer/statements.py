@@ -222,7 +222,7 @@ _NOTHING = look({})
 
 
 class Was(msgspec.Struct, frozen=True):
-    """What a cell was before the filing that changed it, and both filings (statements of the interface)."""
+    """The value of a cell before the filing that changed it, with both filings (statements of the interface)."""
 
     value: float
     before: Row
@@ -251,7 +251,7 @@ class TableLine(msgspec.Struct, frozen=True):
 
 
 class How(msgspec.Struct, frozen=True):
-    """How cells of a line were computed: method, series, and the statements it holds for."""
+    """The method by which cells of a line were computed, its series, and the statements it applies to."""
 
     id: str
     title: str
@@ -287,7 +287,7 @@ def table(kind: str, statements: Sequence[Row], restated: Restated, scale_name: 
 
 
 def withheld_for(statement: Row) -> str | None:
-    """Why a statement's values may not be shown; None: they may."""
+    """Return the reason why a statement's values may not be shown; None if they may."""
     quality = statement["quality"]
     if quality["status"] != "withheld":
         return None
@@ -305,7 +305,7 @@ def failed_checks(statements: Iterable[Row]) -> list[tuple[str, list[tuple[str, 
 
 
 def absent_lines(statements: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    """Which lines are left out although something of them is filed, in words, and of which statements, each once."""
+    """Return the lines left out although the filing has part of them, in words, each once with its statements."""
     found: dict[str, list[Row]] = {}
     for one in statements:
         for check in one["quality"]["checks"]:

@@ -31,7 +31,7 @@ SPANS = {"m": ("month", "months"), "y": ("year", "years")}
 
 class Topic(NamedTuple):
     """
-    What a chart is about, for its caption.
+    The subject of a chart, for its caption.
 
     `name`: the indicator's; `slug`: its slug; `place`: the company, or the country as it stands within a sentence
     (`almanac.reports.wording.country`), empty for neither; `digits`: the column's precision. `stale_days`: days since the newest period ended, where the series is stale; `ended`: it is discontinued.
@@ -370,6 +370,6 @@ def _ends(columns: Sequence[tuple[str, Sequence[int]]]) -> str:
 
 
 def _holders(rows: Sequence[tuple[str, float]], value: float) -> str:
-    """Who has a value; of more than three, how many."""
+    """Return the names of those that have a value; if there are more than three, their number."""
     names = [name for name, one in rows if one == value]
     return listed(names) if len(names) <= _NAMED_PLACES else f"{len(names)} of {len(rows)}"

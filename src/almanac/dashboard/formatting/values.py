@@ -33,7 +33,7 @@ class Chip(NamedTuple):
 
 class FormattedValue(NamedTuple):
     """
-    How a record's value is shown.
+    A record's value as it is shown.
 
     `text`: on screen (of a withdrawn one the number struck through, where that is known); `spoken`: read aloud; `full`:
     the number unrounded for `data-value`; `change` and `direction` (up, down): of a revision, `+0.4`; `note`: words beside
@@ -89,7 +89,7 @@ def look(
     figure: bool = False,
 ) -> FormattedValue:
     """
-    How an observation looks.
+    Format an observation.
 
     `was`: what it was before its revision or withdrawal, as the interface gave it; `digits`: the precision of its column;
     `today`: the day to count staleness to; `history`: one of many periods, of which freshness says nothing;
@@ -131,17 +131,17 @@ def look_column(rows: Iterable[Row], **arguments: Any) -> list[FormattedValue]:
 def look_reading(
     row: Row, *, digits: int | None = None, today: date | None = None, figure: bool = False
 ) -> FormattedValue:
-    """How a reading of a brief, a match of the macro screener (`value`) or a key figure looks."""
+    """Format a reading of a brief, a match of the macro screener (`value`) or a key figure."""
     return _look_value(row, row.get("value"), digits, today, figure=figure)
 
 
 def look_release(row: Row, key: str = "actual", *, digits: int | None = None, figure: bool = False) -> FormattedValue:
-    """How a number of a release's reading or of an event looks: actual, previous, revisedPrevious, revisedActual."""
+    """Format a number of a release's reading or of an event: actual, previous, revisedPrevious or revisedActual."""
     return _look_value(row, row.get(key), digits, None, figure=figure)
 
 
 def look_yield(row: Row | None, *, digits: int | None = None) -> FormattedValue:
-    """How a point of a curve looks; None: the tenor is absent."""
+    """Format a point of a curve; None: the tenor is absent."""
     if row is None:
         return ABSENT
     return _look_value({"unit": "percent", "indicatorId": "gov_yield", **row}, row.get("yield"), digits, None)
@@ -150,14 +150,14 @@ def look_yield(row: Row | None, *, digits: int | None = None) -> FormattedValue:
 def look_field(
     value: Number | str | None, unit: UnitWords, *, digits: int | None = None, figure: bool = False
 ) -> FormattedValue:
-    """How a value of an equity screen, a statement's item or a score looks: a number or a text without a record around it."""
+    """Format a number or text that has no record around it: of an equity screen, a statement's item or a score."""
     if value is None or isinstance(value, str):
         return ABSENT if value is None else plain_text(value)
     return _plain(value, _Told(unit, digits, computed=False, figure=figure))
 
 
 def look_input(row: Row, unit: UnitWords, *, digits: int | None = None) -> FormattedValue:
-    """How an input of a provenance looks: masked, outside the plan, or its number or text."""
+    """Format an input of a provenance: masked, outside the plan, or its number or text."""
     shut = _shut(row)
     if shut is not None:
         return shut
@@ -168,7 +168,7 @@ def look_input(row: Row, unit: UnitWords, *, digits: int | None = None) -> Forma
 
 
 class _Told(NamedTuple):
-    """How a record's numbers are told: in its unit, to the precision of its column, else its own."""
+    """The format of a record's numbers: its unit, and the precision of its column, else its own."""
 
     unit: UnitWords
     column: int | None
@@ -403,7 +403,7 @@ def breaks(points: Sequence[ChartPoint]) -> Iterator[int]:
 
 
 def missing(points: Sequence[ChartPoint]) -> int:
-    """How many breaks a line has that no withheld value explains."""
+    """Return how many breaks a line has that no withheld value explains."""
     found, none = 0, False
     for index in breaks(points):
         if index < len(points):

@@ -25,7 +25,7 @@ DONE = {
 
 
 class AccountDeed(msgspec.Struct, frozen=True):
-    """What an operator may do to an account: words for its page, and what does it."""
+    """An operator's action on an account: words for its page, and the function that does it."""
 
     title: str
     text: str

@@ -217,7 +217,7 @@ def _in_currency(native: str, spec: SeriesSpec, rows: Mapping[str, _Row], editio
 
 
 def _compared(countries: Sequence[_Country], where: str) -> str:
-    """How the list of countries differs from the catalogue's, in words."""
+    """Return a description of how the list of countries differs from the catalogue's."""
     ours = {
         e.iso3 or e.id.removeprefix("country_").upper(): e for e in shipped().entities.values() if e.kind == "country"
     }

@@ -36,7 +36,7 @@ class Dimension(msgspec.Struct):
 
 
 class Extension(msgspec.Struct):
-    """What a publisher says beyond the standard; Eurostat names the data set."""
+    """A publisher's extension of the standard; Eurostat names the data set in it."""
 
     id: str | None = None
     datastructure: Extension | None = None

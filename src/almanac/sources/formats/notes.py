@@ -1,4 +1,4 @@
-"""What a publisher says of a single value beside the number: kept with its row as metadata, as a small JSON object."""
+"""A publisher's remarks on a single value, kept with its row as metadata: a small JSON object."""
 
 from __future__ import annotations
 

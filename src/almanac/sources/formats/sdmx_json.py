@@ -45,7 +45,7 @@ class Link(msgspec.Struct):
 
 
 class Structure(msgspec.Struct):
-    """What the places in a data set mean: components by the level they are attached to."""
+    """The components of a data set, by the level they are attached to: what each place in its arrays means."""
 
     dimensions: dict[str, list[Component]]
     attributes: dict[str, list[Component]] = {}

@@ -1,4 +1,4 @@
-"""What every form of an SDMX data message comes down to: series with a key, attributes and rows."""
+"""The content common to every form of an SDMX data message: series with a key, attributes and rows."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class NotData(Exception):  # noqa: N818  (the name says what arrived)
 
 
 class Action(Enum):
-    """What a data set wants done with what it lists, by the words of SDMX-ML and SDMX-JSON and the letters of SDMX-CSV."""
+    """The action that a data set asks for, by the words of SDMX-ML and SDMX-JSON and the letters of SDMX-CSV."""
 
     #: All there is of its series between the first period listed and the last.
     whole = ("information", "replace", "i", "r", "")

@@ -1,4 +1,4 @@
-"""What several feeds share: numbers, days, text, CSV, JSON and XML, read strictly.
+"""Strict readers that several feeds share: numbers, days, text, CSV, JSON and XML.
 
 Every function takes `where`, the words a message starts with, and raises SourceChanged naming the culprit. Nothing is
 repaired: a number that Python would forgive (`1_0`, ` 1 `, `٣`) was not written by the publisher. Where a program wrote that

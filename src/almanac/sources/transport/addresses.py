@@ -1,4 +1,4 @@
-"""Which addresses may be asked: public ones, over https."""
+"""The addresses that may be asked: public ones, over https."""
 
 from __future__ import annotations
 

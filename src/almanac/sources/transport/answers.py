@@ -1,4 +1,4 @@
-"""What asking a publisher comes to: an answer, or why there is none; and what to ask with the next time."""
+"""The outcome of asking a publisher: an answer, or the reason for none; and the validators for the next request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 @dataclass(frozen=True, slots=True)
 class Validators:
-    """What an earlier answer said of its state, to be asked "has it changed?" with."""
+    """The state that an earlier answer named, sent along to ask whether it has changed."""
 
     etag: str | None = None
     last_modified: str | None = None

@@ -46,7 +46,7 @@ _ANYWHERE = {"accept", "accept-language", "if-none-match", "if-modified-since"}
 
 @dataclass(frozen=True, match_args=False)  # so that its attributes are read only
 class Behaviour(Protocol):
-    """How to behave towards publishers (the settings' `http`). Times in seconds, sizes in bytes."""
+    """Settings for requests to publishers (`http`). Times in seconds, sizes in bytes."""
 
     user_agent: str
     contact: str | None

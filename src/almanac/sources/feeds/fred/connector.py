@@ -194,7 +194,7 @@ def _halves(today: date) -> Iterator[tuple[date, date]]:
 
 
 def _other_kind(head: responses.Head, query: Mapping[str, str]) -> str | None:
-    """Why a response of observations is not the plain one, if it is not: its rows would be misread as levels."""
+    """Return the reason why a response of observations is not the plain one, else None: its rows would be misread as levels."""
     if head.output_type not in {None, 1}:
         return f"observations with output_type {head.output_type}; only output_type 1 is read"
     if head.units not in {None, "lin"}:

@@ -100,7 +100,7 @@ def _archive(
 
 
 def _bound(row: RealtimeRow, *, ends: bool) -> int | None:
-    """When a value was known at the latest, where the response does not reach back to its release.
+    """Return the latest time by which a value was known, for a response that does not reach back to its release.
 
     At the start of the response's real time, if that is a real day; else when the value was replaced (stated at
     the fetch, an old value would win over its successor); else when it was fetched.

@@ -11,7 +11,7 @@ from almanac.sources.formats.strict import StrictRecord
 
 
 class Head(msgspec.Struct):
-    """What must be known of a response before its shape can be."""
+    """The fields of a response that tell its kind."""
 
     error_code: int | None = None
     error_message: str = ""
@@ -70,7 +70,7 @@ class ListHead(StrictRecord, kw_only=True):
 
     @property
     def next(self) -> int | None:
-        """Where the next page begins, if there is one."""
+        """Return the offset of the next page; None if there is none."""
         if self.count is None or self.limit is None:
             return None
         following = (self.offset or 0) + self.limit

@@ -1,5 +1,5 @@
 """
-What a filer's own statement presents as total revenue, where that line is a tag of the filer's own.
+Total revenue as a filer's own statement presents it, for lines under a tag of the filer's own.
 
 Such tags are in no taxonomy and in no company facts. The data sets have them (`num.txt`) and the statements as they were
 presented (`pre.txt`): the lines in their order with the filer's labels, from which the total can be told.
