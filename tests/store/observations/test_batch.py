@@ -15,7 +15,6 @@ from almanac.store.engine.data_schema import meta
 from almanac.store.engine.errors import ConflictError
 from almanac.store.log.payloads import PayloadRef
 from almanac.store.observations.writing.batch import Batch
-from almanac.store.observations.writing.numbering import LineageNumbers
 from almanac.store.observations.writing.vintages import SeriesClaim, by_period, fold
 
 JANUARY, FEBRUARY, MARCH = (Period.parse(f"2026-{month:02}").key for month in (1, 2, 3))
