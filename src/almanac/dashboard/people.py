@@ -90,6 +90,10 @@ class People:
             self._rests = time.monotonic() + _REST_SECONDS
             return None
 
+    def left(self, account: str, limit: int) -> int:
+        """Return what is left of this minute for an account, as far as its requests are written down: up to a few seconds ago."""
+        return max(0, limit - self.usage.counted(account, self.now() // 60))
+
     def used_by_key(self, account: str, days: int = 30) -> dict[str, int]:
         """Return requests of the last days, by the prefix of the key."""
         return {row.name: row.requests for row in self.usage.by("key", account, *self._last(days))}

@@ -68,6 +68,7 @@ def test_answers_of_one_kind_are_one_counter(file, tally):
     tally.flush()
     rows = UsageReports(file).counters("acc_1", day_at(NOW), day_at(NOW) + 1)
     assert [(row.requests, row.mean_ms) for row in rows] == [(150, 4.0), (1, 4.0)]
+    assert [UsageReports(file).counted("acc_1", NOW // 60 + step) for step in (0, 1_440)] == [0, 1]  # the last minute's
     tally.flush()  # nothing new: nothing is added
     assert asked(file) == [("200", 150)]
 

@@ -74,6 +74,14 @@ def test_of_groups_with_as_many_requests_the_one_that_asked_first_comes_first(fi
     assert [row.name for row in reports.by("endpoint", "acc_1", TODAY, TODAY)] == ["/series", "/coverage"]
 
 
+def test_what_counts_towards_the_limit_of_a_minute_is_that_of_the_last_one(file, reports):
+    for minute, requests in ((7, 2), (8, 3), (8, 4), (7, 9)):
+        file.add([counted()], {("acc_1", minute): requests})
+    file.add([counted(account="acc_2")], {("acc_2", 8): 1, ("acc_2", 9): 5})
+    assert [reports.counted("acc_1", minute) for minute in (7, 8, 9)] == [0, 7, 0]
+    assert [reports.counted(account, 9) for account in ("acc_2", "acc_9")] == [5, 0]
+
+
 def test_an_account_that_asked_nothing(reports):
     assert [reports.by(what, "acc_9", TODAY - 30, TODAY) for what in ("day", "key", "endpoint", "status")] == [[]] * 4
     total = reports.total("acc_9", TODAY - 30, TODAY)

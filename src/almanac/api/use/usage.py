@@ -7,6 +7,7 @@ given up is logged and counted.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 
 import structlog
@@ -19,7 +20,7 @@ log = structlog.get_logger("almanac.usage")
 
 #: Counters that wait for the file at most: some 30 MB.
 _MOST = 50_000
-_DAY_NANOSECONDS = 86_400_000_000_000
+_DAY_NANOSECONDS, _MINUTE_NANOSECONDS = 86_400_000_000_000, 60_000_000_000
 
 _Key = tuple[int, str, str, str | None, int]
 
@@ -31,6 +32,8 @@ class Tally:
         self._file = file
         self._lock = threading.Lock()
         self._counts: dict[_Key, list[int]] = {}
+        #: Requests that count towards limits, by account and minute: of now, so that they wait for nothing.
+        self._minutes: Counter[tuple[str, int]] = Counter()
         self._failing = False
 
     def add(self, at: int, account: str, key: str, path: str | None, status: int, seconds: Sequence[float]) -> None:
@@ -42,17 +45,21 @@ class Tally:
                 figures = self._counts[name] = [0, 0]
             figures[0] += len(seconds)
             figures[1] += int(sum(seconds) * 1e6)
+            if status != 429:
+                self._minutes[account, at // _MINUTE_NANOSECONDS] += len(seconds)
 
     def flush(self) -> None:
         """Write what was counted. Never raises for a file that cannot be used."""
         with self._lock:
             taken, self._counts = self._counts, {}
+            minutes, self._minutes = self._minutes, Counter()
         try:
             if taken:
-                self._file.add(
+                counted = [
                     CountedUse(day, account, key, path or metrics.OTHER, status, *figures)
                     for (day, account, key, path, status), figures in taken.items()
-                )
+                ]
+                self._file.add(counted, minutes)
         except (DatabaseError, StoreError, OSError) as error:
             self._keep(taken, error)
             return

@@ -114,6 +114,7 @@ def _page(visit: Visit, wanted: WantedKey, errors: Errors | None = None, made: A
         "number": visit.people.forms.give(owner.account, _CREATE, now=now),
         "done": visit.query.get("done", ""),
         "plan": visit.api.plan(owner.plan),
+        "left": visit.people.left(owner.account, visit.api.plan(owner.plan).requests_per_minute),
         "used": visit.people.used_by_key(owner.account),
     }
     return Html("account/keys.html", values, status, secret=made is not None)
@@ -171,7 +172,7 @@ def _mine(visit: Visit) -> dict[str, Any]:
 
 
 def rotate_form(visit: Visit) -> Answer:
-    """Show the form that asks how long the old key stays valid."""
+    """How long the old key is to live on."""
     row = _mine(visit)
     if not row["live"]:
         raise NotFound("This key has ended and cannot be rotated. Create a new one.")

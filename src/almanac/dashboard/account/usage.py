@@ -37,6 +37,8 @@ def usage(visit: Visit) -> Answer:
         "total": total,
         "keys": {key.prefix: key.name for key in visit.people.accounts.list_keys(visit.who.email)},
         "figure": _figure(first, last, days, visit.people.today()),
+        "left": visit.people.left(account, visit.api.plan(visit.who.plan).requests_per_minute),
+        "plan": visit.api.plan(visit.who.plan),
         "errors": errors,
     }
     return Html("account/usage.html", values, 400 if errors else 200)

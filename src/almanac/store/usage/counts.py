@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
+from types import MappingProxyType
 from typing import NamedTuple
 
 from almanac.store.engine import opening, sqlite
@@ -19,16 +20,23 @@ from almanac.store.engine.sql_compat import next_id
 SCHEMA = AuxiliarySchema(
     name="usage",
     steps=tuple(files(__package__).joinpath(f"schema/{step}.sql").read_text("utf-8") for step in (1, 2, 3)),
-    tables=("name", "day_use"),
+    tables=("name", "day_use", "minute_use"),
     durable=False,
     newer="move it away",
 )
 #: Seconds a writer waits for another; its counts stay in memory meanwhile.
 _BUSY_SECONDS = 2.0
+_NO_MINUTES: Mapping[tuple[str, int], int] = MappingProxyType({})
 
 _ADD = (
     "INSERT INTO day_use VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(account, day, key, endpoint, status) DO UPDATE"
     " SET requests = day_use.requests + excluded.requests, micros = day_use.micros + excluded.micros"
+)
+#: A process that is late adds nothing to a later minute.
+_ADD_MINUTE = (
+    "INSERT INTO minute_use VALUES(?, ?, ?) ON CONFLICT(account) DO UPDATE SET minute = excluded.minute, requests ="
+    " CASE WHEN minute_use.minute = excluded.minute THEN minute_use.requests ELSE 0 END + excluded.requests"
+    " WHERE minute_use.minute <= excluded.minute"
 )
 
 
@@ -91,8 +99,11 @@ class UsageFile:
             self._db.close()
         self._db = None
 
-    def add(self, counted: Iterable[CountedUse]) -> None:
-        """Add all counts in one transaction."""
+    def add(self, counted: Iterable[CountedUse], minutes: Mapping[tuple[str, int], int] = _NO_MINUTES) -> None:
+        """
+        Add all counts in one transaction. `minutes`: requests that count towards limits, by account and unix minute; each
+        account is among those of the counts.
+        """
         counted = list(counted)
         names = sorted({name for use in counted for name in (use.account, use.key, use.endpoint)})
         rows = [(name,) for name in names]
@@ -104,6 +115,8 @@ class UsageFile:
                 _ADD,
                 [(numbers[use.account], use.day, numbers[use.key], numbers[use.endpoint], *use[4:]) for use in counted],
             )
+            asked = [(numbers[account], minute, minutes[account, minute]) for account, minute in sorted(minutes)]
+            db.executemany(_ADD_MINUTE, asked)
 
 
 def _open(at: Place) -> Database:

@@ -74,6 +74,12 @@ class UsageReports:
         """Return the number of requests of each account, for a page of accounts."""
         return {account: self.total(account, first, last).requests for account in accounts}
 
+    def counted(self, account: str, minute: int) -> int:
+        """Return how many requests of an account counted towards its limit in its last minute, if that is this unix minute."""
+        sql = "SELECT requests FROM minute_use WHERE account = (SELECT n FROM name WHERE name = ?) AND minute = ?"
+        with self._file.opened() as db:
+            return int(db.execute(sql, (account, minute)).get or 0)
+
     def counters(self, account: str, first: int, last: int) -> list[CounterRow]:
         """Return every counter of an account on these days, in order of time."""
         sql = (
