@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
@@ -228,11 +228,19 @@ class Redaction:
         """
         observations: list[Observation] = []
         parts: list[Any] = [lineage]
-        origins = self._origins({(row[SERIES], row[LINEAGE]) for row in rows})
+        known_fields: Mapping[tuple[int, int], _RowFields] = self.view.shared.setdefault("fields of rows", {})
+        origins: dict[tuple[int, int], tuple[_RowFields, str]] = {}
         last = None
         for _, _, period, series, known, released, ingested, flags, own, value, text, note in rows:
             if (series, own) != last:
                 last = series, own
+                if last not in origins:
+                    of_pair = known_fields.get(last)
+                    if of_pair is None:
+                        known_fields = self._fields_of(rows)
+                        of_pair = known_fields[last]
+                    judged = self.view.freshness(of_pair.series, self.version, self.as_of, self.today)
+                    origins[last] = of_pair, judged
                 fields, freshness = origins[last]
                 prefix, entity, indicator, source, provider, unit, frequency, page, attribution, inputs = fields.texts
                 ends, withheld, rights = fields.ends, fields.withheld, fields.rights
@@ -273,16 +281,17 @@ class Redaction:
             observations.append(observation)
         return ListAnswer(observations, following, parts=_pack(parts))
 
-    def _origins(self, pairs: Collection[tuple[int, int]]) -> dict[tuple[int, int], tuple[_RowFields, str]]:
-        """Return what rows have from their series and lineage, with `freshnessStatus`; what is not known yet is read at once."""
-        known: dict[tuple[int, int], _RowFields] = self.view.shared.setdefault("fields of rows", {})
-        fields = {pair: of_pair for pair in pairs if (of_pair := known.get(pair)) is not None}
-        missing = [pair for pair in pairs if pair not in fields]
+    def _fields_of(self, rows: Sequence[Found]) -> dict[tuple[int, int], _RowFields]:
+        """Return what rows have from their series and lineage; what is not remembered yet is read at once."""
+        remembered: dict[tuple[int, int], _RowFields] = self.view.shared["fields of rows"]
+        pairs = {(row[SERIES], row[LINEAGE]) for row in rows}
+        fields = {pair: of_pair for pair in pairs if (of_pair := remembered.get(pair)) is not None}
+        missing = list(pairs - fields.keys())
         for pair, origin in zip(missing, self.view.directory.origins(missing), strict=True):
-            if len(known) >= _FIELDS_HELD:
-                known.clear()
-            fields[pair] = known[pair] = _RowFields(origin)
-        return {pair: (of_pair, self.freshness(of_pair.series)) for pair, of_pair in fields.items()}
+            if len(remembered) >= _FIELDS_HELD:
+                remembered.clear()
+            fields[pair] = remembered[pair] = _RowFields(origin)
+        return fields
 
 
 @lru_cache(maxsize=65_536)
