@@ -5,10 +5,10 @@ from functools import lru_cache
 
 import pytest
 
-from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar
 from almanac.derived.companies.line_items import line_items_at
+from almanac.derived.companies.reading.tag_mapping import mapping_for
 
 from .company_files import company, day, indexed_filings, whole_companies
 from .files import REAL
@@ -24,7 +24,7 @@ def indexed(cik):
 
 def calendar(cik):
     mine = indexed(cik)
-    return FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core)
+    return FiscalCalendar(mine, disclosures(mine.facts), mapping_for(mine.template).core)
 
 
 def years(cik):

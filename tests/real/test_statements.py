@@ -8,10 +8,10 @@ from functools import lru_cache
 import msgspec
 import pytest
 
-from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.fiscal_calendar import SLACK, FiscalCalendar
 from almanac.derived.companies.line_items import as_known
+from almanac.derived.companies.reading.tag_mapping import mapping_for
 from almanac.domain.companies import is_periodic
 from almanac.domain.periods import start_of
 from tests.support.plainly import moments_of, plainly, standing
@@ -63,7 +63,7 @@ def by_end(cik):
         made.sort(key=lambda pair: (pair[1].known, pair[1].value is not None))
     mine = company(cik)
     owns = defaultdict(set)
-    for own in FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).own_reports:
+    for own in FiscalCalendar(mine, disclosures(mine.facts), mapping_for(mine.template).core).own_reports:
         owns[own.end].add(own.kind)
     return found, owns
 
@@ -158,7 +158,7 @@ def body(cik, kind, frequency, end):
 
 def spans(cik):
     mine = company(cik)
-    return FiscalCalendar(mine, disclosures(mine.facts), mapping_of(mine.template).core).at(NOW)
+    return FiscalCalendar(mine, disclosures(mine.facts), mapping_for(mine.template).core).at(NOW)
 
 
 def test_apple():

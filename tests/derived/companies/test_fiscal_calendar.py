@@ -2,10 +2,10 @@
 
 from datetime import date
 
-from almanac.derived.companies.company_history import mapping_of
 from almanac.derived.companies.facts import disclosures
 from almanac.derived.companies.financials import MeasureValue
 from almanac.derived.companies.fiscal_calendar import FiscalCalendar, calendar_quarters
+from almanac.derived.companies.reading.tag_mapping import mapping_for
 from tests.support.filer import Filer, at, day, method, plain_year, quarter, value, ytd
 
 
@@ -15,7 +15,7 @@ def text(ordinal):
 
 def grid(filer, moment="2100-01-01"):
     company = filer.company()
-    return FiscalCalendar(company, disclosures(company.facts), mapping_of(company.template).core).at(at(moment))
+    return FiscalCalendar(company, disclosures(company.facts), mapping_for(company.template).core).at(at(moment))
 
 
 def shown(spans):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from almanac.catalog.companies import items, styles
 from almanac.derived.companies.reading.tag_mapping import mapping_for, needs
 from tests.support.filer import Filer, day, method, plain_year, quarter, value, ytd
 
@@ -178,7 +177,7 @@ def test_times_and_lineage_are_those_of_all_inputs():
 
 @pytest.mark.parametrize("template", ["industrial", "bank", "insurer", "reit", "fund"])
 def test_each_item_comes_after_all_it_needs(template):
-    plan = mapping_for(items(), template, styles())
+    plan = mapping_for(template)
     place = {item.key: number for number, item in enumerate(plan.order)}
     for item in plan.order:
         for needed in needs(item):

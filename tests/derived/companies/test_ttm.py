@@ -1,4 +1,4 @@
-"""TrailingTwelveMonths months of items: which periods they are made of, and where there is no honest answer. All figures invented."""
+"""Twelve months of items: which periods they are made of, and where there is no honest answer. All figures invented."""
 
 import pytest
 from hypothesis import given
@@ -187,9 +187,7 @@ def test_quarters_with_a_gap_or_an_overlap_of_one_day_are_not_summed():
 
 def test_years_of_52_and_53_weeks_are_twelve_months():
     over = spans(["2022-12-31", "2023-04-01", "2023-07-01", "2023-09-30"], "2022-09-25")
-    found = trailing_twelve_months(
-        financials(quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])}), ITEM, day("2023-09-30"), Q, 0
-    )
+    found = made(financials(quarters={ITEM: series(ITEM, over, [1, 2, 3, 4])}), "2023-09-30")
     assert (found.value, found.end - found.start + 1) == (10, 371)
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from contextlib import closing
 from datetime import date
 
 import pytest
@@ -420,10 +421,13 @@ def test_verify_finds_a_company_that_is_not_what_was_told_of_it(tmp_path):
 
 
 @pytest.mark.parametrize("after", [("us-gaap", "USD"), ("ifrs-full", "USD"), ("ifrs-full", "EUR")])
-def test_statements_are_counted_as_they_are_served(tmp_path, after):
+def test_statements_are_counted_and_explained_as_they_are_served(tmp_path, after):
     """Those of the years before another currency too."""
     world = built(tmp_path, (FACTS_URL, "2024-06-01T00:00:00Z", six_years(("us-gaap", "USD"), after), 200))
     try:
         assert coverage(world.db).statements == len(statements_of(world)) == 3 * 6
+        with closing(Reader(world.settings.home / "data.db")) as reader, reader.view() as view:
+            incomes = [explain_company(view, row_of(view, "net_income", "A", f"{year}-12-31")) for year in (2018, 2023)]
+        assert [(income.value, len(income.inputs)) for income in incomes] == [(50 * 1_000_003, 1), (55 * 1_000_003, 1)]
     finally:
         world.db.close()

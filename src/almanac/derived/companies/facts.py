@@ -187,7 +187,7 @@ class Disclosure(NamedTuple):
     start: int | None
     end: int
     vintage: FactVintage
-    #: The reporting basis it is of (`reporting_basis`).
+    #: The reporting basis it is of, by number (`company_history`).
     reporting_basis: int = 0
 
 

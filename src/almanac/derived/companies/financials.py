@@ -55,7 +55,7 @@ class Amount(NamedTuple):
     flags: int = 0
     #: Raw cells it came from (series id, period key), where the facts tell theirs (see `facts.FactVintage`).
     raw_cells: tuple[tuple[str, int], ...] = ()
-    #: Standard and currency it is in, by number (`reporting_basis`): amounts of two do not add up.
+    #: Standard and currency it is in, by number (`company_history`): amounts of two do not add up.
     reporting_basis: int = 0
 
 

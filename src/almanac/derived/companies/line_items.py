@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from almanac.catalog.companies import Item
-from almanac.derived.companies.company_history import CompanyHistory
+from almanac.derived.companies.company_history import CompanyHistory, basis_of
 from almanac.derived.companies.facts import CompanyInput, KnownFacts, letter
 from almanac.derived.companies.financials import REFUSED, Amount, CompanyFinancials
 from almanac.derived.companies.fiscal_calendar import FiscalPeriods, Span
@@ -40,7 +40,6 @@ from almanac.derived.companies.reading.quarters import (
 )
 from almanac.derived.companies.reading.tag_mapping import BESIDE
 from almanac.derived.companies.reading.tag_selector import choose, formula
-from almanac.derived.companies.reporting_basis import basis_of
 from almanac.domain.numbers import significant
 
 #: Letters of the kinds of period; balances are instants. A year to date is on no statement: it is for twelve months.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from almanac.catalog.companies import items
-from almanac.derived.companies.facts import CompanyInput, FactVintage
+from almanac.derived.companies.facts import CompanyInput
 from almanac.derived.companies.financials import Amount, CompanyFinancials
 from almanac.derived.companies.line_items import as_known
 from almanac.derived.companies.ratios import measures
@@ -60,12 +60,14 @@ def _amounts(ledger: CompanyFinancials, frequency: Frequency, *, instant: bool) 
 
 def _inputs(company: CompanyInput, places: Iterable[tuple[str, int]], moment: int) -> Iterable[InputCell]:
     """Yield each fact in the state known at the moment."""
-    held: dict[tuple[str, int], FactVintage] = {}
-    for cells in company.facts.values():
-        for history in cells.values():
-            for state in history:
-                if state.raw_cell is not None and state.known <= moment:
-                    held[state.raw_cell] = state
+    held = {
+        state.raw_cell: state
+        for facts in (company.facts, *company.others.values())
+        for periods in facts.values()
+        for history in periods.values()
+        for state in history
+        if state.known <= moment
+    }
     for place in places:
         state = held[place]
         vintage = Vintage(state.known, state.value, None, state.flags, state.released, state.ingested, 0)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Container, Iterable, Mapping
 from typing import NamedTuple
 
-from almanac.catalog.companies import Expression, Item, Style
+from almanac.catalog import companies as catalogue
+from almanac.catalog.companies import Expression, Item
 from almanac.derived.companies.facts import Signs
 
 #: What quarters of earnings and average shares are computed from, beside their tags.
@@ -91,22 +93,24 @@ class TagMapping(NamedTuple):
     style: str
 
 
-def mapping_for(items: Mapping[str, Item], template: str, styles: Mapping[str, Style]) -> TagMapping:
-    """Return the mapping for a template. `items` and `styles` are those of the catalogue."""
-    items = {key: item.signed(template) for key, item in items.items()}
+@functools.lru_cache(maxsize=8)
+def mapping_for(template: str) -> TagMapping:
+    """Return the mapping for a template, by the items and styles of the catalogue."""
+    items = {key: item.signed(template) for key, item in catalogue.items().items()}
+    styles = catalogue.styles()
     order = _ordered(items)
     places = {item.key: place for place, item in enumerate(order)}
     dependents: dict[str, set[str]] = {item.key: set() for item in order}
     for item in order:
         proving = {term.name for sum_ in (*item.proofs, *item.at_least) for term in sum_}
-        if item.notes and NET_INCOME in items:
+        if item.notes:
             proving.add(NET_INCOME)  # how finely income is stated tells notes from statements
         # What comes before is looked at as it was read, what comes after by all that it may be read from.
         for needed in {*needs(item), *(key for key in proving if places[key] < places[item.key])}:
             dependents[needed].add(item.key)
 
     def tags(*keys: str) -> frozenset[str]:
-        return frozenset(tag for key in keys if key in items for tag in items[key].tags())
+        return frozenset(tag for key in keys for tag in items[key].tags())
 
     style = next((key for key, style in styles.items() if template in style.templates), next(iter(styles)))
     # What revenue can be added up from is no revenue.
@@ -160,7 +164,6 @@ def _ordered(items: Mapping[str, Item]) -> tuple[Item, ...]:
 
 
 def _rule(item: Item, items: Mapping[str, Item], style: str) -> ItemRule:
-    shares = items.get("weighted_average_shares_basic") if item.kind in {"per_share", "average"} else None
     made_of_proof = frozenset[str]()
     for proof in item.proofs:
         proving = frozenset(tag for term in proof for tag in items[term.name].tags())
@@ -179,7 +182,7 @@ def _rule(item: Item, items: Mapping[str, Item], style: str) -> ItemRule:
             item.never_negative,
             _alone(item, style),
             DWARFS if (item.largest or item.undisputed) and style not in item.for_style else math.inf,
-            () if shares is None else _alone(shares),
+            _alone(items["weighted_average_shares_basic"]) if item.kind in {"per_share", "average"} else (),
             item.is_instant and item.key not in _OF_THE_CASH_FLOW,
         ),
         made_of_proof,
@@ -200,11 +203,11 @@ def _signs(items: Mapping[str, Item]) -> Signs:
     every = {key: _alone(item) for key, item in items.items()}
     return Signs(
         frozenset(tag for key, item in items.items() if item.never_negative for tag in every[key]),
-        tuple(dict.fromkeys(tag for key in _INCOMES if key in every for tag in every[key])),
-        frozenset(every.get("income_tax", ())),
-        every.get("income_before_tax", ()),
+        tuple(dict.fromkeys(tag for key in _INCOMES for tag in every[key])),
+        frozenset(every["income_tax"]),
+        every["income_before_tax"],
         # With minority interests first: that is what the tax leads to.
-        tuple(sorted(every.get(NET_INCOME, ()), key=lambda tag: not tag.endswith("ProfitLoss"))),
+        tuple(sorted(every[NET_INCOME], key=lambda tag: not tag.endswith("ProfitLoss"))),
     )
 
 
