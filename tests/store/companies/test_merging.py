@@ -582,3 +582,14 @@ def test_what_a_filing_states_first_stays_even_if_it_is_zero(db):
     filing_rows.enter(db, [(entity, filing)], "sec", 1)
     assert filing_rows.enter(db, [(entity, filing._replace(fiscal_year=None))], "sec", 2) == ({}, {})
     assert filing_rows.of(db, entity) == {filing.accession: filing}
+
+
+@pytest.mark.parametrize("rounded", ["2009-06-30", "2009-07-31"])
+def test_the_day_of_a_report_is_the_one_that_no_data_set_rounded_whichever_comes_first(db, rounded):
+    exact, other = (
+        Filing("0000000007-09-000001", "10-Q", day("2009-08-01"), at(40), day(text)) for text in ("2009-07-03", rounded)
+    )
+    for cik, filed in (7, (exact, other)), (8, (other, exact)):
+        for number, filing in enumerate(filed):
+            filing_rows.enter(db, [(company_id(cik), filing)], "sec", number)
+        assert filing_rows.of(db, company_id(cik)) == {exact.accession: exact}
