@@ -15,14 +15,7 @@ from almanac.domain.reference import Entity
 from almanac.store.companies import filings as filing_rows
 from almanac.store.companies import rows as aliases
 from almanac.store.companies.merging import mark_reports, put_records
-from almanac.store.companies.rows import (
-    by_id,
-    by_ids,
-    by_lookup,
-    last_tickers,
-    names,
-    tickers,
-)
+from almanac.store.companies.rows import by_id, by_ids, by_lookup, last_tickers, names, tickers
 from almanac.store.companies.statements import BALANCE, FREQUENCIES, INCOME, Key, newest, pack, replace, unpack
 from almanac.store.companies.succession import StatedAmount, shown_since
 from almanac.store.engine import data_schema, sqlite
@@ -407,12 +400,8 @@ def test_filings(db):
         )
     told = [one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=65, filed_from=1, limit=9)]
     assert told == ["a-2", "a-1"]
-    assert [
-        one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=99, filed_from=6, limit=2)
-    ] == [
-        "a-4",
-        "a-3",
-    ]
+    told = [one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=99, filed_from=6, limit=2)]
+    assert told == ["a-4", "a-3"]
 
 
 # What shows that one registrant goes on as another: the new one states the old one's numbers, or has them in its sums.
