@@ -86,21 +86,21 @@ class PipelineContext:
     def _open(self, kind: str | None) -> None:
         settings = self.settings
         self.db = opening.create(self._place, any_schema=self._rebuilding, busy_seconds=_WAIT_SECONDS)
-        held = meta(self.db, "world")
-        if held is None and (source := self.raw.any_source()) is not None:
+        stored = meta(self.db, "world")
+        if stored is None and (source := self.raw.any_source()) is not None:
             # The data database may be new while the payloads are not.
-            held = SIMULATED if is_simulated(source) else REAL
-        if kind is not None and held is not None and held != kind:
+            stored = SIMULATED if is_simulated(source) else REAL
+        if kind is not None and stored is not None and stored != kind:
             raise WorldError(
-                f"the store in {settings.home} holds {held} data and cannot take {kind} data: "
+                f"the store in {settings.home} holds {stored} data and cannot take {kind} data: "
                 f"the two are never mixed; choose another ALMANAC_HOME"
             )
         if kind is not None:
             with contextlib.suppress(
                 ConnectionError
-            ):  # storage that is away: `claim` looks again before anything is kept
+            ):  # the storage is away: `claim` looks again before anything is kept
                 raw_store_binding.check(self.db, self.raw, settings)
-        self.kind = kind or held or REAL
+        self.kind = kind or stored or REAL
         self.processes = Processes(settings.processes or cores())
         self.company_deriver = CompanyDeriver(self.db, self.processes)
         self.catalog = self._catalog()
@@ -233,7 +233,7 @@ class PipelineContext:
             "entity": dict(catalog.entities),
             "consent": dict(consents),
             "unit": dict(catalog.units),
-            "release": {one.type: one for one in self.releases.releases},
+            "release": {release.type: release for release in self.releases.releases},
         }
 
     def _orders(self) -> dict[str, list[str]]:
@@ -243,18 +243,18 @@ class PipelineContext:
 
         A simulated source takes the place of the source that it imitates.
         """
-        found: dict[str, list[str]] = {}
+        orders: dict[str, list[str]] = {}
 
         def order(slug: str) -> list[str]:
-            if slug not in found:
+            if slug not in orders:
                 indicator = self.catalog.indicators[slug]
                 named = [] if indicator.kind == "raw" else [s for s in order(indicator.inputs[0]) if s != MIXED_SOURCE]
                 for source in indicator.preferred:
                     copy = simulated_copy(source, self.catalog.sources) if self.kind == SIMULATED else None
                     named += [copy or source]
-                found[slug] = [MIXED_SOURCE, *named] if indicator.kind == "derived" else named
-            return found[slug]
+                orders[slug] = [MIXED_SOURCE, *named] if indicator.kind == "derived" else named
+            return orders[slug]
 
         for slug in self.catalog.indicators:
             order(slug)
-        return found
+        return orders

@@ -272,6 +272,19 @@ def test_a_renamed_company_s_events_carry_its_name(tmp_path):
         other.db.close()
 
 
+def test_filings_that_came_before_the_company_s_record_carry_its_name(tmp_path):
+    url = INDEX_URL.replace(".json", "-submissions-001.json")
+    page = (url, "2024-06-01T00:00:00Z", json.dumps(json.loads(index())["filings"]["recent"]).encode(), 200)
+    world = built(tmp_path, page, INDEX)
+    try:
+        bodies = world.db.execute(f"SELECT body FROM event WHERE entity = ? AND to_version = {OPEN}", (ENTITY,))
+        titles = [fields_of(ENTITY, body)["title"] for (body,) in bodies]
+        assert [title for title in titles if NAME not in title] == []
+        assert len(titles) == len([*FILINGS, *EVENTS])
+    finally:
+        world.db.close()
+
+
 def test_a_rebuild_gives_the_same(world):
     before = everything(world)
     rebuild.rebuild(world, lambda _: None)

@@ -15,14 +15,7 @@ from almanac.domain.reference import Entity
 from almanac.store.companies import filings as filing_rows
 from almanac.store.companies import rows as aliases
 from almanac.store.companies.merging import mark_reports, put_records
-from almanac.store.companies.rows import (
-    by_id,
-    by_ids,
-    by_lookup,
-    last_tickers,
-    names,
-    tickers,
-)
+from almanac.store.companies.rows import by_id, by_ids, by_lookup, last_tickers, names, tickers
 from almanac.store.companies.statements import BALANCE, FREQUENCIES, INCOME, Key, newest, pack, replace, unpack
 from almanac.store.companies.succession import StatedAmount, shown_since
 from almanac.store.engine import data_schema, sqlite
@@ -407,12 +400,8 @@ def test_filings(db):
         )
     told = [one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=65, filed_from=1, limit=9)]
     assert told == ["a-2", "a-1"]
-    assert [
-        one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=99, filed_from=6, limit=2)
-    ] == [
-        "a-4",
-        "a-3",
-    ]
+    told = [one.accession for one in filing_rows.newest(db, "company_0000000007", known_by=99, filed_from=6, limit=2)]
+    assert told == ["a-4", "a-3"]
 
 
 # What shows that one registrant goes on as another: the new one states the old one's numbers, or has them in its sums.
@@ -582,3 +571,14 @@ def test_what_a_filing_states_first_stays_even_if_it_is_zero(db):
     filing_rows.enter(db, [(entity, filing)], "sec", 1)
     assert filing_rows.enter(db, [(entity, filing._replace(fiscal_year=None))], "sec", 2) == ({}, {})
     assert filing_rows.of(db, entity) == {filing.accession: filing}
+
+
+@pytest.mark.parametrize("rounded", ["2009-06-30", "2009-07-31"])
+def test_the_day_of_a_report_is_the_one_that_no_data_set_rounded_whichever_comes_first(db, rounded):
+    exact, other = (
+        Filing("0000000007-09-000001", "10-Q", day("2009-08-01"), at(40), day(text)) for text in ("2009-07-03", rounded)
+    )
+    for cik, filed in (7, (exact, other)), (8, (other, exact)):
+        for number, filing in enumerate(filed):
+            filing_rows.enter(db, [(company_id(cik), filing)], "sec", number)
+        assert filing_rows.of(db, company_id(cik)) == {exact.accession: exact}

@@ -101,11 +101,12 @@ class CompanyFolding:
             )
             for entity, (before, after) in changed.items():
                 batch.touch()
+                # Filings may have come before the company's record did.
+                renamed += [entity] * (before is None or before.name != after.name)
                 if before is None:
                     continue
                 if before.template != after.template:
                     self._deriver.note(entity)  # other lines, other scores
-                renamed += [entity] * (before.name != after.name)
                 if before.currency != after.currency and facts.payloads(self._db, entity):
                     replaced.append(entity)
         again = self._file(batch, row, parsed, renamed) | dict.fromkeys(replaced)
@@ -146,7 +147,8 @@ class CompanyFolding:
                 # The fiscal calendar depends on what reports say they are about, and a warning marks statements.
                 self._deriver.note(entity)
         if renamed:
-            fresh |= {entity: [] for entity in renamed}
+            for entity in renamed:
+                fresh.pop(entity, None)
             for (entity, _), timed in filings.stored(self._db, renamed).items():
                 fresh[entity].append(timed)
         names = {entity: record.name for entity in fresh if (record := rows.by_id(self._db, entity)) is not None}

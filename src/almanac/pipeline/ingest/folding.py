@@ -2,10 +2,10 @@
 Folding of parsed payloads into the store, and replay of series when a payload arrives out of order.
 
 The served data is the result of appending all stored payloads in order of (`fetched_at`, SHA-256), except those held
-back because they would withdraw too much (`mass_withdrawal_guard`). A payload older than the newest one of a series cannot simply
-be appended: a repeated value that was not stored may now matter, and another payload may now have to be held back or
-released. So all series connected by payloads are folded again from the raw store, separately, and only the differences
-are written.
+back because they would withdraw too much (`mass_withdrawal_guard`). A payload older than the newest one of a series
+cannot simply be appended: a repeated value that was not stored may now matter, and another payload may now have to be
+held back or released. So all series connected by payloads are folded again from the raw store, separately, and only the
+differences are written.
 """
 
 from __future__ import annotations

@@ -32,22 +32,22 @@ class Portion(enum.Enum):
 
 
 def wanted(
-    plan: Sequence[Request], held: Mapping[str, requests.RequestState], portion: Portion, now: int
+    plan: Sequence[Request], states: Mapping[str, requests.RequestState], portion: Portion, now: int
 ) -> list[Request]:
     """
     Return the requests of a plan to ask now: those for new data in the plan's order, then those for the past, newest
-    first.
+    first. `states` are those recorded, by address.
     """
-    again = {state.via for state in held.values() if state.answered_at is None}
+    again = {state.via for state in states.values() if state.answered_at is None}
 
     def is_wanted(request: Request) -> bool:
         if portion is Portion.WHOLE:
             return not request.newest
         if portion is Portion.PAST:
-            return request.closed and request.url not in held
+            return request.closed and request.url not in states
         if request.url in again:
             return True
-        state = held.get(request.url)
+        state = states.get(request.url)
         if portion is Portion.RETRY or not request.closed:
             today = request.once_a_day and state is not None and (state.answered_at or 0) >= midnight_of(now)
             return portion is Portion.NEWEST and not today
@@ -57,7 +57,7 @@ def wanted(
     if portion is not Portion.WHOLE:
         # Lists of news are included only if they can save requests: an asked request has follow-ups that news can limit,
         # and some follow-up has a recorded answer. Otherwise only those that failed, or led to a failed request, stay.
-        is_known = any(state.answered_at is not None and url != state.via for url, state in held.items())
+        is_known = any(state.answered_at is not None and url != state.via for url, state in states.items())
         if is_known and any(request.led_by_news for request in asked):
             asked = [request for request in plan if request.news_since is not None or request in asked]
         else:
@@ -67,14 +67,14 @@ def wanted(
     ]
 
 
-def in_trouble(failures: int, held: Mapping[str, requests.RequestState]) -> bool:
+def in_trouble(failures: int, states: Mapping[str, requests.RequestState]) -> bool:
     """
     Return whether to leave a source's past alone because the source is failing.
 
     A single dead address must not block the past of all others for ever. So after some failed turns the past is asked
     for again, if any request was ever answered.
     """
-    return failures > 0 and (failures < _STUBBORN or all(one.answered_at is None for one in held.values()))
+    return failures > 0 and (failures < _STUBBORN or all(state.answered_at is None for state in states.values()))
 
 
 class RequestLedger:
@@ -91,7 +91,7 @@ class RequestLedger:
         self._portion = portion
         self._clock = clock
         self._recording = recording
-        self._held = requests.standing(db, source) if recording else {}
+        self._states = requests.standing(db, source) if recording else {}
         #: True if answers to follow-up requests are recorded, because lists of news decide what is repeated.
         self._keeps = False
         #: Since when the lists contain all news; None: not all of them could be read.
@@ -100,15 +100,17 @@ class RequestLedger:
         self._lists: set[str] = set()
         self._news: dict[str, int] = {}
         #: Time of the oldest answer to a follow-up request.
-        led = (state.answered_at for url, state in self._held.items() if url != state.via)
+        led = (state.answered_at for url, state in self._states.items() if url != state.via)
         self._oldest = min((at for at in led if at is not None), default=0)
 
     def chosen(self, plan: Sequence[Request]) -> list[Request]:
         """Return the requests to ask now. Requests that are no longer planned are forgotten."""
         addresses = {request.url for request in plan}
-        requests.forget(self._db, self._source, [url for url, one in self._held.items() if one.via not in addresses])
+        requests.forget(
+            self._db, self._source, [url for url, state in self._states.items() if state.via not in addresses]
+        )
         self._keeps = any(request.news_since is not None for request in plan)
-        asked = wanted(plan, self._held, self._portion, self._clock())
+        asked = wanted(plan, self._states, self._portion, self._clock())
         lists = [request for request in asked if request.news_since is not None]
         self._lists = {request.url for request in lists}
         self._news_since = max(
@@ -125,18 +127,18 @@ class RequestLedger:
         """
         if request.url in self._lists:
             # Lists from before all recorded answers are skipped.
-            lists = [one for one in led if one.settled_at is None or one.settled_at > self._oldest]
-            self._lists.update(one.url for one in lists)
+            lists = [other for other in led if other.settled_at is None or other.settled_at > self._oldest]
+            self._lists.update(other.url for other in lists)
             return lists
-        own = self._held.get(request.url)
-        if self._portion is not Portion.RETRY or (own is not None and own.answered_at is None):
-            return [one for one in led if self._is_new(one)]
-        owed = {url for url, one in self._held.items() if one.answered_at is None}
-        return [one for one in led if one.url in owed]
+        state = self._states.get(request.url)
+        if self._portion is not Portion.RETRY or (state is not None and state.answered_at is None):
+            return [other for other in led if self._is_new(other)]
+        failed = {url for url, state in self._states.items() if state.answered_at is None}
+        return [other for other in led if other.url in failed]
 
     def is_settled(self, request: Request) -> bool:
         """Return whether the recorded answer to a request is final."""
-        state = self._held.get(request.url)
+        state = self._states.get(request.url)
         return request.settled_at is not None and state is not None and (state.answered_at or 0) >= request.settled_at
 
     def announce(self, news: Mapping[str, int]) -> None:
@@ -153,13 +155,13 @@ class RequestLedger:
         """
         if request.url in self._lists and not answered:
             self._news_since = None
-        if self._recording and (request.url == via or not answered or self._keeps or request.url in self._held):
+        if self._recording and (request.url == via or not answered or self._keeps or request.url in self._states):
             at = self._clock() if answered else None
             requests.note(self._db, self._source, request.url, via, at, keep=self._keeps)
 
     def _is_new(self, request: Request) -> bool:
         """Return whether a follow-up request must be asked, according to the publisher's lists of news."""
-        state = self._held.get(request.url)
+        state = self._states.get(request.url)
         if state is None or state.answered_at is None or self._news_since is None:
             return True
         since = max(self._news_since, self._news.get(request.url, 0), its_day(request.url, self._clock()))

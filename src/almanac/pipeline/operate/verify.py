@@ -62,19 +62,19 @@ def verify(world: PipelineContext, checked: Checked, meter: Meter = unmetered) -
 
     The database is read in one transaction and stays available to writers. `checked` counts along.
     """
-    found: dict[str, Capture] = {}
-    yield from raw_problems(world.raw, found, meter)
+    captures: dict[str, Capture] = {}
+    yield from raw_problems(world.raw, captures, meter)
     with world.db.snapshot():
-        yield from (f"database: {told}" for told in world.db.damages())
+        yield from (f"database: {damage}" for damage in world.db.damages())
         rows = payloads.every(world.db)
         checked.payloads = len(rows)
-        yield from payload_problems(rows, world.raw, found)
-        series = {one.number: one for one in audit.series(world.db)}
+        yield from payload_problems(rows, world.raw, captures)
+        series = {stored.number: stored for stored in audit.series(world.db)}
         checked.series = len(series)
         yield from _specifications(world)
         yield from _companies(world.db)
         yield from _lineages(world, series)
-        advance = meter("vintages", sum(one.figures[1] for one in series.values()))
+        advance = meter("vintages", sum(stored.figures[1] for stored in series.values()))
         yield from _cells(world.db, series, checked, advance)
         # The log behind /observations/changes names every cell and version in which a vintage began or ended.
         for name, period, version in audit.unnoted(world.db):
@@ -83,18 +83,18 @@ def verify(world: PipelineContext, checked: Checked, meter: Meter = unmetered) -
         yield from _events(world)
 
 
-def raw_problems(raw: RawStore, found: dict[str, Capture], meter: Meter = unmetered) -> Iterator[str]:
-    """Read all files of the raw store and yield the faults found. Captures are added to `found`, by id."""
+def raw_problems(raw: RawStore, captures: dict[str, Capture], meter: Meter = unmetered) -> Iterator[str]:
+    """Read all files of the raw store and yield the faults found. Captures are added to `captures`, by id."""
     for capture, flaw in raw.checked(meter):
         if capture is not None:
-            found[capture.id] = capture
+            captures[capture.id] = capture
         if flaw is not None:
             yield f"raw store: {flaw}"
 
 
-def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[str, Capture]) -> Iterator[str]:
+def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, captures: Mapping[str, Capture]) -> Iterator[str]:
     """
-    Compare each payload row with its capture and yield the differences. A capture missing from `found` is looked up,
+    Compare each payload row with its capture and yield the differences. A capture missing from `captures` is looked up,
     because it may be newer.
 
     A capture without a row is left by a killed run, and the next run folds it. An unreadable capture is reported by
@@ -102,30 +102,30 @@ def payload_problems(rows: Iterable[PayloadRow], raw: RawStore, found: Mapping[s
     """
     for row in rows:
         try:
-            capture = found.get(row.capture) or raw.capture(row.source, row.capture)
+            capture = captures.get(row.capture) or raw.capture(row.source, row.capture)
         except Corrupt:
             continue
         if capture is None:
             yield f"payload {row.number} ({row.url}): the raw store has no capture {row.capture}"
             continue
         for name in _REPEATED_FIELDS:
-            held, kept = getattr(row, name), getattr(capture, name)
-            if held != kept:
-                yield f"payload {row.number} ({row.url}): {name} is {held!r}, its capture says {kept!r}"
+            stored, kept = getattr(row, name), getattr(capture, name)
+            if stored != kept:
+                yield f"payload {row.number} ({row.url}): {name} is {stored!r}, its capture says {kept!r}"
 
 
 def _specifications(world: PipelineContext) -> Iterator[str]:
     """Check each series' topic and specification against its id, and its specification against the catalogue."""
     for identifier in audit.misplaced(world.db):
         yield f"series {identifier}: its topic or specification is of another series"
-    for held in specs.in_use(world.db):
-        wanted = world.catalog.series_by_id.get(held.id)
-        if wanted is not None and held != wanted:
-            yield f"series {held.id}: {_differing(held, wanted)} is not as in the catalogue"
+    for stored in specs.in_use(world.db):
+        wanted = world.catalog.series_by_id.get(stored.id)
+        if wanted is not None and stored != wanted:
+            yield f"series {stored.id}: {_differing(stored, wanted)} is not as in the catalogue"
 
 
-def _differing(held: SeriesSpec, wanted: SeriesSpec) -> str:
-    return ", ".join(name for name in held.__struct_fields__ if getattr(held, name) != getattr(wanted, name))
+def _differing(stored: SeriesSpec, wanted: SeriesSpec) -> str:
+    return ", ".join(name for name in stored.__struct_fields__ if getattr(stored, name) != getattr(wanted, name))
 
 
 def _companies(db: Database) -> Iterator[str]:
@@ -137,8 +137,8 @@ def _companies(db: Database) -> Iterator[str]:
     reporting = set(facts.entities(db))
     for entity in companies.names(db):
         reporting.discard(entity)
-        for name, held, wanted in merging.unlike(db, entity, classify, places):
-            yield f"{entity}: {name} is {held!r}, of what was told of it comes {wanted!r}"
+        for name, stored, wanted in merging.unlike(db, entity, classify, places):
+            yield f"{entity}: {name} is {stored!r}, of what was told of it comes {wanted!r}"
     for entity in sorted(reporting):
         yield f"{entity}: has facts, and is no company"
     for entity, main, currency in facts.missorted(db):
@@ -146,15 +146,15 @@ def _companies(db: Database) -> Iterator[str]:
 
 
 def _lineages(world: PipelineContext, series: Mapping[int, StoredSeries]) -> Iterator[str]:
-    names = {one.id for one in series.values()}
+    names = {stored.id for stored in series.values()}
     lineages = audit.lineages(world.db)
     for number, inputs in lineages.items():
         for name in inputs:
             if name not in names:
                 yield f"lineage {number}: there is no series {name}"
-    for one in series.values():
-        if one.lineage and one.lineage not in lineages:
-            yield f"series {one.id}: there is no lineage {one.lineage}"
+    for stored in series.values():
+        if stored.lineage and stored.lineage not in lineages:
+            yield f"series {stored.id}: there is no lineage {stored.lineage}"
     for identifier, number in audit.lineages_of_rows(world.db):
         if number not in lineages:
             yield f"series {identifier}: a row has lineage {number}, which does not exist"
@@ -181,14 +181,14 @@ def _cells(
             yield f"{where}: is no period"
             continue
         checked.vintages += len(vintages)
-        _count(counted[stored.number], cell.period, [one.vintage for one in vintages])
-        yield from (f"{where}: {what}" for what in _history(stored, cell.period, vintages, folded))
-    for number, one in series.items():
-        if one.hash != series_hash(one.id):
-            yield f"series {one.id}: is not found by its id"
-        told = _Figures(*one.figures)
-        if told != counted[number]:
-            yield f"series {one.id}: says {told} of itself, its rows say {counted[number]}"
+        _count(counted[stored.number], cell.period, [vintage for vintage, _ in vintages])
+        yield from (f"{where}: {problem}" for problem in _history(stored, vintages, folded))
+    for number, stored in series.items():
+        if stored.hash != series_hash(stored.id):
+            yield f"series {stored.id}: is not found by its id"
+        figures = _Figures(*stored.figures)
+        if figures != counted[number]:
+            yield f"series {stored.id}: says {figures} of itself, its rows say {counted[number]}"
 
 
 def _period(key: int) -> str:
@@ -201,7 +201,7 @@ def _period(key: int) -> str:
 
 def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
     figures.vintages += len(vintages)
-    figures.checksum += sum(checksum(period, one) for one in vintages)
+    figures.checksum += sum(checksum(period, vintage) for vintage in vintages)
     known = vintages[0].known, vintages[-1].known
     figures.first_known = min(known[0], known[0] if figures.first_known is None else figures.first_known)
     figures.last_known = max(known[1], known[1] if figures.last_known is None else figures.last_known)
@@ -214,16 +214,16 @@ def _count(figures: _Figures, period: int, vintages: Sequence[Vintage]) -> None:
             figures.last_period = period
 
 
-def _history(one: StoredSeries, period: int, taken: Sequence[StoredVintage], folded: set[int]) -> Iterator[str]:
+def _history(series: StoredSeries, vintages: Sequence[StoredVintage], folded: set[int]) -> Iterator[str]:
     """Check the rules for one cell's vintages, in ascending knowledge time."""
     previous: Vintage | None = None
-    following: list[int | None] = [*(one.vintage.known for one in taken[1:]), None]
-    for (vintage, until), after in zip(taken, following, strict=True):
+    following: list[int | None] = [*(vintage.known for vintage, _ in vintages[1:]), None]
+    for (vintage, until), after in zip(vintages, following, strict=True):
         if until != after:
             yield f"the vintage known at {vintage.known} is told to stand until {until}, the next one is known at {after}"
         if vintage.known > vintage.ingested:
             yield f"is known at {vintage.known}, before it came in at {vintage.ingested}"
-        if one.kind == "raw" and vintage.payload not in folded:
+        if series.kind == "raw" and vintage.payload not in folded:
             yield f"comes from payload {vintage.payload}, which was not folded"
         if previous is None and vintage.withdrawn:
             yield "begins with a withdrawal"
@@ -253,9 +253,9 @@ def _events(world: PipelineContext) -> Iterator[str]:
 
     def compare(db: Database, _: int, target: Mapping[str, Sequence[EventState]]) -> bool:
         for event, states in target.items():
-            held = events.read_states(db, event)
-            if held != list(states):
-                problems.append(f"event {event}: made anew it has {_states(states)}, stored are {_states(held)}")
+            stored = events.read_states(db, event)
+            if stored != list(states):
+                problems.append(f"event {event}: made anew it has {_states(states)}, stored are {_states(stored)}")
         return False
 
     try:
@@ -286,23 +286,23 @@ class _Probe(Batch):
         self, wanted: Sequence[SeriesSpec], kind: str, inputs: Sequence[Sequence[str] | None] | None = None
     ) -> list[SeriesHandle]:
         sets = [None] * len(wanted) if inputs is None else inputs
-        return [self._compared(spec, of) for spec, of in zip(wanted, sets, strict=True)]
+        return [self._compared(spec, inputs) for spec, inputs in zip(wanted, sets, strict=True)]
 
     def _compared(self, spec: SeriesSpec, inputs: Sequence[str] | None) -> SeriesHandle:
-        held = self._handles.get(spec.id)
-        if held is None:
+        handle = self._handles.get(spec.id)
+        if handle is None:
             try:
-                held = self.existing(spec.id)
+                handle = self.existing(spec.id)
             except KeyError:
                 self.problems.append(f"series {spec.id}: a formula makes it, but it is not there")
-                held = self._handles[spec.id] = SeriesHandle(-1, spec.id, -1, 0, is_new=False, lineage=0)
+                handle = self._handles[spec.id] = SeriesHandle(-1, spec.id, -1, 0, is_new=False, lineage=0)
             else:
                 stored = specs.of(self._db, spec.id)
                 if stored != spec:
                     self.problems.append(f"series {spec.id}: {_differing(stored, spec)} is not as it is computed")
-                if held.lineage != (self.lineage(inputs) if inputs else 0):
+                if handle.lineage != (self.lineage(inputs) if inputs else 0):
                     self.problems.append(f"series {spec.id}: its inputs are not {', '.join(inputs or ['per row'])}")
-        return held
+        return handle
 
     def lineages(self, sets: Iterable[Sequence[str]]) -> list[int]:
         return [-1 if number is None else number for number in map(self.known_lineage, sets)]

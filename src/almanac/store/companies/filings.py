@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import Any
 
 import msgspec
@@ -27,7 +29,8 @@ def enter(db: Database, filed: Sequence[tuple[str, Filing]], source: str, payloa
     Enter the filings of one payload, each with its company, or what the payload adds to those that are stored.
 
     A filing of which only the day is stated counts as known from the end of that day. Of exact times the earlier one
-    counts: each is a moment by which the filing could be read. Of the other fields the first that is stated counts.
+    counts: each is a moment by which the filing could be read. Of two days of a report the one counts that is not the end of
+    a month, and of the other fields the first that is stated.
     Returns the filings of which anything is new, and as they were before those of them that were stored.
     """
     before = stored(db, dict.fromkeys(entity for entity, _ in filed))
@@ -58,16 +61,24 @@ def _merged(stored_filing: Timed | None, filing: Filing) -> Timed:
         return (filing if exact else filing._replace(known_at=known_at(filing.filed))), exact
     stored, was_exact = stored_filing
     moments = [timed.known_at for timed, is_exact in (stored_filing, (filing, exact)) if is_exact]
+    # Data sets round the day of a report to the end of a month, the index does not.
+    days = [day for day in (stored.report_date, filing.report_date) if day is not None]
     merged = (
         stored.accession,
         # The regulator's index is the authority on the form; facts may say "Other".
         filing.form if exact and not was_exact else stored.form,
         stored.filed if was_exact else filing.filed,
         min(filter(None, moments), default=stored.known_at),
+        min(days, key=lambda day: (_ends_month(day), day), default=None),
         # A fiscal year of 0 is stated: by its truth value, two payloads read in turn would change the filing for ever.
-        *(second if first in (None, "", ()) else first for first, second in zip(stored[4:], filing[4:], strict=True)),
+        *(second if first in (None, "", ()) else first for first, second in zip(stored[5:], filing[5:], strict=True)),
     )
     return Filing._make(merged), was_exact or exact
+
+
+def _ends_month(ordinal: int) -> bool:
+    day = date.fromordinal(ordinal)
+    return day.day == monthrange(day.year, day.month)[1]
 
 
 def of(db: Queryable, entity: str) -> dict[str, Filing]:
